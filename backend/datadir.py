@@ -1,0 +1,80 @@
+"""The data directory of one machine: the database, the pictures, the keys.
+
+`openhype-data/openhype.db`, `openhype-data/images/<study>/<name>`, `openhype-data/keys.json`.
+"""
+
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from backend.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The secrets of a data directory: the researcher's key, and the key that hashes panel ids."""
+
+    researcher: str
+    hashing: bytes
+
+
+@dataclass(frozen=True)
+class DataDir:
+    """Where things lie. Nothing is made until it is needed."""
+
+    root: Path
+
+    def images(self, study: str) -> Path:
+        """Return the folder of a study's pictures and masks."""
+        return self.root / "images" / study
+
+    def partial(self) -> Path:
+        """Return a fresh folder beside the pictures, for a study that is being made."""
+        return self.root / "images" / f".partial-{secrets.token_hex(8)}"
+
+    @contextmanager
+    def locked(self, what: str) -> Iterator[None]:
+        """Hold the lock called `what` against other processes of this machine."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        with (self.root / f".{what}.lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def keys(self) -> Keys:
+        """Return the keys, made at the first call; OPENHYPE_KEY overrides the researcher's.
+
+        Two processes that start at once get the same keys: the file appears whole, and once.
+        """
+        path = self.root / "keys.json"
+        if not path.exists():
+            self.root.mkdir(parents=True, exist_ok=True)
+            _write_once(path, {"researcher": secrets.token_urlsafe(24), "hashing": secrets.token_hex(32)})
+        try:
+            stored = json.loads(path.read_text())
+            hashing, researcher = bytes.fromhex(stored["hashing"]), str(stored["researcher"])
+        except (ValueError, KeyError, TypeError):
+            raise InvalidInput(
+                f"{path} must hold the keys 'researcher' and 'hashing'; restore it from a backup, or "
+                "move it away to have new keys made (evaluators known so far are then not recognised)"
+            ) from None
+        return Keys(os.environ.get("OPENHYPE_KEY") or researcher, hashing)
+
+
+def _write_once(path: Path, data: dict[str, str]) -> None:
+    temporary = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(data, file)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        pass
+    finally:
+        os.unlink(temporary)

@@ -1,0 +1,207 @@
+"""Every number of the experiment, as one record that is stored with the study that uses it.
+
+Defaults are the papers' (HYPE, Zhou et al. 2019: sections 2.1 to 2.3). A setting is given as text
+(`--set images=40`, or a line of study.toml) and parsed here, in one place.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+from backend.errors import InvalidInput
+from backend.staircase import NAMED_RULES, StaircaseRule
+
+Method = Literal["infinity", "time"]
+METHODS = ("infinity", "time")
+
+DEFAULT_CONSENT = """\
+You are invited to take part in a study of how real pictures made by computers look to people.
+
+You will see pictures, one at a time, and say of each whether it is a real picture or one made by a \
+computer. You do not need to know anything beforehand.
+
+We keep your answers, how long they took, and what your browser tells about your screen. We do not ask \
+for your name. The answers are used for research and may be published without anything that points to you.
+
+Taking part is voluntary. You can stop at any time by closing this page; if you want your answers deleted, \
+write to the person who invited you."""
+
+
+def _setting(default: Any, doc: str, low: float | None = None, high: float | None = None):
+    return field(default=default, metadata={"doc": doc, "low": low, "high": high})
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The settings of a study. Times in ms, money in US cents, shares 0 to 1."""
+
+    method: Method = _setting("infinity", "`infinity` (no time limit) or `time` (staircase of exposures)")
+    images: int = _setting(100, "pictures a block (`infinity`: a session), half of them real", 2, 5000)
+    blocks: int = _setting(1, "blocks a session; with `infinity` and classes, one block a class", 1, 50)
+    spare_images: int = _setting(20, "pictures kept to replace voided ones, half of them real", 0, 1000)
+    staircase: StaircaseRule | None = _setting(
+        None,
+        "rule of the exposures: `hype-2019`, `weighted-75`, or spelled out as "
+        "`right_to_descend:3,down_ms:30,up_ms:10,start_ms:500,min_ms:100,max_ms:1000`",
+    )
+    countdown_from: int = _setting(3, "first number of the countdown before a flash", 0, 10)
+    countdown_ms: float = _setting(500, "how long each number of the countdown stands", 50, 5000)
+    mask_count: int = _setting(4, "masks after a flash", 0, 20)
+    mask_ms: float = _setting(30, "how long each mask stands", 4, 1000)
+    feedback: bool = _setting(True, "tell right or wrong after each answer")
+    feedback_ms: float = _setting(700, "how long the feedback stands", 0, 10000)
+    size_px: int = _setting(256, "width and height that pictures are brought to", 16, 2048)
+    image_format: str = _setting("auto", "`png`, `jpeg:QUALITY`, or `auto`: png up to 256 px, above jpeg:95")
+    evaluators: int = _setting(30, "finished sessions wanted for each model", 1, 100000)
+    base_usd_cents: int = _setting(0, "pay for taking part, whatever the answers", 0, 100000)
+    bonus_usd_cents: int = _setting(2, "pay for each right answer", 0, 1000)
+    abandon_after_minutes: float = _setting(
+        60, "a session without an answer for so long no longer holds its place", 1, 100000
+    )
+    repeat_visits: bool = _setting(False, "let the same browser take part again (demos, not studies)")
+    title: str = _setting("Real or fake?", "title that evaluators see")
+    consent_text: str = _setting(DEFAULT_CONSENT, "text evaluators agree to; paragraphs apart by empty lines")
+    consent_version: str = _setting("1", "version of the consent text, stored with each session")
+    minutes: float = _setting(10, "how long a session takes, as told to evaluators", 0.1, 1000)
+    panel_parameters: str = _setting(
+        "PROLIFIC_PID,STUDY_ID,SESSION_ID", "query parameters kept from the link, by comma"
+    )
+    evaluator_parameter: str = _setting(
+        "PROLIFIC_PID", "the query parameter that names the evaluator at the panel"
+    )
+    redirect_url: str = _setting("", "where to send evaluators at the end; `{code}` is the completion code")
+    qualification: str = _setting("", "name of the qualification that evaluators must have passed")
+    pass_share: float = _setting(0.65, "share of the reals, and of the fakes, right to pass", 0, 1)
+    valid_days: float = _setting(365, "days for which a pass admits to studies", 0.01, 100000)
+
+    def __post_init__(self):
+        _check_numbers(self)
+        if self.method not in METHODS:
+            raise InvalidInput(f"method must be 'infinity' or 'time', not {self.method!r}")
+        for name in ("images", "spare_images"):
+            if getattr(self, name) % 2:
+                raise InvalidInput(f"{name} must be even, half of them being real, not {getattr(self, name)}")
+        if (self.staircase is None) != (self.method == "infinity"):
+            raise InvalidInput("a staircase goes with method 'time', and only with it")
+
+    @property
+    def trials(self) -> int:
+        """Pictures of a whole session."""
+        return self.images * self.blocks
+
+
+_STAIRCASE_SHORTHANDS = {
+    "start_exposure_ms": "start_ms",
+    "min_exposure_ms": "min_ms",
+    "max_exposure_ms": "max_ms",
+}
+
+
+def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
+    """Return `base` with `settings` (name to text or value) applied.
+
+    `start_exposure_ms`, `min_exposure_ms` and `max_exposure_ms` change the bounds of the rule.
+
+    Raises:
+        InvalidInput: an unknown name, or a value out of its type or range.
+    """
+    known = {f.name: f for f in fields(Protocol)}
+    changes: dict[str, Any] = {}
+    for name, value in settings.items():
+        if name in _STAIRCASE_SHORTHANDS:
+            continue
+        if name not in known or name == "method":
+            raise InvalidInput(
+                f"no setting is called {name!r}; there are: "
+                + ", ".join(sorted((set(known) | set(_STAIRCASE_SHORTHANDS)) - {"method"}))
+            )
+        changes[name] = _parse(known[name], value)
+    bounds = {
+        target: _number(name, settings[name], float)
+        for name, target in _STAIRCASE_SHORTHANDS.items()
+        if name in settings
+    }
+    if bounds:
+        rule = changes.get("staircase", base.staircase)
+        if rule is None:
+            raise InvalidInput("exposure bounds go with method 'time'")
+        changes["staircase"] = dataclasses.replace(rule, **bounds)
+    return dataclasses.replace(base, **changes)
+
+
+def to_json(protocol: Protocol) -> dict:
+    """Return the settings as plain data for the store."""
+    return dataclasses.asdict(protocol)
+
+
+def from_json(data: Mapping[str, Any]) -> Protocol:
+    """Return the protocol a study was stored with; what later versions added takes its default."""
+    values = dict(data)
+    if values.get("staircase"):
+        values["staircase"] = StaircaseRule(**values["staircase"])
+    return Protocol(**values)
+
+
+def parse_staircase(text: str) -> StaircaseRule:
+    """Return the rule called `text`, or the one it spells out.
+
+    Raises:
+        InvalidInput: neither a name nor `part:number` pairs.
+    """
+    if text in NAMED_RULES:
+        return NAMED_RULES[text]
+    parts = {f.name for f in fields(StaircaseRule)}
+    values: dict[str, Any] = {}
+    for pair in text.split(","):
+        name, colon, number = (piece.strip() for piece in pair.partition(":"))
+        if not colon or name not in parts:
+            raise InvalidInput(
+                f"staircase must be one of {', '.join(NAMED_RULES)}, or pairs such as "
+                f"'right_to_descend:3,down_ms:30,up_ms:10', not {text!r}"
+            )
+        values[name] = _number(name, number, int if name == "right_to_descend" else float)
+    return StaircaseRule(**values)
+
+
+def _parse(setting: dataclasses.Field, value: Any) -> Any:
+    if setting.name == "staircase":
+        return value if isinstance(value, StaircaseRule) else parse_staircase(str(value))
+    if setting.type is bool:
+        return _truth_value(setting.name, value)
+    if setting.type in (int, float):
+        return _number(setting.name, value, setting.type)
+    return str(value)
+
+
+def _truth_value(name: str, value: Any) -> bool:
+    text = str(value).lower()
+    if text not in ("true", "false", "yes", "no"):
+        raise InvalidInput(f"{name} must be true or false, not {value!r}")
+    return text in ("true", "yes")
+
+
+def _number(name: str, value: Any, kind: type) -> Any:
+    try:
+        number = kind(value)
+    except (TypeError, ValueError):
+        expected = "a whole number" if kind is int else "a number"
+        raise InvalidInput(f"{name} must be {expected}, not {value!r}") from None
+    if number != number or number in (float("inf"), float("-inf")):
+        raise InvalidInput(f"{name} must be finite, not {value!r}")
+    return number
+
+
+def _check_numbers(protocol: Protocol) -> None:
+    for setting in fields(protocol):
+        low, high = setting.metadata.get("low"), setting.metadata.get("high")
+        value = getattr(protocol, setting.name)
+        if low is not None and not low <= value <= high:
+            raise InvalidInput(f"{setting.name} must be from {low:g} to {high:g}, not {value!r}")
+
+
+INFINITY = Protocol()
+TIME = Protocol(method="time", images=150, blocks=3, staircase=NAMED_RULES["hype-2019"], minutes=60)
+QUALIFICATION = dataclasses.replace(
+    INFINITY, base_usd_cents=100, bonus_usd_cents=0, evaluators=100000, title="Real or fake: a short test"
+)

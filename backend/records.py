@@ -1,0 +1,99 @@
+"""What is stored, as frozen records: studies, stimuli, sessions, responses.
+
+Records hold facts: what was shown, for how long, what was answered. Whether an answer was right
+and what it is worth is derived (`session.py`, `scoring.py`), never stored from a browser's word.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from backend.protocol import Protocol
+
+Truth = Literal["real", "fake"]
+REAL: Truth = "real"
+FAKE: Truth = "fake"
+TRUTHS = (REAL, FAKE)
+
+
+@dataclass(frozen=True)
+class Stimulus:
+    """One picture of a study's pool. `name` is its public file name and says nothing."""
+
+    name: str
+    truth: Truth
+    model: str | None
+    """The model that made it; None for a real image."""
+    class_: str = ""
+    """The sub-folder it came from; '' where a study has no classes."""
+    source: str = ""
+    """Path of the researcher's file, relative to the folder given; never leaves the server."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study or a qualification: its name, its numbers, and the models it compares."""
+
+    name: str
+    kind: Literal["study", "qualification"]
+    models: tuple[str, ...]
+    protocol: Protocol
+    created_at: str
+    """UTC, ISO 8601."""
+    classes: tuple[str, ...] = ()
+    masks: tuple[str, ...] = ()
+    """Public file names of the study's masks."""
+    notes: tuple[str, ...] = ()
+    """What the intake found that a reader of the scores should know."""
+
+
+@dataclass(frozen=True)
+class PlannedBlock:
+    """The pictures of one block, in the order of its trials, with what they are."""
+
+    stimuli: tuple[str, ...]
+    truths: tuple[Truth, ...]
+    models: tuple[str | None, ...]
+    class_: str = ""
+
+
+@dataclass(frozen=True)
+class Session:
+    """One evaluator's visit: fixed when it is opened, never changed afterwards."""
+
+    id: str
+    study: str
+    model: str | None
+    """The model judged; None for a qualification, which mixes models."""
+    evaluator: str
+    """A random pseudonym; the only name that leaves in an export."""
+    evaluator_key: str | None
+    """Keyed hash of the panel's id for this person; None where the panel gives none."""
+    secret_hash: str
+    completion_code: str
+    seed: int
+    opened_at: str
+    blocks: tuple[PlannedBlock, ...]
+    spares: tuple[PlannedBlock, ...]
+    """Pictures that take the place of voided ones, a block for each class of the session."""
+    panel: dict[str, str] = field(default_factory=dict)
+    device: dict = field(default_factory=dict)
+    consent_version: str = ""
+
+
+@dataclass(frozen=True)
+class Response:
+    """One answered trial, as facts. Times in ms; None where a method or a browser has none."""
+
+    trial_index: int
+    block: int
+    stimulus: str
+    response: Truth
+    exposure_ms: float | None
+    shown_ms: float | None
+    frames: int | None
+    frame_ms: float | None
+    mask_ms: tuple[float, ...] | None
+    rt: float | None
+    flags: tuple[str, ...]
+    at: str
+    """When the server stored it; UTC, ISO 8601."""

@@ -1,0 +1,146 @@
+"""What evaluators are told: the public face of a study, the state of a session, the reply to an answer.
+
+The truth of a picture never stands in a reply before its answer is stored, models are never named,
+and the completion code stands only with a closed session.
+"""
+
+from typing import Any
+
+from backend import session as sessions
+from backend.protocol import Protocol
+from backend.records import Response, Session, Study
+from backend.session import Cursor
+
+
+def public_study(study: Study, qualification: Study | None) -> dict[str, Any]:
+    """Return what a visitor may know of a study before taking part."""
+    protocol = study.protocol
+    return {
+        "study": study.name,
+        "kind": study.kind,
+        "title": protocol.title,
+        "method": protocol.method,
+        "consent": {"version": protocol.consent_version, "text": protocol.consent_text},
+        **_effort(protocol),
+        "blocks": protocol.blocks,
+        "feedback": protocol.feedback,
+        "size_px": protocol.size_px,
+        "flashes": protocol.method == "time",
+        "repeat_visits": protocol.repeat_visits,
+        "panel_parameters": panel_parameters(protocol),
+        "qualification": None
+        if qualification is None
+        else {
+            "study": qualification.name,
+            "title": qualification.protocol.title,
+            **_effort(qualification.protocol),
+        },
+        "pass_share": protocol.pass_share if study.kind == "qualification" else None,
+    }
+
+
+def panel_parameters(protocol: Protocol) -> list[str]:
+    """Return the names of the query parameters that a study keeps from its link."""
+    return [name.strip() for name in protocol.panel_parameters.split(",") if name.strip()]
+
+
+def state(study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
+    """Return all that a page needs to go on with a session."""
+    return {
+        "session": session.id,
+        "study": study.name,
+        "kind": study.kind,
+        "lease": cursor.lease,
+        "stage": "block" if cursor.state == "active" else "done",
+        "protocol": _protocol(study.protocol, session),
+        "block_begun": _next_block(session, cursor) < cursor.blocks_begun,
+        **_standing(study, session, cursor),
+    }
+
+
+def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[list[int]]) -> dict[str, Any]:
+    """Return the pictures of the current block from the next trial on.
+
+    Args:
+        url: function from a public file name to its URL.
+        masks: for each trial of the session, the places of its masks among the study's.
+    """
+    index, offset = sessions.locate(session, cursor.trial_index)
+    trials = range(cursor.trial_index, cursor.trial_index + len(session.blocks[index].stimuli) - offset)
+    return {
+        "block": index,
+        "first_trial_index": cursor.trial_index,
+        "images": [url(sessions.picture_at(session, cursor, trial).stimulus) for trial in trials],
+        "masks": [url(name) for name in study.masks] if masks else [],
+        "trial_masks": [masks[trial] for trial in trials] if masks else [],
+        "next": _next(session, cursor),
+    }
+
+
+def answer(study: Study, session: Session, cursor: Cursor, response: Response) -> dict[str, Any]:
+    """Return the reply that confirms `response`, `cursor` being where the session stands after it."""
+    truth = sessions.picture_of(session, response.stimulus).truth
+    return {
+        "trial_index": response.trial_index,
+        "was_correct": response.response == truth if study.protocol.feedback else None,
+        "block_finished": cursor.state != "active" or _next_block(session, cursor) != response.block,
+        **_standing(study, session, cursor),
+    }
+
+
+def _standing(study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
+    is_done = cursor.state != "active"
+    earned = sessions.earned_usd_cents(study.protocol, cursor)
+    return {
+        "next": None if is_done else _next(session, cursor),
+        "progress": {"answered": cursor.trial_index, "total": sessions.total_trials(session)},
+        "earned_usd_cents": earned if study.protocol.feedback or is_done else None,
+        "done": _done(study, session, cursor) if is_done else None,
+    }
+
+
+def _done(study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
+    redirect = study.protocol.redirect_url
+    return {
+        "complete": cursor.state == "finished",
+        "completion_code": session.completion_code,
+        "redirect_url": redirect.replace("{code}", session.completion_code) or None,
+        "earned_usd_cents": sessions.earned_usd_cents(study.protocol, cursor),
+        "right": cursor.reals_right + cursor.fakes_right,
+        "answered": cursor.trial_index,
+        "qualification": sessions.qualification_result(session, study.protocol, cursor)
+        if study.kind == "qualification"
+        else None,
+    }
+
+
+def _next(session: Session, cursor: Cursor) -> dict[str, Any]:
+    return {
+        "trial_index": cursor.trial_index,
+        "block": _next_block(session, cursor),
+        "exposure_ms": cursor.exposure_ms,
+        "right_in_a_row": cursor.right_in_a_row,
+    }
+
+
+def _next_block(session: Session, cursor: Cursor) -> int:
+    if cursor.trial_index >= sessions.total_trials(session):
+        return len(session.blocks)
+    return sessions.locate(session, cursor.trial_index)[0]
+
+
+def _protocol(protocol: Protocol, session: Session) -> dict[str, Any]:
+    names = ("method", "countdown_from", "countdown_ms", "mask_count", "mask_ms", "feedback", "feedback_ms")
+    return {
+        **{name: getattr(protocol, name) for name in (*names, "size_px")},
+        "staircase": vars(protocol.staircase) if protocol.staircase else None,
+        "block_images": [len(planned.stimuli) for planned in session.blocks],
+    }
+
+
+def _effort(protocol: Protocol) -> dict[str, Any]:
+    return {
+        "minutes": protocol.minutes,
+        "pay": {"base_usd_cents": protocol.base_usd_cents, "bonus_usd_cents": protocol.bonus_usd_cents},
+        "images": protocol.trials,
+    }

@@ -1,0 +1,54 @@
+"""From a study's stored facts to rows of the responses file, and on to scores.
+
+The truth of a row is the server's own, from the session's plan. Only finished sessions are scored;
+sessions that broke off are kept, and exported apart from them.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from backend.errors import InvalidInput
+from backend.records import Study
+from backend.session import picture_of
+from backend.stores import Store
+
+
+def study_rows(store: Store, study: Study, finished: bool = True) -> Iterator[dict[str, Any]]:
+    """Yield one row a response, in the columns of the responses file, session by session.
+
+    Args:
+        finished: the rows of finished sessions, or else those of all other sessions.
+    """
+    for session, cursor in store.sessions(study.name):
+        if (cursor.state == "finished") != finished:
+            continue
+        for response in store.responses(session.id):
+            picture = picture_of(session, response.stimulus)
+            yield {
+                "study": study.name,
+                "method": study.protocol.method,
+                "session": session.id,
+                "model": session.model or picture.model or "",
+                "evaluator": session.evaluator,
+                "class": picture.class_,
+                "truth": picture.truth,
+                **vars(response),
+            }
+
+
+def study_scores(store: Store, study: Study, **options: Any) -> dict[str, Any]:
+    """Return the scores of a study, as `scoring.score` gives them.
+
+    Raises:
+        InvalidInput: a qualification, or no session is finished yet.
+    """
+    from backend.scoring import score
+
+    if study.kind == "qualification":
+        raise InvalidInput(f"{study.name} is a qualification; it admits evaluators and gives no scores")
+    if not any(cursor.state == "finished" for _, cursor in store.sessions(study.name)):
+        raise InvalidInput(
+            f"study {study.name} has no finished session yet; "
+            f"`openhype status {study.name}` shows how far it is"
+        )
+    return score(study_rows(store, study), study.protocol.method, **options)

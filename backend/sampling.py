@@ -1,0 +1,143 @@
+"""Which pictures a session shows, and which model it judges.
+
+Half of each block is real and half fake, in random order; no picture comes twice in a session
+(HYPE 2.1, 2.2). Evaluators are between subjects: a session judges one model, the one that is
+furthest behind. Random numbers come from the `rng` handed in.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from backend.errors import Conflict, InvalidInput
+from backend.protocol import Protocol
+from backend.records import FAKE, REAL, PlannedBlock, Stimulus, Study
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The pictures of a study by what they are: names of files, by class, and by model and class."""
+
+    reals: Mapping[str, Sequence[str]]
+    fakes: Mapping[str, Mapping[str, Sequence[str]]]
+
+
+def pool_of(stimuli: Sequence[Stimulus]) -> Pool:
+    """Sort a study's stimuli into a pool, in the order of their names."""
+    reals: dict[str, list[str]] = {}
+    fakes: dict[str, dict[str, list[str]]] = {}
+    for stimulus in stimuli:
+        by_class = reals if stimulus.model is None else fakes.setdefault(stimulus.model, {})
+        by_class.setdefault(stimulus.class_, []).append(stimulus.name)
+    return Pool(reals, fakes)
+
+
+def choose_model(taken: Mapping[str, int], models: Sequence[str], wanted: int, rng: Random) -> str:
+    """Return the model with the fewest sessions finished or under way; of several, any.
+
+    Args:
+        taken: sessions finished or recently active, by model.
+        wanted: sessions wanted for each model.
+
+    Raises:
+        Conflict: every model has as many as are wanted.
+    """
+    open_models = [model for model in models if taken.get(model, 0) < wanted]
+    if not open_models:
+        raise Conflict(f"every model has its {wanted} evaluators", code="study_full")
+    fewest = min(taken.get(model, 0) for model in open_models)
+    return rng.choice([model for model in open_models if taken.get(model, 0) == fewest])
+
+
+def draw_session(
+    study: Study, pool: Pool, model: str | None, rng: Random
+) -> tuple[tuple[PlannedBlock, ...], tuple[PlannedBlock, ...]]:
+    """Return the blocks of a session and its spares, drawn from the whole pool.
+
+    With classes, a block shows one class: HYPE-infinity has a block for each class and shares the
+    pictures out over them, HYPE-time goes through the classes in random order. A qualification
+    (`model` None) draws its fakes equally from all models.
+    """
+    draw = _Draw(study, pool, model, rng)
+    classes = draw.block_classes()
+    sizes = _block_sizes(study.protocol, study.classes)
+    blocks = tuple(draw.block(size, class_) for size, class_ in zip(sizes, classes, strict=True))
+    per_class = _even_shares(study.protocol.spare_images // 2, len(set(classes)))
+    spares = tuple(
+        draw.block(2 * half, class_, allow_fewer=True)
+        for half, class_ in zip(per_class, sorted(set(classes)), strict=True)
+    )
+    return blocks, spares
+
+
+def check_pool(study: Study, pool: Pool) -> None:
+    """Refuse a pool that is too small for one session of `study`.
+
+    Raises:
+        InvalidInput: names the side, what there is, and what a session needs.
+    """
+    sizes = _block_sizes(study.protocol, study.classes)
+    rounds = -(-len(sizes) // max(len(study.classes), 1))
+    need = max(sizes) // 2 * rounds
+    models = max(len(study.models), 1) if study.kind == "qualification" else 1
+    kind = {"infinity": "HYPE-infinity", "time": "HYPE-time"}[study.protocol.method]
+    for class_ in study.classes or ("",):
+        where = f" of class {class_}" if class_ else ""
+        sides = [("reals", pool.reals.get(class_, ()), need)]
+        sides += [
+            (f"fakes of {model}", pool.fakes.get(model, {}).get(class_, ()), -(-need // models))
+            for model in study.models
+        ]
+        for side, names, needed in sides:
+            if len(names) < needed:
+                raise InvalidInput(
+                    f"study {study.name} has {len(names)} {side}{where}; a {kind} session needs {needed}; "
+                    "add images, or ask for fewer with --set images=N"
+                )
+
+
+class _Draw:
+    """Draws without repeats across the blocks of one session."""
+
+    def __init__(self, study: Study, pool: Pool, model: str | None, rng: Random):
+        self.study, self.pool, self.rng = study, pool, rng
+        self.models = study.models if model is None else (model,)
+        self.used: set[str] = set()
+
+    def block_classes(self) -> list[str]:
+        classes = list(self.study.classes or ("",))
+        self.rng.shuffle(classes)
+        count = len(_block_sizes(self.study.protocol, self.study.classes))
+        return [classes[i % len(classes)] for i in range(count)]
+
+    def block(self, size: int, class_: str, allow_fewer: bool = False) -> PlannedBlock:
+        half = size // 2
+        reals = self._take(self.pool.reals[class_], half, allow_fewer)
+        trials = [(name, REAL, None) for name in reals]
+        shares = _even_shares(half, len(self.models))
+        self.rng.shuffle(shares)
+        for model, share in zip(self.models, shares, strict=True):
+            fakes = self._take(self.pool.fakes[model][class_], share, allow_fewer)
+            trials += [(name, FAKE, model) for name in fakes]
+        self.rng.shuffle(trials)
+        names, truths, models = zip(*trials, strict=True) if trials else ((), (), ())
+        return PlannedBlock(names, truths, models, class_)
+
+    def _take(self, names: Sequence[str], count: int, allow_fewer: bool) -> list[str]:
+        """Draw `count` names not used before, in time that does not grow with the pool."""
+        wanted = min(len(names), count + len(self.used))
+        fresh = [name for name in self.rng.sample(names, wanted) if name not in self.used][:count]
+        if len(fresh) < count and not allow_fewer:
+            raise InvalidInput(f"study {self.study.name} has too few images for one session")
+        self.used.update(fresh)
+        return fresh
+
+
+def _block_sizes(protocol: Protocol, classes: Sequence[str]) -> list[int]:
+    if protocol.method == "infinity" and classes:
+        return [2 * half for half in _even_shares(protocol.images // 2, len(classes)) if half]
+    return [protocol.images] * protocol.blocks
+
+
+def _even_shares(total: int, parts: int) -> list[int]:
+    return [total // parts + (i < total % parts) for i in range(parts)]

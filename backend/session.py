@@ -1,0 +1,268 @@
+"""The way of one session, as functions from where it stands and what came to where it stands next.
+
+A session is fixed when it opens (`records.Session`); all that changes is its `Cursor`. The cursor
+is a summary of the stored responses: `replay` gets it back from them. Right or wrong is decided
+here, from the session's own plan, never from what a browser says.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backend import staircase
+from backend.errors import Conflict
+from backend.protocol import Protocol
+from backend.records import FAKE, REAL, Response, Session, Truth
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """Where a session stands. `version` grows with each change and guards against lost updates."""
+
+    version: int = 0
+    lease: int = 1
+    """The visit (tab) that may answer; each resume takes it over."""
+    blocks_begun: int = 0
+    trial_index: int = 0
+    """The next trial to be answered, over the whole session."""
+    exposure_ms: float | None = None
+    right_in_a_row: int = 0
+    reals_right: int = 0
+    fakes_right: int = 0
+    voids: tuple[tuple[int, str], ...] = ()
+    """(trial index, spare that took its place), in order."""
+    state: str = "active"
+    """`active`, `finished` (every trial answered) or `ended` (closed early, kindly)."""
+    last_at: str = ""
+    displays: tuple[dict[str, Any], ...] = ()
+    """What the browser told of its display as each block began."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What stands at a trial: the file, its truth, its model, and its class."""
+
+    stimulus: str
+    truth: Truth
+    model: str | None
+    class_: str
+
+
+@dataclass(frozen=True)
+class Posted:
+    """An answer as it came from a browser, its types checked (`wire.py`)."""
+
+    lease: int
+    trial_index: int
+    stimulus: str
+    response: Truth
+    exposure_ms: float | None
+    shown_ms: float | None
+    frames: int | None
+    frame_ms: float | None
+    mask_ms: tuple[float, ...] | None
+    rt: float | None
+    flags: tuple[str, ...]
+
+
+def opening(protocol: Protocol, at: str) -> Cursor:
+    """Return the cursor of a session just opened at `at` (UTC, ISO 8601)."""
+    return Cursor(exposure_ms=_start_exposure(protocol), last_at=at)
+
+
+def picture_at(session: Session, cursor: Cursor, trial_index: int) -> Picture:
+    """Return the picture of a trial, the last spare where the planned one was voided."""
+    for index, spare in reversed(cursor.voids):
+        if index == trial_index:
+            return picture_of(session, spare)
+    block, offset = locate(session, trial_index)
+    planned = session.blocks[block]
+    return Picture(planned.stimuli[offset], planned.truths[offset], planned.models[offset], planned.class_)
+
+
+def locate(session: Session, trial_index: int) -> tuple[int, int]:
+    """Return (block, offset in the block) of a trial."""
+    for block, planned in enumerate(session.blocks):
+        if trial_index < len(planned.stimuli):
+            return block, trial_index
+        trial_index -= len(planned.stimuli)
+    raise IndexError(f"no trial {trial_index} past the session's end")
+
+
+def total_trials(session: Session) -> int:
+    """Return the number of trials of the whole session."""
+    return sum(len(block.stimuli) for block in session.blocks)
+
+
+def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cursor:
+    """Return the cursor after another visit took the session over.
+
+    In HYPE-time the picture of the open trial may have been flashed already, so that a spare of
+    the same truth and class takes its place at the same exposure. Where no spare is left the
+    session ends, kindly: what was answered is kept and paid.
+    """
+    taken = dataclasses.replace(cursor, version=cursor.version + 1, lease=cursor.lease + 1)
+    if cursor.state != "active" or protocol.method != "time" or not _in_begun_block(session, cursor):
+        return taken
+    spare = _next_spare(session, cursor)
+    if spare is None:
+        return dataclasses.replace(taken, state="ended", last_at=at)
+    return dataclasses.replace(taken, voids=(*cursor.voids, (cursor.trial_index, spare)))
+
+
+def begin_block(
+    session: Session, cursor: Cursor, lease: int, block: int, display: dict[str, Any], at: str
+) -> Cursor:
+    """Return the cursor with `block` begun; its pictures may be issued from then on.
+
+    Raises:
+        Conflict: `stale_lease`, or `out_of_order` where `block` is not the one that comes next.
+    """
+    _check_open(cursor, lease)
+    current, _ = locate(session, cursor.trial_index)
+    if block != current:
+        raise Conflict(f"block {current} comes next, not block {block}", code="out_of_order")
+    if cursor.blocks_begun > block:
+        return cursor
+    return dataclasses.replace(
+        cursor,
+        version=cursor.version + 1,
+        blocks_begun=block + 1,
+        displays=(*cursor.displays, display),
+        last_at=at,
+    )
+
+
+def answer(
+    session: Session, protocol: Protocol, cursor: Cursor, posted: Posted, at: str
+) -> tuple[Response, Cursor]:
+    """Return the response to store and the cursor after it.
+
+    Raises:
+        Conflict: `stale_lease`; `out_of_order` where another trial comes next or its block was not
+            begun; `wrong_stimulus` where the picture or the exposure is not what the trial shows.
+    """
+    _check_open(cursor, posted.lease)
+    if posted.trial_index != cursor.trial_index or not _in_begun_block(session, cursor):
+        raise Conflict(
+            f"the answer to trial {cursor.trial_index} comes next, after its block was begun, "
+            f"not one to trial {posted.trial_index}",
+            code="out_of_order",
+        )
+    picture = picture_at(session, cursor, cursor.trial_index)
+    if posted.stimulus != picture.stimulus or posted.exposure_ms != cursor.exposure_ms:
+        raise Conflict(
+            f"trial {cursor.trial_index} shows {picture.stimulus} for {cursor.exposure_ms} ms, "
+            f"not {posted.stimulus} for {posted.exposure_ms} ms",
+            code="wrong_stimulus",
+        )
+    block, _ = locate(session, cursor.trial_index)
+    facts = {f.name: getattr(posted, f.name) for f in dataclasses.fields(Posted) if f.name != "lease"}
+    response = Response(**facts, block=block, at=at)
+    return response, _after(session, protocol, cursor, picture, response)
+
+
+def replay(session: Session, protocol: Protocol, cursor: Cursor, responses: Sequence[Response]) -> Cursor:
+    """Return the cursor as it stood after the last of `responses`, the session's first ones."""
+    past = dataclasses.replace(opening(protocol, session.opened_at), voids=cursor.voids)
+    for response in responses:
+        picture = picture_of(session, response.stimulus)
+        past = _after(session, protocol, past, picture, response)
+    return past
+
+
+def picture_of(session: Session, stimulus: str) -> Picture:
+    """Return what a picture of this session is.
+
+    Raises:
+        KeyError: the session has no such picture.
+    """
+    for block in (*session.blocks, *session.spares):
+        if stimulus in block.stimuli:
+            i = block.stimuli.index(stimulus)
+            return Picture(stimulus, block.truths[i], block.models[i], block.class_)
+    raise KeyError(stimulus)
+
+
+def earned_usd_cents(protocol: Protocol, cursor: Cursor) -> int:
+    """Return what the session has earned so far: the base, and the bonus for each right answer."""
+    right = cursor.reals_right + cursor.fakes_right
+    return protocol.base_usd_cents + protocol.bonus_usd_cents * right
+
+
+def qualification_result(session: Session, protocol: Protocol, cursor: Cursor) -> dict[str, Any]:
+    """Return whether a finished qualification was passed, and the shares (0 to 1) it rests on.
+
+    Passed means finished, with at least `pass_share` of the reals and of the fakes right (HYPE 2.3).
+    """
+    truths = [truth for block in session.blocks for truth in block.truths]
+    reals = cursor.reals_right / truths.count(REAL)
+    fakes = cursor.fakes_right / truths.count(FAKE)
+    needed = protocol.pass_share
+    return {
+        "passed": cursor.state == "finished" and reals >= needed and fakes >= needed,
+        "reals_right": reals,
+        "fakes_right": fakes,
+        "needed": needed,
+    }
+
+
+def _after(
+    session: Session, protocol: Protocol, cursor: Cursor, picture: Picture, response: Response
+) -> Cursor:
+    was_correct = response.response == picture.truth
+    next_index = cursor.trial_index + 1
+    stair = _next_exposure(session, protocol, cursor, was_correct)
+    return dataclasses.replace(
+        cursor,
+        version=cursor.version + 1,
+        trial_index=next_index,
+        exposure_ms=stair.exposure_ms if stair else None,
+        right_in_a_row=stair.right_in_a_row if stair else 0,
+        reals_right=cursor.reals_right + (was_correct and picture.truth == REAL),
+        fakes_right=cursor.fakes_right + (was_correct and picture.truth == FAKE),
+        state="finished" if next_index == total_trials(session) else cursor.state,
+        last_at=response.at,
+    )
+
+
+def _next_exposure(
+    session: Session, protocol: Protocol, cursor: Cursor, was_correct: bool
+) -> staircase.StaircaseState | None:
+    if protocol.staircase is None:
+        return None
+    block, offset = locate(session, cursor.trial_index)
+    if offset + 1 == len(session.blocks[block].stimuli):
+        return staircase.start(protocol.staircase)
+    now = staircase.StaircaseState(cursor.exposure_ms, cursor.right_in_a_row)
+    return staircase.step(protocol.staircase, now, was_correct)
+
+
+def _start_exposure(protocol: Protocol) -> float | None:
+    return None if protocol.staircase is None else staircase.start(protocol.staircase).exposure_ms
+
+
+def _check_open(cursor: Cursor, lease: int) -> None:
+    if lease != cursor.lease:
+        raise Conflict("the session goes on in another tab or browser", code="stale_lease")
+    if cursor.state != "active":
+        raise Conflict("the session is closed; no further answer is expected", code="closed")
+
+
+def _in_begun_block(session: Session, cursor: Cursor) -> bool:
+    if cursor.state != "active":
+        return False
+    block, _ = locate(session, cursor.trial_index)
+    return cursor.blocks_begun > block
+
+
+def _next_spare(session: Session, cursor: Cursor) -> str | None:
+    """Return a spare of the same truth and class as the open trial's picture, unused so far."""
+    picture = picture_at(session, cursor, cursor.trial_index)
+    used = {spare for _, spare in cursor.voids}
+    for block in session.spares:
+        for name, truth in zip(block.stimuli, block.truths, strict=True):
+            if block.class_ == picture.class_ and truth == picture.truth and name not in used:
+                return name
+    return None

@@ -1,0 +1,98 @@
+"""The adaptive staircase of exposures: when they fall, when they rise, where they settle.
+
+`hype-2019` is the reading of the papers' "3-up/1-down" under which simulated evaluators give the
+published scores: three right answers in a row lower the exposure by 30 ms, each wrong one raises
+it by 10 ms. `weighted-75` settles at the 75 % the papers name (weighted up-down, Kaernbach 1991).
+`frontend/staircase.js` holds the same rule; `tests/unit/staircase_vectors.json` binds the two.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from backend.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class StaircaseRule:
+    """How the exposure of the next trial follows from the answers so far; all times in ms."""
+
+    right_to_descend: int = 3
+    down_ms: float = 30
+    up_ms: float = 10
+    start_ms: float = 500
+    min_ms: float = 100
+    max_ms: float = 1000
+
+    def __post_init__(self):
+        if self.right_to_descend < 1:
+            raise InvalidInput(f"right_to_descend must be 1 or more, not {self.right_to_descend}")
+        if not (self.down_ms > 0 and self.up_ms > 0):
+            raise InvalidInput(f"staircase steps must be above 0 ms, not {self.down_ms} and {self.up_ms}")
+        if not 0 < self.min_ms <= self.start_ms <= self.max_ms:
+            raise InvalidInput(
+                "staircase bounds must stand as 0 < min <= start <= max, "
+                f"not min {self.min_ms}, start {self.start_ms}, max {self.max_ms} ms"
+            )
+
+
+@dataclass(frozen=True)
+class StaircaseState:
+    """Where a block's staircase stands: the exposure to show next and the right answers in a row."""
+
+    exposure_ms: float
+    right_in_a_row: int = 0
+
+
+NAMED_RULES = {
+    "hype-2019": StaircaseRule(),
+    "weighted-75": StaircaseRule(right_to_descend=1, down_ms=10, up_ms=30),
+}
+
+
+def start(rule: StaircaseRule) -> StaircaseState:
+    """Return the state before the first trial of a block."""
+    return StaircaseState(exposure_ms=rule.start_ms)
+
+
+def step(rule: StaircaseRule, state: StaircaseState, was_correct: bool) -> StaircaseState:
+    """Return the state after one more answer.
+
+    A descent starts the count of right answers anew, and so does a wrong answer.
+    """
+    if not was_correct:
+        return StaircaseState(_bounded(rule, state.exposure_ms + rule.up_ms), 0)
+    in_a_row = state.right_in_a_row + 1
+    if in_a_row < rule.right_to_descend:
+        return StaircaseState(state.exposure_ms, in_a_row)
+    return StaircaseState(_bounded(rule, state.exposure_ms - rule.down_ms), 0)
+
+
+def equilibrium_accuracy(rule: StaircaseRule) -> float:
+    """Return the share of right answers (0 to 1) at which `rule` stops drifting.
+
+    With `n` right answers in a row to go down, a cycle ends in a step down with probability
+    p**n and in a step up otherwise, so the drift vanishes where
+    p**n * down_ms == (1 - p**n) * up_ms (Levitt, 1971, for equal steps).
+    """
+    return (rule.up_ms / (rule.up_ms + rule.down_ms)) ** (1 / rule.right_to_descend)
+
+
+def modal_exposure(exposures_ms: Iterable[float]) -> float:
+    """Return the exposure (ms) shown most often in a block; of several, the shortest.
+
+    The threshold is "the shortest exposure time at which they can maintain effective
+    performance" (HYPE workshop paper, 2.1), hence the shortest.
+
+    Raises:
+        InvalidInput: there is no exposure at all.
+    """
+    counts = Counter(exposures_ms)
+    if not counts:
+        raise InvalidInput("a block without trials has no modal exposure")
+    most = max(counts.values())
+    return min(exposure for exposure, count in counts.items() if count == most)
+
+
+def _bounded(rule: StaircaseRule, exposure_ms: float) -> float:
+    return min(max(exposure_ms, rule.min_ms), rule.max_ms)

@@ -1,0 +1,82 @@
+"""What a store of studies, sessions and answers can do, and how one is opened by its URL.
+
+The interface is free of SQL and of transactions over many items: each writing call is one
+conditional write, so that a key-value store can keep it as well as a database. What a writing call
+has returned from survives a power cut.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Protocol as Interface
+
+from backend.errors import Conflict, InvalidInput
+from backend.records import Response, Session, Stimulus, Study
+from backend.session import Cursor
+
+
+class Stale(Conflict):
+    """The cursor has moved on since it was read; read it again."""
+
+    code = "stale"
+
+
+class Store(Interface):
+    """Where studies live. `NotFound` is raised for what is not there."""
+
+    def add_study(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
+        """Store a study with its pool, visible only once it is whole; Conflict if the name is taken."""
+
+    def study(self, name: str) -> Study: ...
+
+    def studies(self) -> list[Study]:
+        """Return all studies in the order of their names."""
+
+    def stimuli(self, study: str) -> Iterator[Stimulus]:
+        """Yield the pool of a study in the order of the public names."""
+
+    def claim(self, study: str, evaluator_key: str, session_id: str, instead_of: str | None = None) -> str:
+        """Take an evaluator's one place in a study; return the session that holds it now.
+
+        With `instead_of` the place changes hands if, and only if, that session holds it.
+        """
+
+    def claimed(self, study: str, evaluator_key: str) -> str | None:
+        """Return the session that holds an evaluator's place, or None."""
+
+    def add_session(self, session: Session, cursor: Cursor) -> None: ...
+
+    def session(self, session_id: str) -> Session: ...
+
+    def cursor(self, session_id: str) -> Cursor:
+        """Return where a session stands now; a strong read."""
+
+    def sessions(self, study: str) -> Iterator[tuple[Session, Cursor]]:
+        """Yield a study's sessions in the order of their ids."""
+
+    def taken(self, study: str, active_since: str) -> dict[str, int]:
+        """Count by model the sessions that are finished, or active and alive since `active_since`."""
+
+    def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
+        """Replace the cursor; Stale unless it stands at `expected_version`."""
+
+    def append(self, session_id: str, expected_version: int, cursor: Cursor, response: Response) -> None:
+        """Store a response and the cursor after it, together or not at all; Stale as in `move`."""
+
+    def responses(self, session_id: str) -> list[Response]:
+        """Return the responses of a session in the order of their trials."""
+
+    def close(self) -> None: ...
+
+
+def open_store(url: str, data: Path) -> Store:
+    """Open the store at `url`; a relative `sqlite:///` path lies in the data directory.
+
+    Raises:
+        InvalidInput: the URL names no store that there is.
+    """
+    prefix = "sqlite:///"
+    if not url.startswith(prefix) or url == prefix:
+        raise InvalidInput(f"a store's URL must be of the form sqlite:///openhype.db, not {url!r}")
+    from backend.stores.sqlite import SqliteStore
+
+    return SqliteStore(data / url.removeprefix(prefix))

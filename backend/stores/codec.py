@@ -1,0 +1,47 @@
+"""Records to JSON text and back, one form for every store."""
+
+import json
+from typing import Any
+
+from backend import protocol as protocols
+from backend.records import PlannedBlock, Response, Session, Study
+from backend.session import Cursor
+
+
+def dump(record: Study | Session | Cursor | Response) -> str:
+    """Return `record` as compact JSON."""
+    return json.dumps(record, default=vars, separators=(",", ":"))
+
+
+def load_study(text: str) -> Study:
+    data = json.loads(text)
+    data["protocol"] = protocols.from_json(data["protocol"])
+    for name in ("models", "classes", "masks", "notes"):
+        data[name] = tuple(data[name])
+    return Study(**data)
+
+
+def load_session(text: str) -> Session:
+    data = json.loads(text)
+    data["blocks"] = tuple(_block(block) for block in data["blocks"])
+    data["spares"] = tuple(_block(block) for block in data["spares"])
+    return Session(**data)
+
+
+def load_cursor(text: str) -> Cursor:
+    data = json.loads(text)
+    data["displays"] = tuple(data["displays"])
+    data["voids"] = tuple((index, spare) for index, spare in data["voids"])
+    return Cursor(**data)
+
+
+def load_response(text: str) -> Response:
+    data = json.loads(text)
+    data["flags"] = tuple(data["flags"])
+    if data["mask_ms"] is not None:
+        data["mask_ms"] = tuple(data["mask_ms"])
+    return Response(**data)
+
+
+def _block(data: dict[str, Any]) -> PlannedBlock:
+    return PlannedBlock(tuple(data["stimuli"]), tuple(data["truths"]), tuple(data["models"]), data["class_"])

@@ -1,0 +1,277 @@
+"""The embedded store: one SQLite file, in WAL mode, synced to the disk at every commit.
+
+Writes go through one thread that commits whatever has queued up while the last commit was syncing
+(group commit): a disk syncs some hundred times a second, and sixteen evaluators who answer at once
+share one sync. A write is acknowledged only after its commit.
+"""
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from backend.errors import Conflict, NotFound
+from backend.records import Response, Session, Stimulus, Study
+from backend.session import Cursor
+from backend.stores import Stale, codec
+
+MIGRATIONS = (
+    """
+    CREATE TABLE studies (name TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE stimuli (
+        study TEXT NOT NULL, name TEXT NOT NULL, truth TEXT NOT NULL, model TEXT,
+        class TEXT NOT NULL, source TEXT NOT NULL, PRIMARY KEY (study, name)
+    ) WITHOUT ROWID;
+    CREATE TABLE sessions (id TEXT PRIMARY KEY, study TEXT NOT NULL, record TEXT NOT NULL);
+    CREATE INDEX sessions_of_study ON sessions (study, id);
+    CREATE TABLE cursors (
+        session TEXT PRIMARY KEY, study TEXT NOT NULL, model TEXT, state TEXT NOT NULL,
+        last_at TEXT NOT NULL, version INTEGER NOT NULL, record TEXT NOT NULL
+    );
+    CREATE INDEX cursors_of_study ON cursors (study);
+    CREATE TABLE responses (
+        session TEXT NOT NULL, trial_index INTEGER NOT NULL, record TEXT NOT NULL,
+        PRIMARY KEY (session, trial_index)
+    ) WITHOUT ROWID;
+    CREATE TABLE claims (
+        study TEXT NOT NULL, evaluator_key TEXT NOT NULL, session TEXT NOT NULL,
+        PRIMARY KEY (study, evaluator_key)
+    ) WITHOUT ROWID;
+    """,
+)
+"""Numbered by their place, from 1; only ever added to."""
+
+_BATCH = 256
+_BUSY_SECONDS = 30
+
+
+class SqliteStore:
+    """`Store` on one file, which is made if missing. Safe to use from many threads and processes."""
+
+    def __init__(self, path: Path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
+        self._local = threading.local()
+        self._readers: list[sqlite3.Connection] = []
+        self._readers_lock = threading.Lock()
+        self._queue: queue.SimpleQueue = queue.SimpleQueue()
+        writer = _connect(path)
+        _migrate(writer, path)
+        self._thread = threading.Thread(target=self._write_on, args=(writer,), name="openhype-writer")
+        self._thread.daemon = True
+        self._thread.start()
+
+    def add_study(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
+        rows = [(study.name, s.name, s.truth, s.model, s.class_, s.source) for s in stimuli]
+
+        def write(db: sqlite3.Connection) -> None:
+            try:
+                db.execute("INSERT INTO studies VALUES (?, ?)", (study.name, codec.dump(study)))
+            except sqlite3.IntegrityError:
+                raise Conflict(f"a study {study.name} exists already; choose another name") from None
+            db.executemany("INSERT INTO stimuli VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+        self._write(write)
+
+    def study(self, name: str) -> Study:
+        return codec.load_study(self._one("SELECT record FROM studies WHERE name = ?", name, "study"))
+
+    def studies(self) -> list[Study]:
+        rows = self._db().execute("SELECT record FROM studies ORDER BY name")
+        return [codec.load_study(record) for (record,) in rows]
+
+    def stimuli(self, study: str) -> Iterator[Stimulus]:
+        sql = "SELECT name, truth, model, class, source FROM stimuli WHERE study = ? ORDER BY name"
+        for row in self._db().execute(sql, (study,)):
+            yield Stimulus(*row)
+
+    def claim(self, study: str, evaluator_key: str, session_id: str, instead_of: str | None = None) -> str:
+        def write(db: sqlite3.Connection) -> str:
+            db.execute("INSERT OR IGNORE INTO claims VALUES (?, ?, ?)", (study, evaluator_key, session_id))
+            db.execute(
+                "UPDATE claims SET session = ? WHERE study = ? AND evaluator_key = ? AND session = ?",
+                (session_id, study, evaluator_key, instead_of),
+            )
+            sql = "SELECT session FROM claims WHERE study = ? AND evaluator_key = ?"
+            return db.execute(sql, (study, evaluator_key)).fetchone()[0]
+
+        return self._write(write)
+
+    def claimed(self, study: str, evaluator_key: str) -> str | None:
+        sql = "SELECT session FROM claims WHERE study = ? AND evaluator_key = ?"
+        row = self._db().execute(sql, (study, evaluator_key)).fetchone()
+        return row[0] if row else None
+
+    def add_session(self, session: Session, cursor: Cursor) -> None:
+        record, where = codec.dump(session), codec.dump(cursor)
+
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("INSERT INTO sessions VALUES (?, ?, ?)", (session.id, session.study, record))
+            db.execute(
+                "INSERT INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    session.id,
+                    session.study,
+                    session.model,
+                    cursor.state,
+                    cursor.last_at,
+                    cursor.version,
+                    where,
+                ),
+            )
+
+        self._write(write)
+
+    def session(self, session_id: str) -> Session:
+        return codec.load_session(
+            self._one("SELECT record FROM sessions WHERE id = ?", session_id, "session")
+        )
+
+    def cursor(self, session_id: str) -> Cursor:
+        return codec.load_cursor(
+            self._one("SELECT record FROM cursors WHERE session = ?", session_id, "session")
+        )
+
+    def sessions(self, study: str) -> Iterator[tuple[Session, Cursor]]:
+        sql = """SELECT s.record, c.record FROM sessions s JOIN cursors c ON c.session = s.id
+                 WHERE s.study = ? ORDER BY s.id"""
+        for session, cursor in self._db().execute(sql, (study,)):
+            yield codec.load_session(session), codec.load_cursor(cursor)
+
+    def taken(self, study: str, active_since: str) -> dict[str, int]:
+        sql = """SELECT model, count(*) FROM cursors WHERE study = ? AND model IS NOT NULL
+                 AND (state = 'finished' OR (state = 'active' AND last_at >= ?)) GROUP BY model"""
+        return dict(self._db().execute(sql, (study, active_since)))
+
+    def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
+        record = codec.dump(cursor)
+        self._write(lambda db: _move(db, session_id, expected_version, cursor, record))
+
+    def append(self, session_id: str, expected_version: int, cursor: Cursor, response: Response) -> None:
+        where, record = codec.dump(cursor), codec.dump(response)
+
+        def write(db: sqlite3.Connection) -> None:
+            _move(db, session_id, expected_version, cursor, where)
+            db.execute("INSERT INTO responses VALUES (?, ?, ?)", (session_id, response.trial_index, record))
+
+        self._write(write)
+
+    def responses(self, session_id: str) -> list[Response]:
+        sql = "SELECT record FROM responses WHERE session = ? ORDER BY trial_index"
+        return [codec.load_response(record) for (record,) in self._db().execute(sql, (session_id,))]
+
+    def close(self) -> None:
+        self._queue.put(None)
+        self._thread.join()
+        with self._readers_lock:
+            for reader in self._readers:
+                reader.close()
+            self._readers.clear()
+
+    def _one(self, sql: str, key: str, what: str) -> str:
+        row = self._db().execute(sql, (key,)).fetchone()
+        if row is None:
+            raise NotFound(f"there is no {what} {key!r}", code=f"unknown_{what}")
+        return row[0]
+
+    def _db(self) -> sqlite3.Connection:
+        """Return this thread's connection for reading."""
+        db = getattr(self._local, "db", None)
+        if db is None:
+            db = self._local.db = _connect(self._path)
+            with self._readers_lock:
+                self._readers.append(db)
+        return db
+
+    def _write(self, work: Callable[[sqlite3.Connection], Any]) -> Any:
+        """Have `work` done and committed by the writer; return or raise what it does."""
+        done: Future = Future()
+        self._queue.put((work, done))
+        return done.result()
+
+    def _write_on(self, db: sqlite3.Connection) -> None:
+        running = True
+        while running:
+            batch = [self._queue.get()]
+            while len(batch) < _BATCH:
+                try:
+                    batch.append(self._queue.get_nowait())
+                except queue.Empty:
+                    break
+            running = None not in batch
+            _commit_together(db, [job for job in batch if job is not None])
+        db.close()
+
+
+def _commit_together(db: sqlite3.Connection, jobs: list[tuple[Callable, Future]]) -> None:
+    """Do all jobs in one transaction; a job that fails takes back its own writes only."""
+    if not jobs:
+        return
+    outcomes: list[tuple[Future, Any, BaseException | None]] = []
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        for work, done in jobs:
+            outcomes.append((done, *_try(db, work)))
+        db.execute("COMMIT")
+    except sqlite3.Error as error:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        outcomes = [(done, None, error) for _, done in jobs]
+    for done, result, error in outcomes:
+        if error is None:
+            done.set_result(result)
+        else:
+            done.set_exception(error)
+
+
+def _try(db: sqlite3.Connection, work: Callable) -> tuple[Any, BaseException | None]:
+    db.execute("SAVEPOINT job")
+    try:
+        result = work(db)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is the caller's, and the writer lives on
+        db.execute("ROLLBACK TO job")
+        return None, error
+    finally:
+        db.execute("RELEASE job")
+    return result, None
+
+
+def _move(db: sqlite3.Connection, session_id: str, version: int, cursor: Cursor, record: str) -> None:
+    changed = db.execute(
+        """UPDATE cursors SET state = ?, last_at = ?, version = ?, record = ?
+           WHERE session = ? AND version = ?""",
+        (*_hot(cursor), record, session_id, version),
+    )
+    if changed.rowcount != 1:
+        raise Stale(f"session {session_id} is no longer at version {version}")
+
+
+def _hot(cursor: Cursor) -> tuple[str, str, int]:
+    return cursor.state, cursor.last_at, cursor.version
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    return db
+
+
+def _migrate(db: sqlite3.Connection, path: Path) -> None:
+    """Bring the file to the newest form; two processes may try at once, one does it."""
+    db.execute("BEGIN IMMEDIATE")
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if version > len(MIGRATIONS):
+        db.execute("ROLLBACK")
+        raise Conflict(
+            f"{path} was written by a newer openhype (form {version}, this one knows {len(MIGRATIONS)}); "
+            "update openhype"
+        )
+    for migration in MIGRATIONS[version:]:
+        for statement in migration.split(";"):
+            db.execute(statement)
+    db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    db.execute("COMMIT")

@@ -1,0 +1,146 @@
+"""What browsers send, checked at the border: JSON to typed values, or one clear message.
+
+Nothing past this module meets a wrong type, a NaN, or a text of a megabyte.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from backend.errors import InvalidInput
+from backend.records import TRUTHS
+from backend.session import Posted
+
+MAX_BODY_BYTES = 64 * 1024
+_MAX_TEXT = 300
+_MAX_ENTRIES = 40
+_FLAG = re.compile(r"[a-z0-9_-]{1,32}")
+
+
+def parse_object(body: bytes) -> dict[str, Any]:
+    """Return the JSON object in `body`.
+
+    Raises:
+        InvalidInput: not JSON, not an object, or a number that JSON does not have (NaN, Infinity).
+    """
+    try:
+        data = json.loads(body, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise InvalidInput("the body must be a JSON object in UTF-8; it could not be read as JSON") from None
+    if not isinstance(data, dict):
+        raise InvalidInput(f"the body must be a JSON object, not {_named(data)}")
+    return data
+
+
+def parse_opening(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `consent_version`, `panel`, `device` and `qualification_token` of an opening visit."""
+    token = data.get("qualification_token")
+    if token is not None and not isinstance(token, str):
+        raise InvalidInput(f"qualification_token must be a text or null, not {_named(token)}")
+    panel = _flat(data, "panel")
+    for name, value in panel.items():
+        if not isinstance(value, str):
+            raise InvalidInput(f"panel.{name} must be a text, not {_named(value)}")
+    return {
+        "consent_version": _text(data, "consent_version"),
+        "panel": panel,
+        "device": _flat(data, "device"),
+        "qualification_token": token,
+    }
+
+
+def parse_block(data: Mapping[str, Any]) -> tuple[int, int, dict[str, Any]]:
+    """Return (lease, block, facts of the display)."""
+    return _whole(data, "lease"), _whole(data, "block"), _flat(data, "display")
+
+
+def parse_answer(data: Mapping[str, Any]) -> Posted:
+    """Return an answer as `session.Posted`. Times in ms.
+
+    Raises:
+        InvalidInput: names the field, what was expected and what came.
+    """
+    response = data.get("response")
+    if response not in TRUTHS:
+        raise InvalidInput(f"response must be 'real' or 'fake', not {_named(response)}")
+    return Posted(
+        lease=_whole(data, "lease"),
+        trial_index=_whole(data, "trial_index"),
+        stimulus=_text(data, "stimulus"),
+        response=response,
+        exposure_ms=_maybe_number(data, "exposure_ms"),
+        shown_ms=_maybe_number(data, "shown_ms"),
+        frames=None if data.get("frames") is None else _whole(data, "frames"),
+        frame_ms=_maybe_number(data, "frame_ms"),
+        mask_ms=_mask_ms(data.get("mask_ms")),
+        rt=_maybe_number(data, "rt"),
+        flags=_flags(data.get("flags", [])),
+    )
+
+
+def _whole(data: Mapping[str, Any], name: str) -> int:
+    value = data.get(name)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+        raise InvalidInput(f"{name} must be a whole number from 0, not {_named(value)}")
+    return value
+
+
+def _text(data: Mapping[str, Any], name: str) -> str:
+    value = data.get(name)
+    if not isinstance(value, str) or len(value) > _MAX_TEXT:
+        raise InvalidInput(f"{name} must be a text of at most {_MAX_TEXT} characters, not {_named(value)}")
+    return value
+
+
+def _maybe_number(data: Mapping[str, Any], name: str) -> float | None:
+    value = data.get(name)
+    return None if value is None else _duration(name, value)
+
+
+def _duration(name: str, value: Any) -> float:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or not 0 <= value < 1e9:
+        raise InvalidInput(f"{name} must be a number from 0 to 1e9 or null, not {_named(value)}")
+    return value
+
+
+def _mask_ms(value: Any) -> tuple[float, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) > _MAX_ENTRIES:
+        raise InvalidInput(f"mask_ms must be a list of at most {_MAX_ENTRIES} numbers, not {_named(value)}")
+    return tuple(_duration("mask_ms", entry) for entry in value)
+
+
+def _flags(value: Any) -> tuple[str, ...]:
+    words = isinstance(value, list) and len(value) <= _MAX_ENTRIES
+    if not words or not all(isinstance(word, str) and _FLAG.fullmatch(word) for word in value):
+        raise InvalidInput(f"flags must be a list of short lower-case words, not {_named(value)}")
+    return tuple(value)
+
+
+def _flat(data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return an object of plain values, which is stored as it came."""
+    value = data.get(name, {})
+    if not isinstance(value, dict) or len(value) > _MAX_ENTRIES:
+        raise InvalidInput(f"{name} must be an object of at most {_MAX_ENTRIES} entries, not {_named(value)}")
+    for key, entry in value.items():
+        plain = entry is None or isinstance(entry, (bool, int, float, str))
+        too_long = len(key) > _MAX_TEXT or (isinstance(entry, str) and len(entry) > _MAX_TEXT)
+        not_finite = isinstance(entry, float) and not math.isfinite(entry)
+        if not plain or too_long or not_finite:
+            raise InvalidInput(f"{name} must hold short texts and finite numbers, not {_named(entry)}")
+    return value
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _named(value: Any) -> str:
+    text = json.dumps(value) if value is None or isinstance(value, (bool, int, float, str)) else None
+    if text is None:
+        return {"list": "a list", "dict": "an object"}.get(type(value).__name__, type(value).__name__)
+    return text if len(text) <= 60 else text[:57] + "..."
