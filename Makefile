@@ -1,0 +1,56 @@
+# `make demo` and `make test` set everything up themselves. PYTHON names the interpreter to start from.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+
+.PHONY: demo test unit e2e types lint bench clean
+
+demo: $(STAMPS)/demo
+	$(BIN)/openhype demo
+
+test: lint types unit e2e
+
+lint: $(STAMPS)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMPS)/node
+	$(BIN)/python -m tests.node types
+
+unit: $(STAMPS)/node
+	$(BIN)/python -m tests.node test
+	$(BIN)/python -m pytest tests/unit -n 2
+
+e2e: $(STAMPS)/node $(STAMPS)/browser
+	$(BIN)/python -m pytest tests/e2e
+
+bench: $(STAMPS)/dev
+	$(BIN)/python -m bench
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "openhype needs Python 3.11 or newer; run: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	mkdir -p $(STAMPS)
+
+$(STAMPS)/demo: pyproject.toml | $(BIN)/python
+	mkdir -p $(STAMPS)
+	$(BIN)/python -m pip install --quiet --editable '.[demo]'
+	touch $@
+
+$(STAMPS)/dev: pyproject.toml | $(BIN)/python
+	mkdir -p $(STAMPS)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable '.[demo]' --group dev
+	touch $@
+
+$(STAMPS)/node: package.json package-lock.json $(STAMPS)/dev
+	$(BIN)/python -m tests.node install
+	touch $@
+
+$(STAMPS)/browser: $(STAMPS)/dev
+	$(BIN)/python -m tests.browser
+	touch $@
+
+clean:
+	rm -rf $(VENV) node_modules build dist *.egg-info

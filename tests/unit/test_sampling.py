@@ -1,0 +1,110 @@
+"""Sampling: half and half, no repeats, the whole pool, between subjects."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from backend import sampling
+from backend.errors import Conflict, InvalidInput
+from backend.records import FAKE, REAL
+
+from . import studies
+
+
+def drawn(study, model="gan", seed=1, each=400):
+    pool = sampling.pool_of(studies.pool(study, each=each))
+    return sampling.draw_session(study, pool, model, Random(seed))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_half_of_every_block_is_real_and_nothing_comes_twice(seed):
+    blocks, spares = drawn(studies.study(method="time"), seed=seed)
+
+    shown = [name for block in (*blocks, *spares) for name in block.stimuli]
+
+    assert [len(block.stimuli) for block in blocks] == [150, 150, 150]
+    assert all(Counter(block.truths) == {REAL: 75, FAKE: 75} for block in blocks)
+    assert len(set(shown)) == len(shown) == 470
+
+
+def test_a_session_shows_fakes_of_its_model_only():
+    blocks, spares = drawn(studies.study(), model="vae")
+
+    assert {model for block in (*blocks, *spares) for model in block.models} == {None, "vae"}
+
+
+def test_the_order_of_truths_is_random():
+    places = Counter()
+    for seed in range(400):
+        (block,), _ = drawn(studies.study(images=10), seed=seed, each=30)
+        places.update(i for i, truth in enumerate(block.truths) if truth == REAL)
+
+    # each place is real in half of 400 draws: within 5 standard deviations (10 each)
+    assert all(150 < places[i] < 250 for i in range(10))
+
+
+def test_the_whole_pool_is_drawn_from():
+    seen = set()
+    for seed in range(300):
+        blocks, _ = drawn(studies.study(images=20), seed=seed, each=60)
+        seen.update(blocks[0].stimuli)
+
+    assert len(seen) == 120
+
+
+def test_a_qualification_draws_its_fakes_equally_from_all_models():
+    study = studies.study(kind="qualification", models=("a", "b", "c", "d"))
+
+    (block,), _ = drawn(study, model=None)
+
+    assert Counter(block.models) == {None: 50, "a": 13, "b": 13, "c": 12, "d": 12} or sorted(
+        count for model, count in Counter(block.models).items() if model
+    ) == [12, 12, 13, 13]
+
+
+def test_with_classes_a_block_shows_one_class_and_every_class_has_its_block():
+    study = studies.study(classes=("cat", "dog", "owl"), images=30)
+    by_name = {s.name: s.class_ for s in studies.pool(study, each=400)}
+
+    blocks, _ = drawn(study)
+
+    assert sorted(block.class_ for block in blocks) == ["cat", "dog", "owl"]
+    assert all({by_name[name] for name in block.stimuli} == {block.class_} for block in blocks)
+    assert [len(block.stimuli) for block in blocks] == [10, 10, 10]
+
+
+def test_a_session_goes_to_the_model_that_is_furthest_behind():
+    chosen = sampling.choose_model({"a": 3, "b": 1, "c": 2}, ("a", "b", "c"), 30, Random(1))
+
+    assert chosen == "b"
+
+
+def test_ties_between_models_fall_to_either():
+    chosen = {sampling.choose_model({}, ("a", "b"), 30, Random(seed)) for seed in range(20)}
+
+    assert chosen == {"a", "b"}
+
+
+def test_a_full_study_takes_nobody():
+    with pytest.raises(Conflict, match="every model has its 2 evaluators"):
+        sampling.choose_model({"a": 2, "b": 2}, ("a", "b"), 2, Random(1))
+
+
+def test_a_pool_that_is_too_small_is_named_with_what_it_lacks():
+    study = studies.study()
+    pool = sampling.pool_of(studies.pool(study, each=12))
+
+    with pytest.raises(InvalidInput, match="study faces has 12 reals; a HYPE-infinity session needs 50"):
+        sampling.check_pool(study, pool)
+
+
+@pytest.mark.parametrize(("method", "classes", "each"), [("time", ("x", "y"), 150), ("infinity", (), 50)])
+def test_the_smallest_pool_that_passes_the_check_gives_a_session(method, classes, each):
+    study = studies.study(method=method, classes=classes)
+    pool = sampling.pool_of(studies.pool(study, each=each))
+
+    sampling.check_pool(study, pool)
+    blocks, _ = sampling.draw_session(study, pool, "gan", Random(1))
+
+    assert sum(len(block.stimuli) for block in blocks) == study.protocol.trials

@@ -1,0 +1,201 @@
+"""The way of a session: every answer once, in order, right or wrong by the server's own truth."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend import session as sessions
+from backend.errors import Conflict
+from backend.session import Posted
+
+from . import studies
+
+AT = "2026-01-01T00:00:02.000Z"
+TIME = studies.study(method="time", images=8, blocks=2, spare_images=4)
+INFINITY = studies.study(images=8, spare_images=4)
+
+
+def begun(study):
+    session = studies.session(study)
+    cursor = sessions.opening(study.protocol, AT)
+    return session, sessions.begin_block(session, cursor, 1, 0, {}, AT)
+
+
+def posted(session, cursor, right=True, **changes):
+    picture = sessions.picture_at(session, cursor, cursor.trial_index)
+    wrong = "fake" if picture.truth == "real" else "real"
+    base = Posted(
+        lease=cursor.lease,
+        trial_index=cursor.trial_index,
+        stimulus=picture.stimulus,
+        response=picture.truth if right else wrong,
+        exposure_ms=cursor.exposure_ms,
+        shown_ms=None,
+        frames=None,
+        frame_ms=None,
+        mask_ms=None,
+        rt=100.0,
+        flags=(),
+    )
+    return dataclasses.replace(base, **changes)
+
+
+def answered(study, session, cursor, right=True):
+    return sessions.answer(session, study.protocol, cursor, posted(session, cursor, right), AT)
+
+
+def test_three_right_answers_in_a_row_lower_the_next_exposure():
+    session, cursor = begun(TIME)
+    exposures = []
+
+    for right in (True, True, True, False, True):
+        _, cursor = answered(TIME, session, cursor, right)
+        exposures.append(cursor.exposure_ms)
+
+    assert exposures == [500, 500, 470, 480, 480]
+
+
+def test_each_block_starts_at_the_start_exposure_and_has_to_be_begun():
+    session, cursor = begun(TIME)
+    for _ in range(8):
+        _, cursor = answered(TIME, session, cursor)
+
+    assert (cursor.exposure_ms, cursor.right_in_a_row) == (500, 0)
+    with pytest.raises(Conflict, match="after its block was begun"):
+        answered(TIME, session, cursor)
+
+
+def test_an_answer_before_its_picture_was_issued_is_refused():
+    session = studies.session(INFINITY)
+    cursor = sessions.opening(INFINITY.protocol, AT)
+
+    with pytest.raises(Conflict, match="trial 0 comes next, after its block was begun"):
+        answered(INFINITY, session, cursor)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"trial_index": 3}, "trial 0 comes next"),
+        ({"lease": 7}, "goes on in another tab"),
+        ({"stimulus": "f" * 32 + ".png"}, "trial 0 shows"),
+        ({"exposure_ms": 100}, "for 500 ms, not"),
+    ],
+)
+def test_an_answer_that_does_not_fit_the_open_trial_is_refused(changes, message):
+    session, cursor = begun(TIME)
+
+    with pytest.raises(Conflict, match=message):
+        sessions.answer(session, TIME.protocol, cursor, posted(session, cursor, **changes), AT)
+
+
+def test_the_last_answer_finishes_the_session_and_no_further_one_is_taken():
+    session, cursor = begun(INFINITY)
+    for _ in range(8):
+        _, cursor = answered(INFINITY, session, cursor)
+
+    assert cursor.state == "finished"
+    with pytest.raises(Conflict, match="the session is closed"):
+        sessions.answer(session, INFINITY.protocol, cursor, posted_anything(cursor), AT)
+
+
+def posted_anything(cursor):
+    return Posted(cursor.lease, cursor.trial_index, "x", "real", None, None, None, None, None, None, ())
+
+
+def test_a_visit_that_takes_over_makes_the_older_one_stale():
+    session, cursor = begun(INFINITY)
+    before = posted(session, cursor)
+
+    taken = sessions.resume(session, INFINITY.protocol, cursor, AT)
+
+    with pytest.raises(Conflict, match="goes on in another tab"):
+        sessions.answer(session, INFINITY.protocol, taken, before, AT)
+
+
+def test_a_picture_that_may_have_been_flashed_is_replaced_by_a_spare_of_the_same_truth():
+    session, cursor = begun(TIME)
+    _, cursor = answered(TIME, session, cursor, right=False)
+    before = sessions.picture_at(session, cursor, 1)
+
+    resumed = sessions.resume(session, TIME.protocol, cursor, AT)
+
+    after = sessions.picture_at(session, resumed, 1)
+    assert after.stimulus != before.stimulus
+    assert after.stimulus in session.spares[0].stimuli
+    assert (after.truth, after.class_) == (before.truth, before.class_)
+    assert resumed.exposure_ms == cursor.exposure_ms == 510
+
+
+def test_without_a_time_limit_a_reload_shows_the_same_picture():
+    session, cursor = begun(INFINITY)
+
+    resumed = sessions.resume(session, INFINITY.protocol, cursor, AT)
+
+    assert resumed.voids == ()
+
+
+def test_no_spare_comes_twice_and_without_spares_the_session_ends_kindly():
+    session, cursor = begun(TIME)
+    seen = {sessions.picture_at(session, cursor, 0).stimulus}
+    for _ in range(2):
+        cursor = sessions.resume(session, TIME.protocol, cursor, AT)
+        seen.add(sessions.picture_at(session, cursor, 0).stimulus)
+
+    ended = sessions.resume(session, TIME.protocol, cursor, AT)
+
+    assert len(seen) == 3
+    assert ended.state == "ended"
+
+
+def test_a_reload_between_blocks_costs_no_spare():
+    session, cursor = begun(TIME)
+    for _ in range(8):
+        _, cursor = answered(TIME, session, cursor)
+
+    assert sessions.resume(session, TIME.protocol, cursor, AT).voids == ()
+
+
+@given(
+    rights=st.lists(st.booleans(), min_size=1, max_size=16), reloads=st.sets(st.integers(0, 15), max_size=2)
+)
+@settings(deadline=None, max_examples=60)
+def test_the_cursor_is_what_a_replay_of_the_stored_answers_gives(rights, reloads):
+    session, cursor = begun(TIME)
+    stored = []
+    for i, right in enumerate(rights):
+        if i in reloads:
+            cursor = sessions.resume(session, TIME.protocol, cursor, AT)
+        if i == 8:
+            cursor = sessions.begin_block(session, cursor, cursor.lease, 1, {}, AT)
+        response, cursor = answered(TIME, session, cursor, right)
+        stored.append(response)
+
+    past = sessions.replay(session, TIME.protocol, cursor, stored)
+
+    same = ("trial_index", "exposure_ms", "right_in_a_row", "reals_right", "fakes_right", "state")
+    assert [getattr(past, name) for name in same] == [getattr(cursor, name) for name in same]
+
+
+@pytest.mark.parametrize(
+    ("reals", "fakes", "passed"), [(33, 33, True), (32, 50, False), (50, 32, False), (50, 50, True)]
+)
+def test_a_qualification_needs_65_percent_of_both_sides(reals, fakes, passed):
+    study = studies.study(kind="qualification")
+    session = studies.session(study, model=None)
+    cursor = dataclasses.replace(
+        sessions.opening(study.protocol, AT), state="finished", reals_right=reals, fakes_right=fakes
+    )
+
+    result = sessions.qualification_result(session, study.protocol, cursor)
+
+    assert result["passed"] is passed
+
+
+def test_pay_is_the_base_and_two_cents_for_each_right_answer():
+    protocol = studies.study(base_usd_cents=100).protocol
+    cursor = dataclasses.replace(sessions.opening(protocol, AT), reals_right=30, fakes_right=12)
+
+    assert sessions.earned_usd_cents(protocol, cursor) == 100 + 2 * 42
