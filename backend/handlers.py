@@ -52,6 +52,7 @@ def create_app(store: Store, data: DataDir, keys: Keys, clock: Clock = utc_now) 
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = wire.MAX_BODY_BYTES
     app.json.sort_keys = False
+    app.url_map.merge_slashes = False
     visits = Visits(store, keys.hashing, clock)
     _add_evaluator_routes(app, visits)
     _add_researcher_routes(app, store, keys)

@@ -1,0 +1,111 @@
+"""A server without a socket: the application over a fresh store, and a clock that tests move."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from backend.datadir import DataDir
+from backend.handlers import create_app
+from backend.stores import open_store
+
+from . import studies
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self):
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self):
+        return self.now
+
+    def move(self, **time):
+        self.now += timedelta(**time)
+
+
+class World:
+    """An application, its store and its clock, with shortcuts for what tests do over and over."""
+
+    def __init__(self, store, data):
+        self.store, self.data, self.clock = store, data, Clock()
+        self.app = create_app(store, data, data.keys(), self.clock)
+        self.http = self.app.test_client()
+
+    def add(self, study, each=60):
+        self.store.add_study(study, studies.pool(study, each=each))
+        return study
+
+    def open(self, study="faces", panel=None, token=None):
+        body = {"consent_version": "1", "panel": panel or {}, "qualification_token": token}
+        return self.http.post(f"/api/studies/{study}/sessions", json=body)
+
+    def player(self, study="faces", **options):
+        reply = self.open(study, **options)
+        assert reply.status_code == 201, reply.json
+        return Player(self, reply.json)
+
+
+class Player:
+    """An evaluator who holds a session."""
+
+    def __init__(self, world, opened):
+        self.world, self.token, self.state = world, opened["token"], opened["state"]
+        self.lease, self.next, self.done = self.state["lease"], self.state["next"], self.state["done"]
+        self.truths = {
+            s.name: s.truth for s in world.store.stimuli(world.store.session(self.state["session"]).study)
+        }
+        self.images = {}
+
+    def post(self, path, body, token=None):
+        return self.world.http.post(
+            f"/api/sessions/{self.state['session']}/{path}",
+            json=body,
+            headers={"Authorization": f"Bearer {token or self.token}"},
+        )
+
+    def begin(self):
+        body = {"lease": self.lease, "block": self.next["block"], "display": {"refresh_hz": 60}}
+        reply = self.post("blocks", body)
+        assert reply.status_code == 200, reply.json
+        first = reply.json["first_trial_index"]
+        names = [url.rpartition("/")[2] for url in reply.json["images"]]
+        self.images.update(enumerate(names, start=first))
+        return reply.json
+
+    def body(self, right=True, **changes):
+        name = self.images[self.next["trial_index"]]
+        truth = self.truths[name]
+        wrong = {"real": "fake", "fake": "real"}[truth]
+        base = {
+            "lease": self.lease,
+            "trial_index": self.next["trial_index"],
+            "stimulus": name,
+            "response": truth if right else wrong,
+            "rt": 321.5,
+            "exposure_ms": self.next["exposure_ms"],
+            "flags": [],
+        }
+        return {**base, **changes}
+
+    def answer(self, right=True):
+        reply = self.post("answers", self.body(right))
+        assert reply.status_code == 200, reply.json
+        self.next, self.done = reply.json["next"], reply.json["done"]
+        return reply.json
+
+    def play(self, right=lambda truth: True):
+        while self.done is None:
+            self.begin()
+            finished = False
+            while not finished:
+                truth = self.truths[self.images[self.next["trial_index"]]]
+                finished = self.answer(right(truth))["block_finished"]
+        return self.done
+
+
+@pytest.fixture
+def world(tmp_path):
+    store = open_store("sqlite:///openhype.db", tmp_path)
+    yield World(store, DataDir(tmp_path))
+    store.close()

@@ -1,0 +1,379 @@
+"""The HTTP door: bad input is told so, truth stays here, an answer counts once."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from . import studies
+
+
+@pytest.fixture
+def player(world):
+    world.add(studies.study(images=8))
+    player = world.player()
+    player.begin()
+    return player
+
+
+def test_a_session_is_played_to_its_completion_code(world):
+    world.add(studies.study(images=8))
+
+    done = world.player().play(right=lambda truth: truth == "real")
+
+    assert done["complete"] is True
+    assert (done["right"], done["answered"], done["earned_usd_cents"]) == (4, 8, 8)
+    assert len(done["completion_code"]) == 10
+
+
+def test_the_completion_code_stands_in_no_reply_before_the_last(world):
+    world.add(studies.study(images=8))
+    player = world.player()
+    code = world.store.session(player.state["session"]).completion_code
+    replies = [json.dumps(player.state), json.dumps(player.begin())]
+    replies += [json.dumps(player.answer()) for _ in range(7)]
+
+    last = player.answer()
+
+    assert not any(code in reply for reply in replies)
+    assert last["done"]["completion_code"] == code
+
+
+def test_no_reply_before_an_answer_tells_truth_model_or_source(world):
+    study = world.add(studies.study(images=8))
+    player = world.player()
+
+    seen = json.dumps([player.state, player.begin(), world.http.get("/api/studies/faces").json])
+
+    assert not any(word in seen for word in (*study.models, '"real"', '"fake"', "truth", "source"))
+
+
+def test_the_same_answer_again_gets_the_same_reply_however_late(player):
+    bodies, replies = [], []
+    for i in range(5):
+        bodies.append(player.body(right=i != 1))
+        replies.append(player.answer(right=i != 1))
+
+    again = [player.post("answers", body).json for body in bodies]
+
+    assert again == replies
+    assert len(player.world.store.responses(player.state["session"])) == 5
+
+
+def test_a_different_answer_to_an_answered_trial_is_refused(player):
+    body = player.body(right=True)
+    player.answer(right=True)
+
+    reply = player.post("answers", {**body, "response": "fake" if body["response"] == "real" else "real"})
+
+    assert (reply.status_code, reply.json["error"]["code"]) == (409, "answer_conflict")
+
+
+def test_eight_copies_of_an_answer_at_once_are_stored_once_and_get_one_reply(player):
+    for _ in range(8):
+        body = player.body()
+        with ThreadPoolExecutor(8) as pool:
+            replies = list(pool.map(lambda _, b=body: post_apart(player, b), range(8)))
+        player.next = replies[0].json["next"]
+
+        assert {reply.status_code for reply in replies} == {200}
+        assert all(reply.json == replies[0].json for reply in replies)
+    assert len(player.world.store.responses(player.state["session"])) == 8
+
+
+def post_apart(player, body):
+    """Post from a client of its own, as another connection would."""
+    return player.world.app.test_client().post(
+        f"/api/sessions/{player.state['session']}/answers",
+        json=body,
+        headers={"Authorization": f"Bearer {player.token}"},
+    )
+
+
+def test_an_answer_before_its_block_was_begun_is_refused(world):
+    world.add(studies.study(images=8))
+    player = world.player()
+    session = world.store.session(player.state["session"])
+    player.images[0] = session.blocks[0].stimuli[0]
+
+    reply = player.post("answers", player.body())
+
+    assert (reply.status_code, reply.json["error"]["code"]) == (409, "out_of_order")
+
+
+def test_another_sessions_token_opens_nothing(world, player):
+    other = world.player()
+
+    reply = player.post("answers", player.body(), token=other.token)
+
+    assert (reply.status_code, reply.json["error"]["code"]) == (403, "wrong_token")
+
+
+@pytest.mark.parametrize("token", ["", "x", "x.y", "."])
+def test_a_token_that_is_none_is_refused(player, token):
+    reply = player.world.http.post(
+        f"/api/sessions/{player.state['session']}/resume",
+        json={},
+        headers={"Authorization": f"Bearer {token}"},
+    )
+
+    assert reply.status_code == 403
+
+
+def test_a_reload_takes_over_and_the_older_tab_is_told(player):
+    body = player.body()
+
+    resumed = player.post("resume", {}).json["state"]
+    reply = player.post("answers", body)
+
+    assert resumed["next"] == player.next
+    assert resumed["block_begun"] is True
+    assert (reply.status_code, reply.json["error"]["code"]) == (409, "stale_lease")
+
+
+def test_a_flashed_picture_is_not_issued_again_after_a_reload(world):
+    world.add(studies.study(method="time", images=8, blocks=2))
+    player = world.player()
+    before = player.begin()["images"]
+    player.answer()
+
+    player.lease = player.post("resume", {}).json["state"]["lease"]
+    after = player.begin()["images"]
+
+    assert before[1] not in after
+    assert after[1:] == before[2:]
+    assert player.play()["complete"] is True
+
+
+def test_a_session_that_was_reloaded_too_often_ends_with_its_code_and_pay(world):
+    world.add(studies.study(method="time", images=8, blocks=1, spare_images=2, base_usd_cents=50))
+    player = world.player()
+    player.begin()
+    player.answer()
+
+    states = [player.post("resume", {}).json["state"] for _ in range(2)]
+
+    assert states[-1]["stage"] == "done"
+    assert states[-1]["done"]["complete"] is False
+    assert states[-1]["done"]["earned_usd_cents"] == 52
+
+
+def test_without_feedback_replies_tell_neither_right_nor_earnings_until_the_end(world):
+    world.add(studies.study(images=8, feedback="false"))
+    player = world.player()
+    player.begin()
+
+    replies = [player.answer() for _ in range(8)]
+
+    assert {(reply["was_correct"], reply["earned_usd_cents"]) for reply in replies[:7]} == {(None, None)}
+    assert replies[7]["done"]["earned_usd_cents"] == 16
+
+
+def test_sessions_are_shared_out_over_the_models(world):
+    world.add(studies.study(images=8, evaluators=3))
+
+    models = [world.store.session(world.player().state["session"]).model for _ in range(6)]
+
+    assert sorted(models) == ["gan"] * 3 + ["vae"] * 3
+    assert world.open().json["error"]["code"] == "study_full"
+
+
+def test_the_place_of_a_silent_session_is_given_to_another(world):
+    world.add(studies.study(images=8, evaluators=1))
+    world.player(), world.player()
+
+    world.clock.move(minutes=61)
+
+    assert world.open().status_code == 201
+
+
+def test_nobody_takes_part_twice_under_one_panel_id(world):
+    world.add(studies.study(images=8))
+    world.player(panel={"PROLIFIC_PID": "p1"}).play()
+
+    reply = world.open(panel={"PROLIFIC_PID": "p1"})
+
+    assert (reply.status_code, reply.json["error"]["code"]) == (409, "already_finished")
+    assert world.open(panel={"PROLIFIC_PID": "p2"}).status_code == 201
+
+
+def test_who_lost_a_session_before_any_picture_begins_anew(world):
+    world.add(studies.study(images=8))
+    world.player(panel={"PROLIFIC_PID": "p1"})
+
+    again = world.player(panel={"PROLIFIC_PID": "p1"})
+    again.begin()
+
+    reply = world.open(panel={"PROLIFIC_PID": "p1"})
+    assert (reply.status_code, reply.json["error"]["code"]) == (409, "already_started")
+
+
+class TestQualification:
+    @pytest.fixture(autouse=True)
+    def studies(self, world):
+        world.add(studies.study("test", kind="qualification", images=20, valid_days=30))
+        world.add(studies.study(images=8, qualification="test"))
+
+    def test_it_comes_first_and_who_passes_goes_on(self, world):
+        first = world.open()
+        token_holder = world.player("test")
+        done = token_holder.play()
+
+        reply = world.open(token=token_holder.token)
+
+        assert first.json["stage"] == "qualification"
+        assert first.json["qualification"]["study"] == "test"
+        assert done["qualification"]["passed"] is True
+        assert done["earned_usd_cents"] == 100
+        assert reply.json["stage"] == "session"
+
+    def test_who_fails_is_paid_and_told_and_not_admitted(self, world):
+        player = world.player("test")
+        done = player.play(right=lambda truth: truth == "real")
+
+        reply = world.open(token=player.token)
+
+        assert done["qualification"] == {
+            "passed": False,
+            "reals_right": 1.0,
+            "fakes_right": 0.0,
+            "needed": 0.65,
+        }
+        assert done["earned_usd_cents"] == 100
+        assert (reply.status_code, reply.json["error"]["code"]) == (403, "not_qualified")
+
+    def test_a_pass_admits_a_known_evaluator_from_any_browser_while_it_is_valid(self, world):
+        world.player("test", panel={"PROLIFIC_PID": "p1"}).play()
+
+        soon = world.open(panel={"PROLIFIC_PID": "p1"}).json["stage"]
+        world.clock.move(days=31)
+        late = world.open(panel={"PROLIFIC_PID": "p1"}).json["stage"]
+
+        assert (soon, late) == ("session", "qualification")
+
+    def test_an_unfinished_qualification_admits_nobody(self, world):
+        player = world.player("test")
+        player.begin()
+        player.answer()
+
+        assert world.open(token=player.token).json["stage"] == "qualification"
+
+
+BAD_BODIES = {
+    "not json": b"{",
+    "a list": b"[]",
+    "empty": b"",
+    "latin": '{"response": "é"}'.encode("latin-1"),
+    "nan": b'{"lease": NaN}',
+    "deep": b"[" * 30000,
+}
+
+
+@pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES)
+@pytest.mark.parametrize("route", ["answers", "blocks", "resume"])
+def test_a_body_that_is_no_json_object_is_refused(player, route, body):
+    reply = player.world.http.post(
+        f"/api/sessions/{player.state['session']}/{route}",
+        data=body,
+        headers={"Authorization": f"Bearer {player.token}"},
+    )
+
+    assert reply.status_code == 400
+    assert "JSON" in reply.json["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("response", "maybe"),
+        ("response", None),
+        ("response", ["real"]),
+        ("trial_index", "0"),
+        ("trial_index", -1),
+        ("trial_index", True),
+        ("trial_index", 2**63),
+        ("lease", 1.5),
+        ("rt", "fast"),
+        ("rt", -5),
+        ("shown_ms", 1e300),
+        ("flags", "late"),
+        ("flags", ["<script>"]),
+        ("mask_ms", [1, "x"]),
+        ("mask_ms", [1] * 1000),
+        ("stimulus", "x" * 5000),
+        ("stimulus", None),
+        ("frames", 1.5),
+    ],
+)
+def test_a_wrong_type_is_named_and_nothing_is_stored(player, field, value):
+    reply = player.post("answers", player.body(**{field: value}))
+
+    assert reply.status_code == 400
+    assert field in reply.json["error"]["message"]
+    assert player.world.store.responses(player.state["session"]) == []
+
+
+def test_ten_megabytes_are_refused_unread(player):
+    reply = player.post("answers", {"x": "y" * 10_000_000})
+
+    assert reply.status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("verb", "path"),
+    [
+        ("get", "/api/studies/nobody"),
+        ("post", "/api/studies/nobody/sessions"),
+        ("get", "/api/nothing"),
+        ("get", "/i/faces/..%2f..%2fkeys.json"),
+        ("get", "/i/..%2f/keys.json"),
+        ("get", "/assets/..%2fbackend%2fcli.py"),
+        ("get", "/i/faces/" + "0" * 32 + ".png"),
+    ],
+)
+def test_what_is_not_there_is_404_with_an_id_to_quote(world, verb, path):
+    options = {"json": {"consent_version": "1"}} if verb == "post" else {}
+    reply = getattr(world.http, verb)(path, **options)
+
+    assert reply.status_code == 404
+    assert len(reply.json["error"]["id"]) == 8
+
+
+@pytest.mark.parametrize("route", ["status", "scores"])
+@pytest.mark.parametrize("key", [None, "wrong", "é"])
+def test_researcher_routes_need_the_key(world, route, key):
+    world.add(studies.study(images=8))
+    headers = {} if key is None else {"Authorization": f"Bearer {key}".encode()}
+
+    assert world.http.get(f"/api/studies/faces/{route}", headers=headers).status_code == 403
+
+
+def test_the_researcher_sees_progress_and_scores(world):
+    world.add(studies.study(images=8))
+    for _ in range(4):
+        world.player().play(right=lambda truth: truth == "real")
+    headers = {"Authorization": f"Bearer {world.data.keys().researcher}"}
+
+    status = world.http.get("/api/studies/faces/status", headers=headers).json
+    scores = world.http.get("/api/studies/faces/scores", headers=headers).json
+
+    assert [row["finished"] for row in status["models"]] == [2, 2]
+    assert status["owed_usd_cents"] == 4 * 8
+    assert [row["score"] for row in scores["models"]] == [50.0, 50.0]
+    assert [row["fakes_error"] for row in scores["models"]] == [100.0, 100.0]
+
+
+def test_the_api_describes_itself_and_every_route_is_in_it(world):
+    from openapi_spec_validator import validate
+
+    document = world.http.get("/api/openapi.json").json
+    validate(document)
+
+    served = {
+        (rule.rule.replace("<", "{").replace(">", "}"), verb.lower())
+        for rule in world.app.url_map.iter_rules()
+        if rule.rule.startswith("/api/")
+        for verb in rule.methods - {"HEAD", "OPTIONS"}
+    }
+    described = {(path, verb) for path, verbs in document["paths"].items() for verb in verbs}
+    assert described == served
