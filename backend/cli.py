@@ -275,8 +275,9 @@ def status(world: _World, name: str | None, as_json: bool) -> None:
 @_pass_world
 def score(world: _World, what: str, as_json: bool, **options: Any) -> None:
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
+    from backend.responses import score_file
     from backend.results import study_scores
-    from backend.scoring import as_table, score_file
+    from backend.scoring import as_table
 
     if Path(what).suffix in (".csv", ".jsonl", ".ndjson") or "/" in what:
         scores = score_file(Path(what), **options)

@@ -1,0 +1,53 @@
+"""What notebooks call: scores of a file or of rows, and the bootstrap of a mean."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from backend import bootstrap as bootstraps
+from backend import scoring
+from backend.responses import score_file
+
+
+def score(
+    responses: str | PathLike | Iterable[Mapping[str, Any]], method: str | None = None, **options: Any
+) -> dict[str, Any]:
+    """Return the scores of a responses file, or of rows given as mappings.
+
+    Args:
+        responses: a path (CSV or JSON lines), or rows with `model, evaluator, truth, response` and,
+            for HYPE-time, `block` and `exposure_ms`.
+        method: of rows: 'infinity' or 'time'; default, 'infinity'. A file tells its own.
+        **options: `iterations`, `seed`, `level`, `evaluators_drawn`; see `scoring.score_tallies`.
+
+    Returns:
+        Plain data: `models` best first with `score`, `std`, `ci` (percent or ms), `anova`, `pairs`.
+
+    Raises:
+        OpenhypeError: a bad row, or nothing to score.
+    """
+    if isinstance(responses, (str, PathLike)):
+        return score_file(Path(responses), **options)
+    return scoring.score(responses, method or "infinity", **options)
+
+
+def bootstrap(values: Sequence[float], drawn: int | None = None, level: float = 0.95) -> bootstraps.Interval:
+    """Return SD and percentile interval of the mean of values drawn with replacement.
+
+    Exact where the values share a lattice; else Monte Carlo with 10,000 iterations and seed 0.
+
+    Args:
+        values: one number an evaluator, any unit; at least one.
+        drawn: how many a resample draws; default, as many as there are.
+    """
+    import numpy as np
+
+    fractions = [Fraction(str(value)) for value in values]
+    count = drawn or len(fractions)
+    found = bootstraps.exact(fractions, count, level)
+    if found is not None:
+        return found
+    rng = np.random.default_rng(0)
+    return bootstraps.monte_carlo(fractions, count, level, bootstraps.ITERATIONS, rng)

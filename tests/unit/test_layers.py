@@ -1,0 +1,75 @@
+"""The house rules that imports can break: the experiment is pure, and trials import nothing heavy."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BACKEND = Path(__file__).resolve().parents[2] / "backend"
+
+PURE = {
+    "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
+    "scoring", "bootstrap", "observer", "settling",
+}  # fmt: skip
+WORLD = {
+    "stores", "stores.sqlite", "stores.codec", "datadir", "images", "intake", "masks", "masks.phase",
+    "responses", "demo_images",
+}  # fmt: skip
+DOORS = {"handlers", "cli", "server", "simulation", "demo", "creation", "visits", "progress", "results",
+         "export", "notebook"}  # fmt: skip
+OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}
+
+
+def modules():
+    for path in sorted(BACKEND.rglob("*.py")):
+        parts = path.relative_to(BACKEND).with_suffix("").parts
+        name = ".".join(part for part in parts if part != "__init__")
+        if name:
+            yield name, ast.parse(path.read_text("utf-8"))
+
+
+def imported(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def own(names):
+    return {name.removeprefix("backend.") for name in names if name.startswith("backend.")}
+
+
+def test_every_module_has_its_layer():
+    assert {name for name, _ in modules()} - PURE - WORLD - DOORS == set()
+
+
+@pytest.mark.parametrize(("name", "tree"), [(n, t) for n, t in modules() if n in PURE])
+def test_the_experiment_imports_nothing_of_the_world(name, tree):
+    names = set(imported(tree))
+
+    assert {module.partition(".")[0] for module in names} & OUTSIDE == set()
+    assert own(names) & (WORLD | DOORS) == set()
+
+
+@pytest.mark.parametrize(("name", "tree"), [(n, t) for n, t in modules() if n in WORLD])
+def test_the_world_imports_no_door(name, tree):
+    assert own(imported(tree)) & DOORS == set()
+
+
+def test_nothing_inside_imports_the_public_face():
+    assert not any("openhype" in set(imported(tree)) for _, tree in modules())
+
+
+def test_a_trial_request_imports_nothing_heavy():
+    program = (
+        "import sys, backend.handlers, backend.stores.sqlite;"
+        "print([m for m in ('numpy', 'scipy', 'PIL', 'matplotlib', 'sklearn', 'tqdm') if m in sys.modules])"
+    )
+
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert found.stdout.strip() == "[]"

@@ -1,0 +1,75 @@
+"""The settings of a study: parsed in one place, checked, and stored for good."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from backend import protocol
+from backend.errors import InvalidInput
+from backend.staircase import StaircaseRule, equilibrium_accuracy
+
+SETTINGS_PAGE = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
+
+
+def test_the_defaults_are_the_papers_numbers():
+    infinity, time, qualification = protocol.INFINITY, protocol.TIME, protocol.QUALIFICATION
+
+    assert (infinity.images, infinity.blocks, infinity.evaluators) == (100, 1, 30)
+    assert (time.images, time.blocks) == (150, 3)
+    assert (time.countdown_from, time.countdown_ms, time.mask_count, time.mask_ms) == (3, 500, 4, 30)
+    assert time.staircase == StaircaseRule(3, 30, 10, 500, 100, 1000)
+    assert (qualification.images, qualification.pass_share, qualification.base_usd_cents) == (100, 0.65, 100)
+
+
+def test_a_rule_can_be_spelled_out_and_its_bounds_be_set_apart():
+    made = protocol.with_settings(
+        protocol.TIME, {"staircase": "right_to_descend:2,down_ms:20,up_ms:20", "min_exposure_ms": "50"}
+    )
+
+    assert made.staircase == StaircaseRule(2, 20, 20, 500, 50, 1000)
+    assert equilibrium_accuracy(made.staircase) == pytest.approx(0.5**0.5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"imags": "10"}, "no setting is called 'imags'"),
+        ({"method": "time"}, "no setting is called 'method'"),
+        ({"images": "ten"}, "images must be a whole number, not 'ten'"),
+        ({"images": "11"}, "images must be even"),
+        ({"images": "0"}, "images must be from 2 to"),
+        ({"mask_ms": "nan"}, "mask_ms must be finite"),
+        ({"feedback": "maybe"}, "feedback must be true or false"),
+        ({"staircase": "3-up"}, "staircase must be one of hype-2019, weighted-75"),
+        ({"staircase": "down_ms:0"}, "steps must be above 0"),
+        ({"min_exposure_ms": "2000"}, "min <= start <= max"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_named(settings, message):
+    with pytest.raises(InvalidInput, match=message):
+        protocol.with_settings(protocol.TIME, settings)
+
+
+def test_a_staircase_without_flashes_is_refused():
+    with pytest.raises(InvalidInput, match="goes with method 'time'"):
+        protocol.with_settings(protocol.INFINITY, {"staircase": "weighted-75"})
+
+
+@pytest.mark.parametrize("made", [protocol.INFINITY, protocol.TIME, protocol.QUALIFICATION])
+def test_a_protocol_comes_back_from_its_stored_form(made):
+    assert protocol.from_json(protocol.to_json(made)) == made
+
+
+def test_a_protocol_stored_before_a_setting_existed_takes_its_default():
+    stored = protocol.to_json(protocol.TIME)
+    del stored["feedback_ms"]
+
+    assert protocol.from_json(stored).feedback_ms == protocol.TIME.feedback_ms
+
+
+def test_every_setting_is_documented():
+    page = SETTINGS_PAGE.read_text("utf-8")
+
+    names = {f.name for f in dataclasses.fields(protocol.Protocol)} - {"method"}
+    assert {name for name in names if f"`{name}`" not in page} == set()

@@ -1,0 +1,164 @@
+"""Scores against hand calculation, published tables, and what real people answered."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from backend.errors import InvalidInput
+from backend.scoring import as_table, score
+
+HUMAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "human-realism"
+
+
+def rows(model, evaluator, wrong_fakes, wrong_reals, each=50):
+    for truth, wrong in (("fake", wrong_fakes), ("real", wrong_reals)):
+        for i in range(each):
+            other = "real" if truth == "fake" else "fake"
+            yield {
+                "model": model, "evaluator": evaluator, "truth": truth,
+                "response": other if i < wrong else truth,
+            }  # fmt: skip
+
+
+def time_rows(model, evaluator, blocks):
+    for block, exposures in enumerate(blocks):
+        for ms in exposures:
+            yield {
+                "model": model, "evaluator": evaluator, "truth": "real", "response": "real",
+                "block": block, "exposure_ms": ms,
+            }  # fmt: skip
+
+
+def test_the_score_is_the_mean_share_of_wrong_answers_with_both_sides_apart():
+    scores = score([*rows("m", "a", 40, 10), *rows("m", "b", 30, 20)], "infinity")
+
+    (model,) = scores["models"]
+    assert (model["score"], model["fakes_error"], model["reals_error"]) == (50.0, 70.0, 30.0)
+    assert (model["evaluators"], model["responses"]) == (2, 200)
+
+
+def test_a_score_above_50_percent_stays_above():
+    scores = score([*rows("m", "a", 50, 45), *rows("m", "b", 50, 50)], "infinity")
+
+    assert scores["models"][0]["score"] == 97.5
+    assert scores["models"][0]["ci"] == [95.0, 100.0]
+
+
+def test_a_time_score_is_the_mean_of_modes_with_ties_to_the_shortest():
+    scores = score(
+        [*time_rows("m", "a", [[500, 470, 470], [500, 470]]), *time_rows("m", "b", [[100], [110]])], "time"
+    )
+
+    # evaluator a: modes 470 and (tie) 470; b: 100 and 110
+    assert scores["models"][0]["score"] == (470 + 105) / 2
+    assert scores["unit"] == "ms"
+    assert "fakes_error" not in scores["models"][0]
+
+
+def test_the_standard_deviation_is_the_populations_over_the_root_of_n():
+    scores = score([*rows("m", "a", 10, 10), *rows("m", "b", 20, 20)], "infinity")
+
+    # values 20 and 40: population SD 10, over root 2
+    assert scores["models"][0]["std"] == pytest.approx(10 / 2**0.5, rel=1e-12)
+
+
+def test_models_stand_best_first_and_every_pair_is_compared():
+    data = [*rows("low", "a", 1, 1), *rows("low", "b", 2, 1)]
+    data += [*rows("high", "c", 20, 20), *rows("high", "d", 22, 20)]
+
+    scores = score(data, "infinity")
+
+    assert [model["model"] for model in scores["models"]] == ["high", "low"]
+    (pair,) = scores["pairs"]
+    assert (pair["a"], pair["b"], pair["difference"]) == ("high", "low", pytest.approx(38.5))
+    assert scores["ttest"]["df"] == 2
+    assert scores["ttest"]["t"] ** 2 == pytest.approx(scores["anova"]["F"])
+
+
+def test_one_evaluator_has_a_score_and_no_interval():
+    scores = score(rows("m", "a", 5, 5), "infinity")
+
+    model = scores["models"][0]
+    assert (model["score"], model["std"], model["ci"]) == (10.0, None, None)
+    assert (scores["anova"], scores["pairs"]) == (None, [])
+
+
+def test_constant_scores_give_no_nan():
+    data = [row for m in "xy" for e in "ab" for row in rows(m, m + e, 5, 5)]
+
+    scores = score(data, "infinity")
+
+    assert scores["anova"] is None
+    assert scores["models"][0]["ci"] == [10.0, 10.0]
+    json.dumps(scores, allow_nan=False)
+
+
+def test_no_rows_are_no_score():
+    with pytest.raises(InvalidInput, match="no responses to score"):
+        score([], "infinity")
+
+
+def test_an_evaluator_of_two_models_is_warned_of():
+    scores = score([*rows("x", "a", 5, 5), *rows("y", "a", 5, 5)], "infinity")
+
+    assert any("judged more than one model" in text for text in scores["warnings"])
+
+
+def test_monte_carlo_is_there_on_request_and_says_its_seed():
+    data = [row for i in range(10) for row in rows("m", f"e{i}", i, i)]
+
+    exact = score(data, "infinity")
+    drawn = score(data, "infinity", iterations=20000, seed=3)
+
+    assert exact["settings"]["bootstrap"] == "exact"
+    assert drawn["settings"] | {"level": 0, "evaluators_drawn": 0} == {
+        "bootstrap": "monte-carlo", "iterations": 20000, "seed": 3, "level": 0, "evaluators_drawn": 0,
+    }  # fmt: skip
+    assert drawn["models"][0]["std"] == pytest.approx(exact["models"][0]["std"], rel=0.02)
+    assert drawn["models"][0]["ci"] == pytest.approx(exact["models"][0]["ci"], abs=0.3)
+
+
+def test_a_table_shows_every_model_with_its_interval():
+    data = [row for i in range(10) for row in rows("gan", f"e{i}", i, i)]
+
+    text = as_table(score(data, "infinity"))
+
+    assert "gan" in text
+    assert "95% interval" in text
+
+
+@pytest.mark.skipif(not HUMAN.exists(), reason="the human answers are not on this machine")
+@pytest.mark.parametrize(
+    ("name", "df", "f", "separable", "pairs"),
+    [("cifar10", [12, 315], 87.475, 47, 78), ("ffhq256", [8, 218], 18.938, 20, 36)],
+)
+def test_real_people_are_scored_as_their_authors_counted(name, df, f, separable, pairs):
+    """Answers of 555 people, from Stein et al. 2023 (dgm-eval): 100 fakes and 100 reals each."""
+    with (HUMAN / f"{name}.csv").open() as file:
+        people = list(csv.DictReader(file))
+    data = [
+        row
+        for i, person in enumerate(people)
+        for row in rows(
+            person["model"],
+            f"p{i}",
+            round(100 * float(person["f_err_rt"])),
+            round(100 * float(person["r_err_rt"])),
+            each=100,
+        )
+    ]
+
+    scores = score(data, "infinity")
+
+    for model in scores["models"]:
+        mine = [person for person in people if person["model"] == model["model"]]
+        sides = {"score": "err_rt", "fakes_error": "f_err_rt", "reals_error": "r_err_rt"}
+        for ours, theirs in sides.items():
+            mean = 100 * sum(float(person[theirs]) for person in mine) / len(mine)
+            assert model[ours] == pytest.approx(mean, abs=1e-9)
+    assert scores["anova"]["df"] == df
+    assert scores["anova"]["F"] == pytest.approx(f, abs=5e-4)
+    assert len(scores["pairs"]) == pairs
+    assert sum(pair["p"] < 0.05 for pair in scores["pairs"]) == separable

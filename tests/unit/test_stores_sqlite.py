@@ -1,0 +1,53 @@
+"""What is SQLite's own: migrations, durability settings, one writer for many threads."""
+
+import sqlite3
+
+import pytest
+
+from backend.errors import Conflict, InvalidInput
+from backend.stores import open_store
+from backend.stores.sqlite import MIGRATIONS, SqliteStore
+
+
+def test_a_file_is_brought_to_the_newest_form_once(tmp_path):
+    for _ in range(2):
+        SqliteStore(tmp_path / "a.db").close()
+
+    (version,) = sqlite3.connect(tmp_path / "a.db").execute("PRAGMA user_version").fetchone()
+    assert version == len(MIGRATIONS)
+
+
+def test_a_file_of_a_newer_openhype_is_left_alone(tmp_path):
+    db = sqlite3.connect(tmp_path / "a.db")
+    db.execute("PRAGMA user_version = 999")
+    db.close()
+
+    with pytest.raises(Conflict, match="written by a newer openhype"):
+        SqliteStore(tmp_path / "a.db")
+
+
+def test_a_write_that_fails_for_a_reason_of_its_own_leaves_the_writer_working(tmp_path):
+    store = SqliteStore(tmp_path / "a.db")
+
+    with pytest.raises(ZeroDivisionError):
+        store._write(lambda db: 1 / 0)
+
+    assert store.claim("s", "k", "s1") == "s1"
+    store.close()
+
+
+def test_commits_are_synced_and_in_wal_mode(tmp_path):
+    store = SqliteStore(tmp_path / "a.db")
+
+    pragmas = [
+        store._db().execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")
+    ]
+
+    assert pragmas == ["wal", 2]
+    store.close()
+
+
+@pytest.mark.parametrize("url", ["", "openhype.db", "sqlite:///", "postgres://x"])
+def test_a_url_that_names_no_store_is_refused(tmp_path, url):
+    with pytest.raises(InvalidInput, match=r"must be of the form sqlite:///openhype\.db"):
+        open_store(url, tmp_path)
