@@ -1,0 +1,329 @@
+// @ts-check
+/** The way through the task: consent, check, session, blocks, end. */
+
+import { Refused, makeApi } from "./api.js";
+import { measureRefresh } from "./frames.js";
+import { listenToKeys } from "./keys.js";
+import { ask, dollars, duration, el, hideProgress, notice, paragraphs, show } from "./screens.js";
+import { holdTab, readToken, writeToken } from "./storage.js";
+import { playBlock } from "./trials.js";
+import { makeVisit } from "./visit.js";
+
+const SMALLEST_SIDE_CSS = 480;
+const SLOWEST_HZ = 50;
+
+const api = makeApi({
+  random: Math.random,
+  onTrouble: (isOffline) =>
+    notice(isOffline ? "The connection is lost. Your answers are safe; trying again…" : ""),
+});
+
+listenToKeys(document);
+visitStudy(decodeURIComponent(location.pathname.split("/")[2] ?? "")).catch(showError);
+
+/** @param {string} name */
+async function visitStudy(name) {
+  await haveTab(name);
+  const study = await api.get(`/api/studies/${encodeURIComponent(name)}`);
+  document.title = study.title;
+  const visit = (await resumed(name)) ?? (await entered(study));
+  if (visit) await playToEnd(study, visit);
+}
+
+/**
+ * Make sure that this tab is the one that plays.
+ * @param {string} name
+ */
+async function haveTab(name) {
+  if (await holdTab(name, false, showElsewhere)) return;
+  await ask(
+    "error",
+    "This task is open in another tab",
+    [el("p", {}, "You can go on there, or move it here. Nothing you have answered is lost.")],
+    [{ label: "Continue here", value: "here", primary: true }],
+  );
+  await holdTab(name, true, showElsewhere);
+}
+
+/**
+ * The session this browser holds, taken up where it stands; null if it holds none.
+ * @param {string} name
+ */
+async function resumed(name) {
+  const token = readToken(name);
+  if (!token) return null;
+  try {
+    const { state } = await api.post(`/api/sessions/${token.split(".")[0]}/resume`, {}, token);
+    return makeVisit(api, token, state);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    writeToken(name, null);
+    return null;
+  }
+}
+
+/**
+ * Consent, check of the device, and the opening of a session; null where it ends before.
+ * @param {any} study
+ */
+async function entered(study) {
+  if (!(await consented(study))) return sayGoodbye();
+  if (study.flashes && !(await isFit(study))) return null;
+  const opened = await open(study, null);
+  if (opened.stage === "session") return begun(study, opened);
+  return afterQualification(study, opened.qualification);
+}
+
+/**
+ * @param {any} study
+ * @param {any} qualification
+ */
+async function afterQualification(study, qualification) {
+  let visit = await resumed(qualification.study);
+  if (!visit) {
+    if (!(await consented(qualification, study.title))) return sayGoodbye();
+    visit = begun(qualification, await open(qualification, null));
+  }
+  if (visit.state.stage === "block") await playBlocks(qualification, visit);
+  const passed = visit.done.qualification.passed;
+  const actions = passed ? [{ label: "Continue to the study", value: "on", primary: true }] : [];
+  await ask("done", passed ? "You passed" : "Thank you", qualificationResult(visit.done, passed), actions);
+  return begun(study, await open(study, visit.token));
+}
+
+/**
+ * @param {any} study
+ * @param {any} opened
+ */
+function begun(study, opened) {
+  writeToken(study.study, opened.token);
+  return makeVisit(api, opened.token, opened.state);
+}
+
+/**
+ * @param {any} study
+ * @param {string | null} qualificationToken
+ */
+function open(study, qualificationToken) {
+  const query = new URLSearchParams(location.search);
+  const names = study.panel_parameters.filter((/** @type {string} */ name) => query.get(name));
+  return api.post(`/api/studies/${encodeURIComponent(study.study)}/sessions`, {
+    consent_version: study.consent.version,
+    panel: Object.fromEntries(names.map((/** @type {string} */ name) => [name, query.get(name)])),
+    device: {
+      user_agent: navigator.userAgent.slice(0, 290),
+      screen_width_px: screen.width,
+      screen_height_px: screen.height,
+      pixel_ratio: devicePixelRatio,
+      language: navigator.language,
+    },
+    qualification_token: qualificationToken,
+  });
+}
+
+/**
+ * @param {any} study
+ * @param {import("./visit.js").Visit} visit
+ */
+async function playToEnd(study, visit) {
+  if (visit.state.stage === "block") await playBlocks(study, visit);
+  await showDone(study, visit.done);
+}
+
+/**
+ * @param {any} study
+ * @param {import("./visit.js").Visit} visit
+ */
+async function playBlocks(study, visit) {
+  const blocks = visit.state.protocol.block_images.length;
+  const isBack = visit.progress.answered > 0;
+  await ask("instructions", isBack ? "Welcome back" : "How it works", instructions(study, isBack), [
+    { label: isBack ? "Continue" : "Start", value: "start", primary: true },
+  ]);
+  while (!visit.done) {
+    const block = visit.next.block;
+    await playBlock(visit);
+    if (!visit.done) {
+      await ask(
+        "break",
+        "Time for a break",
+        [el("p", {}, `Part ${block + 1} of ${blocks} is done. Rest your eyes for as long as you like.`)],
+        [{ label: "Continue", value: "on", primary: true }],
+      );
+    }
+  }
+  hideProgress();
+}
+
+/**
+ * @param {any} study
+ * @param {string} [before] title of the study that this qualification opens
+ */
+async function consented(study, before) {
+  const bonus = study.pay.bonus_usd_cents
+    ? `${study.pay.base_usd_cents ? " and " : ""}${dollars(study.pay.bonus_usd_cents)} for each right answer`
+    : "";
+  const base = study.pay.base_usd_cents ? dollars(study.pay.base_usd_cents) : "";
+  const intro = before
+    ? [el("p", {}, `Before “${before}” there is a short test. You are paid for it whatever the result, and told how you did.`)]
+    : paragraphs(study.consent.text);
+  const pictures = `${study.images} pictures${study.blocks > 1 ? `, in ${study.blocks} parts with breaks` : ""}`;
+  const content = [
+    ...intro,
+    facts([
+      ["Time", duration(study.minutes)],
+      ["Pictures", pictures],
+      ["Pay", base + bonus || "none"],
+    ]),
+    ...(study.qualification
+      ? [el("p", {}, `A short test of ${duration(study.qualification.minutes)} comes first, unless you passed it before. It is paid as well.`)]
+      : []),
+    ...(study.flashes ? [flashWarning()] : []),
+  ];
+  const answer = await ask("consent", study.title, content, [
+    { label: "I agree and want to take part", value: "yes", primary: true },
+    { label: "No, thank you", value: "no" },
+  ]);
+  return answer === "yes";
+}
+
+function flashWarning() {
+  const wantsLessMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  return el(
+    "section",
+    { class: "warning" },
+    el("h2", {}, "This task flashes pictures"),
+    el("p", {}, "Pictures appear for a fraction of a second, followed by quick patterns. If you have epilepsy, or flashing light makes you unwell, please do not take part."),
+    ...(wantsLessMotion ? [el("p", {}, "Your device asks for less motion. This task cannot do without flashes; you may want to decline.")] : []),
+  );
+}
+
+/**
+ * Check that the device can show flashes; tells kindly where it cannot.
+ * @param {any} study
+ */
+async function isFit(study) {
+  show("check", "Checking your screen", [el("p", { role: "status" }, "This takes two seconds.")]);
+  const { refresh_hz } = await measureRefresh(90);
+  const isSmall = Math.min(innerWidth, innerHeight) < SMALLEST_SIDE_CSS;
+  const hasKeysOrMouse = matchMedia("(any-pointer: fine)").matches || matchMedia("(any-hover: hover)").matches;
+  const reasons = [
+    ...(isSmall || !hasKeysOrMouse ? ["It needs a computer with a larger screen. Please open the same link there."] : []),
+    ...(refresh_hz < SLOWEST_HZ ? [`Your screen now shows ${Math.round(refresh_hz)} pictures a second, and the task needs ${SLOWEST_HZ}. Closing other programs, or plugging in the charger, may help. Then load this page again.`] : []),
+  ];
+  if (reasons.length === 0) return true;
+  show("check", "This device cannot show the task", [
+    ...reasons.map((reason) => el("p", {}, reason)),
+    el("p", { class: "quiet" }, "You have not started, so nothing is lost."),
+  ]);
+  return false;
+}
+
+/**
+ * @param {any} study
+ * @param {boolean} isBack
+ */
+function instructions(study, isBack) {
+  return [
+    ...(isBack ? [el("p", {}, "You go on where you stopped. Every answer so far is stored.")] : []),
+    el("p", {}, "You will see pictures, one at a time. Half of them are real; half were made by a computer. They come in random order."),
+    el("p", {}, "For each one, press ", el("kbd", {}, "F"), " for fake or ", el("kbd", {}, "R"), " for real, or use the buttons."),
+    ...(study.feedback ? [el("p", {}, "After each answer you are told whether it was right. Nobody gets them all; follow your first impression.")] : []),
+  ];
+}
+
+/** @returns {null} */
+function sayGoodbye() {
+  show("done", "Thank you for looking", [el("p", {}, "Nothing was recorded. You can close this page.")]);
+  return null;
+}
+
+/**
+ * @param {any} study
+ * @param {any} done
+ */
+async function showDone(study, done) {
+  const title = done.complete ? "All done. Thank you!" : "That is enough for today. Thank you!";
+  const early = [el("p", {}, "The task was interrupted too often to go on. That is no fault of yours, and you are paid for what you did.")];
+  const actions = study.repeat_visits ? [{ label: "Take part again", value: "again", primary: !done.redirect_url }] : [];
+  const answer = await ask("done", title, [...(done.complete ? [] : early), ...ending(done)], actions);
+  if (answer === "again") {
+    writeToken(study.study, null);
+    location.reload();
+  }
+}
+
+/** @param {any} done */
+function ending(done) {
+  const code = el("output", { class: "code", id: "code" }, done.completion_code);
+  const copy = el("button", { type: "button" }, "Copy the code");
+  copy.addEventListener("click", async () => {
+    await navigator.clipboard?.writeText(done.completion_code).catch(() => {});
+    copy.textContent = "Copied";
+  });
+  const back = done.redirect_url ? [el("a", { class: "button primary", href: done.redirect_url }, "Finish and go back")] : [];
+  return [
+    facts([
+      ["Right answers", `${done.right} of ${done.answered}`],
+      ["You earned", dollars(done.earned_usd_cents)],
+    ]),
+    el("p", {}, "Your answers are stored. Your completion code:"),
+    code,
+    el("div", { class: "actions" }, copy, ...back),
+  ];
+}
+
+/**
+ * @param {any} done
+ * @param {boolean} passed
+ */
+function qualificationResult(done, passed) {
+  const { reals_right, fakes_right, needed } = done.qualification;
+  const percent = (/** @type {number} */ share) => `${Math.round(100 * share)}%`;
+  return [
+    el("p", {}, passed
+      ? "You can now take part in the study itself."
+      : `To take part in the study, ${percent(needed)} of both sides are needed. This says nothing about you as a worker, and you are paid for the test.`),
+    facts([["Real pictures", `${percent(reals_right)} right`], ["Fake pictures", `${percent(fakes_right)} right`]]),
+    ...ending(done),
+  ];
+}
+
+/** @param {string[][]} rows */
+function facts(rows) {
+  return el("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+}
+
+function showElsewhere() {
+  hideProgress();
+  ask(
+    "error",
+    "The task goes on in another tab",
+    [el("p", {}, "You can close this one. Every answer you gave is stored.")],
+    [{ label: "Continue here instead", value: "here", primary: true }],
+  ).then(() => location.reload());
+}
+
+const PLAIN = /** @type {Record<string, [string, string]>} */ ({
+  unknown_study: ["There is no such study", "Please check the link you were given."],
+  study_full: ["The study is full", "All places are taken for now. Thank you for coming."],
+  already_started: ["You have started already", "Your session is open in another browser. Please go on there; your answers are stored."],
+  already_finished: ["You have taken part already", "Each person takes part once. Thank you for your answers; they are stored."],
+  not_qualified: ["Thank you", "This study is for people who passed its test. You are paid for the test you took."],
+});
+
+/** @param {any} error */
+function showError(error) {
+  if (error instanceof Refused && error.code === "stale_lease") {
+    showElsewhere();
+    return;
+  }
+  console.error(error);
+  hideProgress();
+  const [title, text] = PLAIN[error?.code] ?? [
+    "Something went wrong on our side",
+    "Every answer you gave so far is stored, and your pay is safe. Please load this page again to go on.",
+  ];
+  const quote = error?.id ? [el("p", { class: "quiet" }, `If you write to us, please quote ${error.id}.`)] : [];
+  show("error", title, [el("p", {}, text), ...quote]);
+}

@@ -1,0 +1,134 @@
+// @ts-check
+/** The screens, built of plain elements. Every screen has one heading, which gets the focus. */
+
+/**
+ * Make an element.
+ * @param {string} tag
+ * @param {Record<string, string>} attributes
+ * @param {...(Node | string)} children
+ */
+export function el(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** @param {string} text paragraphs apart by empty lines */
+export function paragraphs(text) {
+  return text.split(/\n\s*\n/).map((part) => el("p", {}, part.trim()));
+}
+
+/** @param {number} cents */
+export function dollars(cents) {
+  return `$${(cents / 100).toFixed(2)}`;
+}
+
+/** @param {number} minutes */
+export function duration(minutes) {
+  return minutes >= 55 && minutes <= 65 ? "about an hour" : `about ${Math.max(1, Math.round(minutes))} minutes`;
+}
+
+/**
+ * Show a screen and wait for one of its buttons.
+ * @param {string} name for `document.body.dataset.screen`
+ * @param {string} title
+ * @param {(Node | string)[]} content
+ * @param {{label: string, value: string, primary?: boolean}[]} actions
+ * @returns {Promise<string>} the value of the button pressed
+ */
+export function ask(name, title, content, actions) {
+  return new Promise((resolve) => {
+    const buttons = actions.map(({ label, value, primary }) => {
+      const button = el("button", { type: "button", class: primary ? "primary" : "" }, label);
+      button.addEventListener("click", () => resolve(value), { once: true });
+      return button;
+    });
+    show(name, title, [...content, ...(buttons.length ? [el("div", { class: "actions" }, ...buttons)] : [])]);
+  });
+}
+
+/**
+ * @param {string} name
+ * @param {string} title
+ * @param {(Node | string)[]} content
+ */
+export function show(name, title, content) {
+  const main = byId("main");
+  const heading = el("h1", { tabindex: "-1" }, title);
+  main.className = "page";
+  main.replaceChildren(heading, ...content);
+  document.body.dataset.screen = name;
+  scrollTo(0, 0);
+  heading.focus();
+}
+
+/**
+ * The screen of trials, built once a block, so that nothing moves between trials.
+ * @param {number} side_css width and height of the picture
+ * @param {number} side_px the same in device pixels
+ */
+export function trialScreen(side_css, side_px) {
+  const canvas = /** @type {HTMLCanvasElement} */ (
+    el("canvas", { width: `${side_px}`, height: `${side_px}`, role: "img", "aria-label": "The picture to judge" })
+  );
+  canvas.style.width = canvas.style.height = `${side_css}px`;
+  const fake = choice("Fake", "F");
+  const real = choice("Real", "R");
+  const verdict = el("p", { class: "verdict", role: "status" });
+  const heading = el("h1", { tabindex: "-1" }, "Real or fake?");
+  const main = byId("main");
+  main.className = "page trial";
+  const choices = el("div", { class: "choices" }, fake, real);
+  main.replaceChildren(el("div", { class: "stage" }, canvas), heading, choices, verdict);
+  return { main, canvas, fake, real, verdict, heading };
+}
+
+/**
+ * How large a picture is shown (CSS px): its own size, small ones enlarged, never more than fits.
+ * @param {number} size_px
+ * @param {number} width of the window
+ * @param {number} height of the window
+ */
+export function stageSide(size_px, width, height) {
+  const room = Math.max(96, Math.min(width - 32, height - 250));
+  const wanted = size_px >= 256 ? size_px : size_px * Math.max(1, Math.floor(320 / size_px));
+  return Math.floor(Math.min(room, wanted, 768));
+}
+
+/**
+ * @param {{answered: number, total: number}} progress
+ * @param {number | null} earned
+ */
+export function showProgress(progress, earned) {
+  byId("bar").hidden = false;
+  const current = Math.min(progress.answered + 1, progress.total);
+  byId("progress").textContent = `Picture ${current} of ${progress.total}`;
+  /** @type {HTMLProgressElement} */ (byId("meter")).value = progress.answered / progress.total;
+  byId("earned").textContent = earned === null ? "" : `${dollars(earned)} earned`;
+}
+
+export function hideProgress() {
+  byId("bar").hidden = true;
+}
+
+/** @param {string} text */
+export function notice(text) {
+  const place = byId("notice");
+  if (place.textContent !== text) place.textContent = text;
+}
+
+/** @param {string} id */
+function byId(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+/**
+ * @param {string} label
+ * @param {string} key
+ */
+function choice(label, key) {
+  return /** @type {HTMLButtonElement} */ (
+    el("button", { type: "button", "aria-keyshortcuts": key.toLowerCase() }, label, el("kbd", {}, key))
+  );
+}

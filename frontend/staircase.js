@@ -1,0 +1,84 @@
+// @ts-check
+/**
+ * The adaptive staircase of exposures, twin of backend/staircase.py; tests/unit/staircase_vectors.json
+ * binds the two. The page checks with it each exposure that the server announces, and `runBlock`
+ * runs a block where there is no server.
+ */
+
+/**
+ * @typedef {{right_to_descend: number, down_ms: number, up_ms: number, start_ms: number, min_ms: number, max_ms: number}} StaircaseRule
+ * @typedef {{exposure_ms: number, right_in_a_row: number}} StaircaseState
+ */
+
+/**
+ * The state before the first trial of a block.
+ * @param {StaircaseRule} rule
+ * @returns {StaircaseState}
+ */
+export function start(rule) {
+  return { exposure_ms: rule.start_ms, right_in_a_row: 0 };
+}
+
+/**
+ * The state after one more answer. A descent starts the count anew, and so does a wrong answer.
+ * @param {StaircaseRule} rule
+ * @param {StaircaseState} state
+ * @param {boolean} wasCorrect
+ * @returns {StaircaseState}
+ */
+export function step(rule, state, wasCorrect) {
+  if (!wasCorrect) {
+    return { exposure_ms: bounded(rule, state.exposure_ms + rule.up_ms), right_in_a_row: 0 };
+  }
+  const inARow = state.right_in_a_row + 1;
+  if (inARow < rule.right_to_descend) {
+    return { exposure_ms: state.exposure_ms, right_in_a_row: inARow };
+  }
+  return { exposure_ms: bounded(rule, state.exposure_ms - rule.down_ms), right_in_a_row: 0 };
+}
+
+/**
+ * The share of right answers (0 to 1) at which a rule stops drifting.
+ * @param {StaircaseRule} rule
+ */
+export function equilibriumAccuracy(rule) {
+  return (rule.up_ms / (rule.up_ms + rule.down_ms)) ** (1 / rule.right_to_descend);
+}
+
+/**
+ * The exposure (ms) shown most often in a block; of several, the shortest.
+ * @param {number[]} exposures
+ */
+export function modalExposure(exposures) {
+  if (exposures.length === 0) throw new RangeError("a block without trials has no modal exposure");
+  /** @type {Map<number, number>} */
+  const counts = new Map();
+  for (const exposure of exposures) counts.set(exposure, (counts.get(exposure) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  return Math.min(...[...counts].filter(([, count]) => count === most).map(([exposure]) => exposure));
+}
+
+/**
+ * Run a block without a server; gives the exposures shown.
+ * @param {StaircaseRule} rule
+ * @param {number} trialCount
+ * @param {(exposure_ms: number, index: number) => Promise<boolean>} runTrial shows one trial and tells whether it was judged right
+ * @returns {Promise<number[]>}
+ */
+export async function runBlock(rule, trialCount, runTrial) {
+  const exposures = [];
+  let state = start(rule);
+  for (let index = 0; index < trialCount; index += 1) {
+    exposures.push(state.exposure_ms);
+    state = step(rule, state, await runTrial(state.exposure_ms, index));
+  }
+  return exposures;
+}
+
+/**
+ * @param {StaircaseRule} rule
+ * @param {number} exposure
+ */
+function bounded(rule, exposure) {
+  return Math.min(Math.max(exposure, rule.min_ms), rule.max_ms);
+}

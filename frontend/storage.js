@@ -1,0 +1,54 @@
+// @ts-check
+/**
+ * The one home of localStorage, and of the lock that keeps a session to one tab.
+ * Storage that throws (blocked, full) is done without: a reload then starts anew.
+ */
+
+/** @param {string} study */
+const key = (study) => `openhype:${study}`;
+
+/**
+ * The token of this browser's session in a study.
+ * @param {string} study
+ * @returns {string | null}
+ */
+export function readToken(study) {
+  try {
+    return localStorage.getItem(key(study));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {string} study
+ * @param {string | null} token null forgets it
+ */
+export function writeToken(study, token) {
+  try {
+    if (token === null) localStorage.removeItem(key(study));
+    else localStorage.setItem(key(study), token);
+  } catch {
+    // done without
+  }
+}
+
+/**
+ * Take the study's lock for this tab, for as long as it lives.
+ * @param {string} study
+ * @param {boolean} steal take it from another tab
+ * @param {() => void} onLost another tab took it
+ * @returns {Promise<boolean>} whether this tab has it
+ */
+export function holdTab(study, steal, onLost) {
+  if (!navigator.locks) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const options = steal ? { steal: true } : { ifAvailable: true };
+    navigator.locks
+      .request(key(study), options, (lock) => {
+        resolve(lock !== null);
+        return lock === null ? undefined : new Promise(() => {});
+      })
+      .catch(onLost);
+  });
+}

@@ -1,0 +1,42 @@
+// @ts-check
+/** One evaluator's visit to a study: the token, where the session stands, and the calls that move it. */
+
+/**
+ * @typedef {ReturnType<import("./api.js").makeApi>} Api
+ * @typedef {ReturnType<typeof makeVisit>} Visit
+ */
+
+/**
+ * @param {Api} api
+ * @param {string} token
+ * @param {any} state as the server gave it
+ */
+export function makeVisit(api, token, state) {
+  const path = `/api/sessions/${state.session}`;
+  const visit = {
+    token,
+    state,
+    /** @type {{answered: number, total: number}} */
+    progress: state.progress,
+    /** @type {number | null} */
+    earned: state.earned_usd_cents,
+    /** @type {any} */
+    next: state.next,
+    /** @type {any} */
+    done: state.done,
+    fetchPicture: api.picture,
+    /** @param {object} display */
+    beginBlock: (display) =>
+      api.post(`${path}/blocks`, { lease: state.lease, block: visit.next.block, display }, token),
+    /** @param {object} answer */
+    async answer(answer) {
+      const reply = await api.post(`${path}/answers`, { lease: state.lease, ...answer }, token);
+      visit.progress = reply.progress;
+      visit.earned = reply.earned_usd_cents;
+      visit.next = reply.next;
+      visit.done = reply.done;
+      return reply;
+    },
+  };
+  return visit;
+}

@@ -1,0 +1,154 @@
+"""A real server with real pictures, and a real Chromium."""
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from backend.creation import Order, create
+from backend.datadir import DataDir
+from backend.handlers import create_app
+from backend.server import in_background
+from backend.stores import open_store
+from tests.browser import launch_options
+
+SIZE = 64
+STORED_TRIAL = """(() => {
+  const trial = window.openhype?.lastTrial;
+  return trial && "was_correct" in trial ? trial.trial_index : null;
+})()"""
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args):
+    return {**browser_type_launch_args, **launch_options()}
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory):
+    """Real pictures are warm, fakes are cold: a robot can tell them apart as a person would."""
+    root = tmp_path_factory.mktemp("pictures")
+    rng = np.random.default_rng(1)
+    for name, tint in {"real": (160, 90, 40), "gan": (40, 90, 160)}.items():
+        (root / name).mkdir()
+        for i in range(60):
+            noise = rng.integers(0, 90, (SIZE, SIZE, 3))
+            Image.fromarray((noise + tint).clip(0, 255).astype("uint8")).save(root / name / f"{i}.png")
+    return root
+
+
+class Site:
+    """A store with studies, served on loopback."""
+
+    def __init__(self, store, data: DataDir, folders: Path):
+        self.store, self.data, self.folders = store, data, folders
+        self.url = ""
+
+    def create(self, name, method="infinity", kind="study", **settings):
+        models = (("gan", self.folders / "gan"),)
+        order = Order(name, kind, method, self.folders / "real", models, {"size_px": SIZE, **settings})
+        return create(self.store, self.data, order, datetime.now(UTC))
+
+    def truths(self, study):
+        return {s.name: s.truth for s in self.store.stimuli(study)}
+
+    def stored(self, study):
+        ((session, cursor),) = self.store.sessions(study)
+        return session, cursor, self.store.responses(session.id)
+
+
+@pytest.fixture
+def site(tmp_path, folders):
+    store = open_store("sqlite:///openhype.db", tmp_path)
+    data = DataDir(tmp_path)
+    made = Site(store, data, folders)
+    with in_background(create_app(store, data, data.keys())) as url:
+        made.url = url
+        yield made
+    store.close()
+
+
+@pytest.fixture
+def browser_context_args(browser_context_args):
+    return {**browser_context_args, "viewport": {"width": 1100, "height": 800}}
+
+
+@pytest.fixture
+def player(page, site):
+    player = Player(page, site)
+    yield player
+    assert player.faults == []
+
+
+class Player:
+    """Someone at the keyboard."""
+
+    def __init__(self, page, site):
+        self.page, self.site = page, site
+        self.faults = []
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("request", self._check_origin)
+        page.on("console", self._check_console)
+
+    def _check_origin(self, request):
+        if not request.url.startswith((self.site.url, "blob:", "data:")):
+            self.faults.append(f"a request to another place: {request.url}")
+
+    def _check_console(self, message):
+        if message.type == "error" and (
+            "Content Security Policy" in message.text or "staircase" in message.text
+        ):
+            self.faults.append(message.text)
+
+    def visit(self, study, query=""):
+        self.page.goto(f"{self.site.url}/s/{study}{query}")
+
+    def wait(self, *screens):
+        wanted = ", ".join(f"body[data-screen={screen}]" for screen in screens)
+        return self.page.wait_for_selector(wanted, timeout=20000).get_attribute("data-screen")
+
+    def wait_past(self, screen):
+        self.page.wait_for_selector(f"body:not([data-screen={screen}])", timeout=20000)
+
+    def press(self, screen, key="Enter"):
+        self.wait(screen)
+        self.page.wait_for_selector("main .primary")
+        self.page.keyboard.press(key)
+
+    def see(self):
+        """Tell real from fake by the colour on the canvas."""
+        return self.page.evaluate(
+            """() => {
+              const canvas = document.querySelector("canvas");
+              const [r, , b] = canvas.getContext("2d").getImageData(canvas.width / 2, 9, 1, 1).data;
+              return r > b ? "real" : "fake";
+            }"""
+        )
+
+    def heading(self):
+        return self.page.inner_text("h1")
+
+    def answers_stored(self, study):
+        return len(self.site.stored(study)[2])
+
+    def answer(self, key):
+        """Answer one trial by key and wait until the page has moved on."""
+        self.wait("question")
+        self.act_and_move_on(lambda: self.page.keyboard.press(key))
+
+    def act_and_move_on(self, act):
+        before = self.page.evaluate(STORED_TRIAL)
+        act()
+        until = time.monotonic() + 30
+        while self.page.evaluate(STORED_TRIAL) in (None, before):
+            assert time.monotonic() < until, "the page did not move on"
+            self.page.wait_for_timeout(20)
+        self.wait_past("feedback")
+
+    def start_flashes(self):
+        """Go from the instructions, or a break, to the first flash of a block."""
+        self.page.wait_for_selector("h1:text-is('Ready?')", timeout=20000)
+        self.press("instructions")

@@ -1,0 +1,294 @@
+"""People at the task page: both methods and the qualification, played to the end in Chromium."""
+
+import re
+
+import pytest
+
+
+def test_an_infinity_session_is_played_with_keys_and_every_answer_is_stored(player, site):
+    site.create("faces", images=10, feedback_ms=50)
+    player.visit("faces")
+    player.press("consent")
+    player.press("instructions", "Space")
+
+    for _ in range(10):
+        player.wait("question")
+        player.answer(player.see()[0])
+
+    player.wait("done")
+    session, cursor, responses = site.stored("faces")
+    assert player.page.inner_text("#code") == session.completion_code
+    assert "10 of 10" in player.page.inner_text("main")
+    assert "$0.20" in player.page.inner_text("main")
+    assert [response.trial_index for response in responses] == list(range(10))
+    assert all(response.rt > 0 for response in responses)
+    assert cursor.reals_right == cursor.fakes_right == 5
+
+
+def test_a_session_is_played_with_the_pointer_alone(player, site):
+    site.create("faces", images=4, feedback_ms=50)
+    player.visit("faces")
+    player.page.click("text=I agree")
+    player.page.click("text=Start")
+
+    for i in range(4):
+        player.wait("question")
+        button = "button:has-text('Fake')" if i % 2 else "button:has-text('Real')"
+        player.act_and_move_on(lambda button=button: player.page.click(button))
+
+    player.wait("done")
+    assert player.answers_stored("faces") == 4
+
+
+def play_flashes(player, count, answer="f"):
+    for _ in range(count):
+        player.answer(answer)
+
+
+def test_a_time_session_flashes_masks_and_measures(player, site):
+    site.create(
+        "glimpse", "time", images=4, blocks=2, spare_images=8, countdown_ms=100, feedback_ms=50,
+        start_exposure_ms=200,
+    )  # fmt: skip
+    player.page.add_init_script(
+        """window.screens = [];
+        addEventListener('DOMContentLoaded', () => new MutationObserver(() => {
+          const now = document.body.dataset.screen;
+          if (screens.at(-1) !== now) screens.push(now);
+        }).observe(document.body, {attributes: true}));"""
+    )
+    player.visit("glimpse")
+    assert "flashes" in player.page.inner_text("main") or player.wait("consent")
+    player.press("consent")
+    player.press("instructions")
+    player.start_flashes()
+    play_flashes(player, 4)
+    player.press("break")
+    player.start_flashes()
+    play_flashes(player, 4)
+    player.wait("done")
+
+    _, cursor, responses = site.stored("glimpse")
+    screens = player.page.evaluate("screens")
+    trial = player.page.evaluate("window.openhype.lastTrial")
+    order = "countdown stimulus mask question feedback"
+    assert " ".join(screens).count(order) >= 7
+    assert cursor.state == "finished"
+    assert len(responses) == 8
+    assert trial["trial_index"] == 7
+    assert trial["exposure_ms"] == responses[7].exposure_ms
+    assert len(responses[0].mask_ms) == 4
+    for response in responses:
+        if "mistimed" not in response.flags:
+            assert abs(response.shown_ms - response.exposure_ms) <= response.frame_ms
+
+
+def test_a_flashed_picture_is_never_shown_twice_after_a_reload(player, site):
+    site.create("glimpse", "time", images=4, blocks=1, spare_images=8, countdown_ms=100, feedback_ms=50)
+    player.visit("glimpse")
+    player.press("consent")
+    player.press("instructions")
+    player.start_flashes()
+    player.answer("f")
+    player.wait("question")
+    session = site.stored("glimpse")[0]
+    flashed = session.blocks[0].stimuli[1]
+
+    player.page.reload()
+    player.press("instructions")
+    player.start_flashes()
+    play_flashes(player, 3)
+    player.wait("done")
+
+    shown = [response.stimulus for response in site.stored("glimpse")[2]]
+    assert len(shown) == 4
+    assert flashed not in shown
+    assert set(shown) & set(session.spares[0].stimuli)
+
+
+def test_a_reload_goes_on_where_it_stood(player, site):
+    site.create("faces", images=6, feedback_ms=50)
+    player.visit("faces")
+    player.press("consent")
+    player.press("instructions")
+    for _ in range(3):
+        player.answer("r")
+
+    player.page.reload()
+    player.wait("instructions")
+    assert player.heading() == "Welcome back"
+    player.press("instructions")
+    for _ in range(3):
+        player.answer("r")
+
+    player.wait("done")
+    assert player.answers_stored("faces") == 6
+
+
+def test_a_reload_at_the_end_shows_the_code_again(player, site):
+    site.create("faces", images=2, feedback_ms=50)
+    player.visit("faces")
+    player.press("consent")
+    player.press("instructions")
+    player.answer("r")
+    player.answer("r")
+    player.wait("done")
+    code = player.page.inner_text("#code")
+
+    player.page.reload()
+    player.wait("done")
+
+    assert player.page.inner_text("#code") == code
+
+
+def test_a_lost_network_costs_nothing(player, site, context):
+    site.create("faces", images=6, feedback_ms=50)
+    player.visit("faces")
+    player.press("consent")
+    player.press("instructions")
+    player.answer("r")
+    player.wait("question")
+
+    context.set_offline(True)
+    player.page.keyboard.press("r")
+    player.page.wait_for_selector("text=The connection is lost")
+    assert player.answers_stored("faces") == 1
+    player.act_and_move_on(lambda: context.set_offline(False))
+
+    for _ in range(4):
+        player.answer("r")
+    player.wait("done")
+    assert player.answers_stored("faces") == 6
+
+
+def test_a_reply_that_is_lost_after_the_answer_was_stored_is_asked_for_again(player, site):
+    site.create("faces", images=4, feedback_ms=50)
+    lost = []
+
+    def lose_every_second(route):
+        if len(lost) % 2 == 0:
+            lost.append(route.fetch())  # it reaches the server, the reply goes nowhere
+            route.abort()
+        else:
+            lost.append(None)
+            route.continue_()
+
+    player.page.route(re.compile("/answers$"), lose_every_second)
+    player.visit("faces")
+    player.press("consent")
+    player.press("instructions")
+    for _ in range(4):
+        player.answer("r")
+    player.wait("done")
+
+    assert len(lost) == 8
+    assert player.answers_stored("faces") == 4
+
+
+def test_a_second_tab_is_told_and_can_take_over(player, site, context):
+    site.create("faces", images=4, feedback_ms=50)
+    player.visit("faces")
+    player.press("consent")
+    player.press("instructions")
+    player.answer("r")
+
+    second = context.new_page()
+    second.goto(f"{site.url}/s/faces")
+    second.wait_for_selector("text=open in another tab")
+    second.keyboard.press("Enter")
+    second.wait_for_selector("text=Welcome back")
+    player.wait("error")
+
+    assert player.heading() == "The task goes on in another tab"
+    second.keyboard.press("Enter")
+    second.wait_for_selector("body[data-screen=question]")
+
+
+def test_the_qualification_comes_first_and_leads_on_to_the_study(player, site):
+    site.create("test", kind="qualification", images=10, feedback_ms=50)
+    site.create("faces", images=4, feedback_ms=50, qualification="test")
+    player.visit("faces")
+    player.press("consent")
+    player.page.wait_for_selector("text=there is a short test")
+    player.press("consent")
+    player.press("instructions")
+    for _ in range(10):
+        player.wait("question")
+        player.answer(player.see()[0])
+    player.wait("done")
+    assert player.heading() == "You passed"
+    assert player.page.inner_text("#code")
+
+    player.press("done")
+    player.press("instructions")
+    for _ in range(4):
+        player.answer("r")
+    player.wait("done")
+
+    assert player.heading() == "All done. Thank you!"
+    assert player.answers_stored("faces") == 4
+
+
+def test_who_does_not_pass_is_told_kindly_and_paid(player, site):
+    site.create("test", kind="qualification", images=10, feedback_ms=50)
+    site.create("faces", images=4, qualification="test")
+    player.visit("faces")
+    player.press("consent")
+    player.page.wait_for_selector("text=there is a short test")
+    player.press("consent")
+    player.press("instructions")
+    for _ in range(10):
+        player.answer("r")
+    player.wait("done")
+
+    text = player.page.inner_text("main")
+    assert "65%" in text
+    assert "$1.00" in text
+    assert player.page.query_selector("main .primary") is None
+
+
+def test_who_declines_leaves_no_trace(player, site):
+    site.create("faces", images=4)
+    player.visit("faces")
+    player.wait("consent")
+    player.page.click("text=No, thank you")
+    player.wait("done")
+
+    assert list(site.store.sessions("faces")) == []
+
+
+def test_flashes_are_warned_of_before_anything_else_and_refused_on_a_phone(player, site):
+    site.create("glimpse", "time", images=4, blocks=1, spare_images=2)
+    player.page.set_viewport_size({"width": 360, "height": 640})
+    player.visit("glimpse")
+    player.wait("consent")
+    assert "epilepsy" in player.page.inner_text("main")
+
+    player.press("consent")
+    player.page.wait_for_selector("text=This device cannot show the task")
+
+    assert list(site.store.sessions("glimpse")) == []
+
+
+def test_an_unknown_study_is_said_plainly(player):
+    player.visit("nothing")
+    player.wait("error")
+
+    assert player.heading() == "There is no such study"
+
+
+@pytest.mark.parametrize("size", [(360, 640), (1280, 800)])
+def test_picture_and_buttons_fit_the_window_without_scrolling(player, site, size):
+    site.create("faces", images=4)
+    player.page.set_viewport_size({"width": size[0], "height": size[1]})
+    player.visit("faces")
+    player.press("consent")
+    player.press("instructions")
+    player.wait("question")
+
+    overflow = player.page.evaluate(
+        """[document.documentElement.scrollHeight - innerHeight,
+            document.documentElement.scrollWidth - innerWidth]"""
+    )
+
+    assert overflow == [0, 0]
