@@ -105,11 +105,13 @@ def process(
 def encode(picture: Image.Image, image_format: str) -> bytes:
     """Return an RGB picture in a resolved format, without metadata."""
     buffer = io.BytesIO()
+    bare = picture.copy()
+    bare.info.clear()  # or else Pillow would write the source's profile and comments again
     if image_format == "png":
-        picture.save(buffer, "PNG", compress_level=_PNG_LEVEL)
+        bare.save(buffer, "PNG", compress_level=_PNG_LEVEL)
     else:
         quality = int(image_format.partition(":")[2])
-        picture.save(buffer, "JPEG", quality=quality, subsampling=0)
+        bare.save(buffer, "JPEG", quality=quality, subsampling=0)
     return buffer.getvalue()
 
 

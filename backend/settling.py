@@ -1,0 +1,131 @@
+"""Where each reading of "3-up/1-down" settles on the papers' six models, by simulation.
+
+Evaluators answer right with a probability drawn from Normal(1 - HYPE-infinity, SD between
+evaluators), clipped to [0.3, 0.995]; 150 trials a block, 3 blocks, the mode of each block. SDs are
+read off the workshop paper's tables 6 and 7 (bootstrap SD times the root of n).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from backend.observer import HIGHEST, LOWEST
+from backend.staircase import StaircaseRule, equilibrium_accuracy
+
+READINGS = {
+    "A: each right -30, each wrong +10": StaircaseRule(1, 30, 10),
+    "B: each right -10, each wrong +30 (weighted-75)": StaircaseRule(1, 10, 30),
+    "C: three in a row -30, each wrong +10 (hype-2019)": StaircaseRule(3, 30, 10),
+    "D: three in a row -10, each wrong +30": StaircaseRule(3, 10, 30),
+}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A model of the papers: HYPE-infinity and its SD between evaluators (0 to 1), HYPE-time (ms)."""
+
+    name: str
+    error: float
+    error_sd: float
+    time_ms: float
+    time_sd_ms: float
+
+
+MODELS = (
+    Published("WGAN-GP", 0.038, 0.027, 100, 0),
+    Published("BEGAN", 0.100, 0.084, 111, 39),
+    Published("no-trunc FFHQ", 0.190, 0.097, 241, 155),
+    Published("trunc FFHQ", 0.276, 0.134, 363, 166),
+    Published("ProGAN", 0.403, 0.048, 364, 162),
+    Published("StyleGAN CelebA", 0.507, 0.069, 439, 178),
+)
+_TAU_MS = 200
+
+
+def settling_table(
+    rng: np.random.Generator, evaluators: int = 4000, observer: str = "constant"
+) -> dict[str, list[tuple[float, float]]]:
+    """Return for each reading the (mean, SD between evaluators) of each model, ms.
+
+    Args:
+        observer: `constant`, or `exponential`: accuracy rises from 0.5 with exposure t as
+            1 - exp(-t / 200 ms).
+    """
+    return {
+        name: [_settled(rule, model, evaluators, observer, rng) for model in MODELS]
+        for name, rule in READINGS.items()
+    }
+
+
+def evaluators_values(
+    rule: StaircaseRule, best: np.ndarray, observer: str, rng: np.random.Generator, trials: int = 150
+) -> np.ndarray:
+    """Return each evaluator's value, ms: the mean over three blocks of the modal exposure.
+
+    Args:
+        best: (evaluators,) accuracy without a time limit, 0 to 1.
+    """
+    modes = []
+    for _ in range(3):
+        uniform = rng.random((trials, len(best)))
+        modes.append(_modes(_exposures(rule, best, observer, uniform)))
+    return np.mean(modes, axis=0)
+
+
+def as_table(table: dict[str, list[tuple[float, float]]]) -> str:
+    """Return the table as text, with the published row and each rule's equilibrium."""
+    head = ["reading, mean (SD) in ms", "settles at", *(model.name for model in MODELS)]
+    published = ["published", "", *(f"{m.time_ms:.0f} ({m.time_sd_ms:.0f})" for m in MODELS)]
+    rows = [
+        [
+            name,
+            f"{equilibrium_accuracy(READINGS[name]):.1%}",
+            *(f"{mean:.0f} ({sd:.0f})" for mean, sd in cells),
+        ]
+        for name, cells in table.items()
+    ]
+    lines = [head, published, *rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    return "\n".join(
+        "  ".join(
+            [line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True))]
+        )
+        for line in lines
+    )
+
+
+def _settled(
+    rule: StaircaseRule, model: Published, evaluators: int, observer: str, rng: np.random.Generator
+) -> tuple[float, float]:
+    best = np.clip(rng.normal(1 - model.error, model.error_sd, evaluators), LOWEST, HIGHEST)
+    values = evaluators_values(rule, best, observer, rng)
+    return float(values.mean()), float(values.std(ddof=1))
+
+
+def _exposures(rule: StaircaseRule, best: np.ndarray, observer: str, uniform: np.ndarray) -> np.ndarray:
+    """Return the exposures shown, (trials, evaluators); the rule of `staircase.step`, side by side."""
+    exposure = np.full(len(best), float(rule.start_ms))
+    in_a_row = np.zeros(len(best), dtype=int)
+    shown = np.empty_like(uniform)
+    for trial, dice in enumerate(uniform):
+        shown[trial] = exposure
+        accuracy = best
+        if observer == "exponential":
+            accuracy = 0.5 + (best - 0.5) * (1 - np.exp(-exposure / _TAU_MS))
+        right = dice < accuracy
+        in_a_row = np.where(right, in_a_row + 1, 0)
+        falls = in_a_row >= rule.right_to_descend
+        in_a_row[falls] = 0
+        step = np.where(falls, -rule.down_ms, np.where(right, 0, rule.up_ms))
+        exposure = np.clip(exposure + step, rule.min_ms, rule.max_ms)
+    return shown
+
+
+def _modes(shown: np.ndarray) -> np.ndarray:
+    """Return the mode of each column, ties to the shortest."""
+    levels, places = np.unique(shown, return_inverse=True)
+    places = places.reshape(shown.shape)
+    counts = np.zeros((len(levels), shown.shape[1]), dtype=int)
+    for row in places:
+        counts[row, np.arange(shown.shape[1])] += 1
+    return levels[counts.argmax(axis=0)]
