@@ -12,6 +12,8 @@ from math import gcd, lcm, sqrt
 
 import numpy as np
 
+from backend.errors import InvalidInput
+
 ITERATIONS = 10_000
 """Of the Monte Carlo bootstrap, as in HYPE, section 3."""
 _LONGEST = 2**22
@@ -34,7 +36,11 @@ def exact(values: Sequence[Fraction | int], drawn: int, level: float = 0.95) -> 
 
     The ends are the smallest means whose cumulative probability reaches (1 - level) / 2 and
     1 - (1 - level) / 2. None where the lattice of the values is too fine for one FFT.
+
+    Raises:
+        InvalidInput: no values, nothing drawn, or a level that is not between 0 and 1.
     """
+    _check(values, drawn, level)
     lattice = _lattice(values)
     if lattice is None:
         return Interval(0.0, float(values[0]), float(values[0]), "exact")
@@ -44,8 +50,8 @@ def exact(values: Sequence[Fraction | int], drawn: int, level: float = 0.95) -> 
         return None
     size = 1 << (length - 1).bit_length()
     counts = np.bincount(places) / len(places)
-    sums = np.fft.irfft(np.fft.rfft(counts, size) ** drawn, size)[:length]
-    cumulative = np.cumsum(np.clip(sums, 0, None))
+    sums = np.fft.irfft(_power(np.fft.rfft(counts, size), drawn), size)[:length]
+    cumulative = np.maximum.accumulate(np.cumsum(sums))
     tail = (1 - level) / 2
     ends = [
         float(origin + pitch * int(np.searchsorted(cumulative, q - _CDF_TOLERANCE)) / drawn)
@@ -61,7 +67,14 @@ def monte_carlo(
     iterations: int,
     rng: np.random.Generator,
 ) -> Interval:
-    """Return the interval from `iterations` resamples of `drawn` values (HYPE, section 3)."""
+    """Return the interval from `iterations` resamples of `drawn` values (HYPE, section 3).
+
+    Raises:
+        InvalidInput: as `exact`, or no iterations.
+    """
+    _check(values, drawn, level)
+    if iterations < 1:
+        raise InvalidInput(f"iterations must be 1 or more, not {iterations}")
     numbers = np.asarray([float(value) for value in values])
     means = np.empty(iterations)
     step = max(1, 2**22 // drawn)
@@ -72,6 +85,31 @@ def monte_carlo(
     low, high = np.percentile(means, [tail, 100 - tail])
     std = float(means.std(ddof=1)) if iterations > 1 else 0.0
     return Interval(std, float(low), float(high), "monte-carlo")
+
+
+def _check(values: Sequence, drawn: int, level: float) -> None:
+    if len(values) == 0:
+        raise InvalidInput("a bootstrap needs at least one value")
+    if drawn < 1:
+        raise InvalidInput(f"the number of values drawn must be 1 or more, not {drawn}")
+    if not 0 < level < 1:
+        raise InvalidInput(f"level must be between 0 and 1, such as 0.95, not {level}")
+
+
+def _power(spectrum: np.ndarray, exponent: int) -> np.ndarray:
+    """Return spectrum**exponent by repeated squaring.
+
+    NumPy's `**` goes through the logarithm for large exponents, and warns of an invalid value where
+    a coefficient vanishes.
+    """
+    result = None
+    while exponent:
+        if exponent & 1:
+            result = spectrum if result is None else result * spectrum
+        exponent >>= 1
+        if exponent:
+            spectrum = spectrum * spectrum
+    return result
 
 
 def _lattice(values: Sequence[Fraction | int]) -> tuple[Fraction, Fraction, list[int]] | None:

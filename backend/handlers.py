@@ -45,6 +45,7 @@ _PAGE_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+_API_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
 def create_app(store: Store, data: DataDir, keys: Keys, clock: Clock = utc_now) -> Flask:
@@ -193,7 +194,5 @@ def _error(code: str, message: str) -> dict:
 
 
 def _with_headers(reply: Response) -> Response:
-    reply.headers.update(_PAGE_HEADERS)
-    if request.path.startswith("/api/"):
-        reply.headers["Cache-Control"] = "no-store"
+    reply.headers.extend(_API_HEADERS if request.path.startswith("/api/") else _PAGE_HEADERS)
     return reply

@@ -7,15 +7,18 @@ over blocks of the modal exposure of each block; a model's score is the mean ove
 asked for. Nothing is rounded and nothing is clipped.
 """
 
+import math
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from statistics import median
 from typing import Any
 
 from backend import bootstrap
 from backend.errors import InvalidInput
-from backend.records import FAKE, REAL
+from backend.records import FAKE, REAL, TRUTHS
 from backend.staircase import modal_exposure
 
 UNITS = {"infinity": "percent", "time": "ms"}
@@ -30,7 +33,7 @@ class Tally:
     """Responses by truth."""
     wrong: Counter = field(default_factory=Counter)
     exposures: dict[Any, Counter] = field(default_factory=dict)
-    """By block, how often each exposure was shown (keys as they came)."""
+    """By block, how often each exposure (ms) was shown."""
 
     @property
     def responses(self) -> int:
@@ -43,11 +46,8 @@ class Tally:
 
     def modal_ms(self) -> Fraction:
         """Return the mean over blocks of the block's modal exposure (ms)."""
-        modes = [
-            modal_exposure(_repeated((Fraction(str(ms)), n) for ms, n in counts.items()))
-            for counts in self.exposures.values()
-        ]
-        return sum(modes) / len(modes)
+        modes = [modal_exposure(counts.elements()) for counts in self.exposures.values()]
+        return sum(Fraction(str(float(mode))) for mode in modes) / len(modes)
 
 
 Tallies = dict[str, dict[str, Tally]]
@@ -56,23 +56,36 @@ Tallies = dict[str, dict[str, Tally]]
 
 def tally(rows: Iterable[Sequence[Any]]) -> Tallies:
     """Count rows of (model, evaluator, truth, response, block, exposure_ms), one pass, nothing kept."""
-    tallies: Tallies = {}
+    answers: Counter = Counter()
+    exposures: Counter = Counter()
     for model, evaluator, truth, response, block, exposure_ms in rows:
-        evaluators = tallies.get(model)
-        if evaluators is None:
-            evaluators = tallies[model] = {}
-        one = evaluators.get(evaluator)
-        if one is None:
-            one = evaluators[evaluator] = Tally()
-        one.seen[truth] += 1
-        if response != truth:
-            one.wrong[truth] += 1
+        answers[model, evaluator, truth, response] += 1
         if exposure_ms is not None:
-            counts = one.exposures.get(block)
-            if counts is None:
-                counts = one.exposures[block] = Counter()
-            counts[exposure_ms] += 1
+            exposures[model, evaluator, block, exposure_ms] += 1
+    tallies: Tallies = {}
+    add(tallies, answers, exposures)
     return tallies
+
+
+def add(tallies: Tallies, answers: Mapping[tuple, int], exposures: Mapping[tuple, int]) -> None:
+    """Add to `tallies` what was counted elsewhere, so that a long file need not pass row by row.
+
+    Args:
+        answers: by (model, evaluator, truth, response), how many.
+        exposures: by (model, evaluator, block, exposure in ms), how many; empty for HYPE-infinity.
+    """
+    for (model, evaluator, truth, response), count in answers.items():
+        one = tallies.setdefault(model, {}).get(evaluator)
+        if one is None:
+            one = tallies[model][evaluator] = Tally()
+        one.seen[truth] += count
+        if response != truth:
+            one.wrong[truth] += count
+    for (model, evaluator, block, exposure_ms), count in exposures.items():
+        blocks = tallies[model][evaluator].exposures
+        if block not in blocks:
+            blocks[block] = Counter()
+        blocks[block][exposure_ms] += count
 
 
 def score(rows: Iterable[Mapping[str, Any]], method: str, **options: Any) -> dict[str, Any]:
@@ -81,10 +94,9 @@ def score(rows: Iterable[Mapping[str, Any]], method: str, **options: Any) -> dic
     Options are those of `score_tallies`.
 
     Raises:
-        InvalidInput: there are no rows, or an option is out of range.
+        InvalidInput: a bad row, no rows, or an option out of range.
     """
-    names = ("model", "evaluator", "truth", "response", "block", "exposure_ms")
-    return score_tallies(tally(tuple(row.get(name) for name in names) for row in rows), method, **options)
+    return score_tallies(tally(_facts(rows, method)), method, **options)
 
 
 def score_tallies(
@@ -105,10 +117,9 @@ def score_tallies(
         evaluators_drawn: how many evaluators a resample draws; default, as many as the model has.
 
     Raises:
-        InvalidInput: no responses, or an unknown method.
+        InvalidInput: no responses, an unknown method, or an option out of range.
     """
-    if method not in UNITS:
-        raise InvalidInput(f"method must be 'infinity' or 'time', not {method!r}")
+    _check_options(method, iterations, level, evaluators_drawn)
     if not tallies:
         raise InvalidInput("there are no responses to score")
     used_seed = _FALLBACK_SEED if seed is None else seed
@@ -116,7 +127,8 @@ def score_tallies(
     values = {model: _values(evaluators, method) for model, evaluators in tallies.items()}
     models = [_model(model, tallies[model], values[model], method, resampling) for model in tallies]
     models.sort(key=lambda row: (-row["score"], row["model"]))
-    groups = {row["model"]: [float(value) for value in values[row["model"]]] for row in models}
+    everyone = {row["model"]: [float(value) for value in values[row["model"]]] for row in models}
+    groups = {model: numbers for model, numbers in everyone.items() if len(numbers) >= 2}
     sizes = {row["evaluators"] for row in models}
     ways = resampling.ways or {"exact"}
     is_random = "monte-carlo" in ways
@@ -133,9 +145,9 @@ def score_tallies(
             "level": level,
             "evaluators_drawn": evaluators_drawn or (sizes.pop() if len(sizes) == 1 else None),
         },
-        "warnings": _warnings(tallies),
+        "warnings": _warnings(tallies, groups),
     }
-    if len(groups) == 2:
+    if len(models) == 2:
         result["ttest"] = _ttest(groups)
     return result
 
@@ -143,29 +155,86 @@ def score_tallies(
 def as_table(scores: Mapping[str, Any]) -> str:
     """Return scores as lines for a terminal."""
     unit = {"percent": "%", "ms": " ms"}[scores["unit"]]
-    level = f"{100 * scores['settings']['level']:g}% interval"
     title = {"infinity": "HYPE-infinity, share of pictures judged wrong", "time": "HYPE-time, threshold"}
-    width = max(5, *(len(row["model"]) for row in scores["models"]))
-    head = f"{'model':<{width}}  {'score':>9}  {level:>18}  {'SD':>7}"
-    head += f"  {'fakes':>7}  {'reals':>7}" if scores["unit"] == "percent" else ""
-    lines = [title[scores["method"]], head + "  evaluators  responses"]
-    for row in scores["models"]:
-        interval = "" if row["ci"] is None else f"{row['ci'][0]:.1f} to {row['ci'][1]:.1f}"
-        std = "" if row["std"] is None else f"{row['std']:.2f}"
-        line = f"{row['model']:<{width}}  {row['score']:>7.1f}{unit:<2.3}  {interval:>18}  {std:>7}"
-        if scores["unit"] == "percent":
-            line += "".join(f"  {_share(row[name]):>7}" for name in ("fakes_error", "reals_error"))
-        lines.append(f"{line}  {row['evaluators']:>10}  {row['responses']:>9}")
+    lines = [title[scores["method"]], *_columns(scores, unit)]
     anova = scores["anova"]
     if anova is not None:
-        lines.append(f"ANOVA: F({anova['df'][0]}, {anova['df'][1]}) = {anova['F']:.2f}, p = {anova['p']:.3g}")
+        lines.append(f"ANOVA: F({anova['df'][0]}, {anova['df'][1]}) = {anova['F']:.2f}, {_p(anova['p'])}")
     for pair in scores["pairs"]:
         verdict = "apart" if pair["p"] < 1 - scores["settings"]["level"] else "not told apart"
         lines.append(
             f"{pair['a']} - {pair['b']}: {pair['difference']:.1f}{unit} "
-            f"[{pair['ci'][0]:.1f}, {pair['ci'][1]:.1f}], Tukey p = {pair['p']:.3g}: {verdict}"
+            f"[{pair['ci'][0]:.1f}, {pair['ci'][1]:.1f}], Tukey {_p(pair['p'])}: {verdict}"
         )
+    settings = scores["settings"]
+    if settings["bootstrap"] != "exact":
+        lines.append(f"intervals: Monte Carlo, {settings['iterations']} iterations, seed {settings['seed']}")
     return "\n".join([*lines, *(f"warning: {text}" for text in scores["warnings"])])
+
+
+def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
+    """Yield the head of the table of models and a line for each."""
+    level = f"{100 * scores['settings']['level']:g}% interval"
+    sides = {"fakes_error": "fakes error", "reals_error": "reals error"} if unit == "%" else {}
+    width = max(5, *(len(row["model"]) for row in scores["models"]))
+    ends = [*sides.values(), "evaluators", "responses"]
+    yield "  ".join([f"{'model':<{width}}", f"{'score':>9}", f"{level:>18}", f"{'SD':>7}", *ends])
+    for row in scores["models"]:
+        interval = "" if row["ci"] is None else f"{row['ci'][0]:.1f} to {row['ci'][1]:.1f}"
+        std = "" if row["std"] is None else f"{row['std']:.2f}"
+        cells = [f"{row['model']:<{width}}", f"{row['score']:.1f}{unit}".rjust(9), f"{interval:>18}"]
+        errors = ["" if row[side] is None else f"{row[side]:.1f}%" for side in sides]
+        cells += [f"{std:>7}", *(f"{text:>11}" for text in errors)]
+        yield "  ".join([*cells, f"{row['evaluators']:>10}", f"{row['responses']:>9}"])
+
+
+def _p(value: float) -> str:
+    return "p < 0.0001" if value < 0.0001 else f"p = {value:.2g}"
+
+
+def _check_options(method: str, iterations: int | None, level: float, drawn: int | None) -> None:
+    if method not in UNITS:
+        raise InvalidInput(f"method must be 'infinity' or 'time', not {method!r}")
+    if not 0 < level < 1:
+        raise InvalidInput(f"level must be between 0 and 1, such as 0.95, not {level}")
+    for name, value in (("iterations", iterations), ("evaluators_drawn", drawn)):
+        if value is not None and value < 1:
+            raise InvalidInput(f"{name} must be 1 or more, not {value}")
+
+
+def _facts(rows: Iterable[Mapping[str, Any]], method: str) -> Iterator[tuple]:
+    """Yield what `tally` counts, having checked it; exposures are of no account in HYPE-infinity."""
+    for number, row in enumerate(rows, start=1):
+        try:
+            model, evaluator, truth, response = map(row.get, ("model", "evaluator", "truth", "response"))
+        except AttributeError:
+            raise InvalidInput(f"row {number} must be a mapping of columns, not {row!r}") from None
+        for name, value in (("model", model), ("evaluator", evaluator)):
+            if value is None or value == "" or value != value:
+                raise InvalidInput(f"row {number}: {name} must be a name, not {value!r}")
+        for name, value in (("truth", truth), ("response", response)):
+            if value not in TRUTHS:
+                raise InvalidInput(f"row {number}: {name} must be 'real' or 'fake', not {value!r}")
+        if method != "time":
+            yield model, evaluator, truth, response, None, None
+        else:
+            yield model, evaluator, truth, response, *_shown(number, row)
+
+
+def _shown(number: int, row: Mapping[str, Any]) -> tuple[Any, float]:
+    """Return (block, exposure in ms) of a row of HYPE-time."""
+    block, exposure_ms = row.get("block"), row.get("exposure_ms")
+    if block is None:
+        raise InvalidInput(f"row {number}: block must be a whole number (HYPE-time), not None")
+    try:
+        exposure = float(exposure_ms)
+    except (TypeError, ValueError):
+        exposure = math.nan
+    if not 0 < exposure < math.inf:
+        raise InvalidInput(
+            f"row {number}: exposure_ms must be a number above 0 (HYPE-time), not {exposure_ms!r}"
+        )
+    return block, exposure
 
 
 class _Resampling:
@@ -220,7 +289,7 @@ def _mean_error(evaluators: Mapping[str, Tally], truth: str) -> float | None:
 
 
 def _anova(groups: Mapping[str, list[float]]) -> dict[str, Any] | None:
-    """Return the one-way ANOVA over models; None where it does not exist."""
+    """Return the one-way ANOVA over models with two evaluators or more; None where there is none."""
     if not _comparable(groups):
         return None
     from scipy.stats import f_oneway
@@ -235,10 +304,14 @@ def _pairs(groups: Mapping[str, list[float]], level: float) -> list[dict[str, An
     """Return Tukey's comparisons (Tukey-Kramer for unequal groups) of every pair, best model first."""
     if not _comparable(groups):
         return []
+    from scipy.integrate import IntegrationWarning
     from scipy.stats import tukey_hsd
 
-    result = tukey_hsd(*groups.values())
-    interval = result.confidence_interval(level)
+    with warnings.catch_warnings():
+        # with thousands of evaluators quad() doubts its integrals, which are right to six digits
+        warnings.simplefilter("ignore", IntegrationWarning)
+        result = tukey_hsd(*groups.values())
+        interval = result.confidence_interval(level)
     names = list(groups)
     return [
         {
@@ -259,41 +332,50 @@ def _ttest(groups: Mapping[str, list[float]]) -> dict[str, Any] | None:
         return None
     from scipy.stats import ttest_ind
 
-    result = ttest_ind(*groups.values())
+    with warnings.catch_warnings():
+        # One model whose evaluators all agree is no loss of precision: its variance is 0.
+        warnings.filterwarnings("ignore", "Precision loss occurred", RuntimeWarning)
+        result = ttest_ind(*groups.values())
     return {"t": float(result.statistic), "df": float(result.df), "p": float(result.pvalue)}
 
 
 def _comparable(groups: Mapping[str, list[float]]) -> bool:
-    """Tell whether there are two models or more, each with two evaluators, who do not all agree."""
-    enough = len(groups) >= 2 and all(len(values) >= 2 for values in groups.values())
-    return enough and any(len(set(values)) > 1 for values in groups.values())
+    """Tell whether there are two models or more, and evaluators of one model who differ."""
+    return len(groups) >= 2 and any(len(set(values)) > 1 for values in groups.values())
 
 
-def _warnings(tallies: Tallies) -> list[str]:
-    warnings = []
+def _warnings(tallies: Tallies, groups: Mapping[str, list[float]]) -> list[str]:
+    """Return sentences on what the numbers do not show.
+
+    Args:
+        groups: the models that enter the tests.
+    """
+    found = []
     models_of = Counter(evaluator for evaluators in tallies.values() for evaluator in evaluators)
-    several = sorted(evaluator for evaluator, count in models_of.items() if count > 1)
+    several = sorted(str(evaluator) for evaluator, count in models_of.items() if count > 1)
     if several:
-        warnings.append(
-            f"{len(several)} evaluators judged more than one model ({several[0]} is one); the tests "
+        found.append(
+            f"{_evaluators(len(several))} judged more than one model (such as {several[0]}); the tests "
             "take evaluators of different models for different people"
         )
     for model, evaluators in tallies.items():
-        counts = sorted(one.responses for one in evaluators.values())
-        few = sum(count < counts[-1] / 2 for count in counts)
+        if len(tallies) > 1 and model not in groups:
+            found.append(f"{model} has one evaluator and is left out of the tests")
+        typical = median(one.responses for one in evaluators.values())
+        few = sum(one.responses < typical / 2 for one in evaluators.values())
+        many = sum(one.responses > typical * 2 for one in evaluators.values())
         if few:
-            warnings.append(
-                f"{few} evaluators of {model} gave less than half as many responses as others; each "
+            found.append(
+                f"{_evaluators(few)} of {model} gave less than half of the usual {typical:g} responses and "
+                "may not have finished; each evaluator weighs the same in the score"
+            )
+        if many:
+            found.append(
+                f"{_evaluators(many)} of {model} gave more than twice the usual {typical:g} responses; each "
                 "evaluator weighs the same in the score"
             )
-    return warnings
+    return found
 
 
-def _repeated(counts: Iterable[tuple[Fraction, int]]) -> Iterable[Fraction]:
-    for value, count in counts:
-        for _ in range(count):
-            yield value
-
-
-def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.1f}%"
+def _evaluators(count: int) -> str:
+    return f"{count} evaluator{'s' if count != 1 else ''}"

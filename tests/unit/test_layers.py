@@ -17,7 +17,8 @@ WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "intake", "masks", "masks.phase",
     "responses", "demo_images",
 }  # fmt: skip
-DOORS = {"handlers", "cli", "server", "simulation", "demo", "creation", "visits", "progress", "results",
+DOORS = {"handlers", "cli", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
+         "results",
          "export", "notebook"}  # fmt: skip
 OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}
 

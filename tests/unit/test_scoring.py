@@ -95,6 +95,15 @@ def test_constant_scores_give_no_nan():
     json.dumps(scores, allow_nan=False)
 
 
+def test_a_model_whose_evaluators_all_agree_is_compared_like_any_other():
+    data = [*rows("x", "a", 5, 5), *rows("x", "b", 5, 5), *rows("y", "c", 9, 5), *rows("y", "d", 9, 6)]
+
+    scores = score(data, "infinity")
+
+    # values 10, 10 and 14, 15: pooled variance (0 + 0.5) / 2, t = 4.5 / sqrt(0.25)
+    assert scores["ttest"]["t"] == pytest.approx(4.5 / 0.25**0.5)
+
+
 def test_no_rows_are_no_score():
     with pytest.raises(InvalidInput, match="no responses to score"):
         score([], "infinity")

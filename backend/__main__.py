@@ -1,0 +1,5 @@
+"""`python -m backend` is `openhype`."""
+
+from backend.cli import main
+
+main()

@@ -1,0 +1,76 @@
+"""Image intake on all cores against a plain one-process Pillow loop that does the same work."""
+
+import resource
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from PIL import Image, ImageOps
+
+from backend.intake import take_in
+
+EACH = 400
+SIDE = 512
+SIZE = 256
+
+
+def run() -> dict:
+    """Return the ratios."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for side in ("real", "fake"):
+            _photographs(root / side)
+        loops, ours = [], []
+        for i in range(3):
+            loops.append(_timed(lambda i=i: _plain_loop(root, root / f"loop-{i}")))
+            ours.append(_timed(lambda i=i: _ours(root, root / f"ours-{i}")))
+        few, many = _peak_mb(root, 100), _peak_mb(root, EACH)
+    return {
+        "image intake, plain loop's time / ours": {
+            "ratio": median(loops) / median(ours), "goal": "at least 1.6 on two cores",
+        },
+        "memory of the intake, 800 pictures / 200": {
+            "ratio": many / few, "goal": "about 1", "mb": [few, many],
+        },
+    }  # fmt: skip
+
+
+def _photographs(folder: Path) -> None:
+    folder.mkdir()
+    rng = np.random.default_rng([*folder.name.encode()])
+    for i in range(EACH):
+        small = rng.integers(0, 256, (32, 40, 3)).astype("uint8")
+        picture = Image.fromarray(small).resize((SIDE + 128, SIDE), Image.Resampling.BICUBIC)
+        picture.save(folder / f"{i}.jpg", quality=92)
+
+
+def _plain_loop(root: Path, out: Path) -> None:
+    out.mkdir()
+    for path in [*(root / "real").iterdir(), *(root / "fake").iterdir()]:
+        with Image.open(path) as opened:
+            picture = ImageOps.exif_transpose(opened).convert("RGB")
+        square = ImageOps.fit(picture, (SIZE, SIZE), Image.Resampling.LANCZOS)
+        square.save(out / f"{path.parent.name}-{path.stem}.png", compress_level=6)
+
+
+def _ours(root: Path, out: Path) -> None:
+    take_in(root / "real", {"fake": root / "fake"}, out, size_px=SIZE)
+
+
+def _timed(work) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def _peak_mb(root: Path, each: int) -> float:
+    """Return the largest memory (MB) a worker process needed so far, after `each` pictures a side."""
+    subset = root / f"subset-{each}"
+    for side in ("real", "fake"):
+        (subset / side).mkdir(parents=True)
+        for path in sorted((root / side).iterdir())[:each]:
+            (subset / side / path.name).hardlink_to(path)
+    _ours(subset, root / f"memory-{each}")
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024

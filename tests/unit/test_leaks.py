@@ -1,0 +1,83 @@
+"""What an evaluator's browser is told must not tell real from fake.
+
+Everything but the pixels goes into a classifier: address, length, headers, place in the block, time
+to reply. It is trained on half of the pool and must guess on the other half.
+"""
+
+import time
+from datetime import UTC, datetime
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from PIL import Image
+from sklearn.ensemble import RandomForestClassifier
+
+from backend.creation import Order, create
+from backend.datadir import DataDir
+from backend.handlers import create_app
+from backend.server import in_background
+from backend.simulation import Client
+from backend.stores import open_store
+
+EACH = 150
+
+
+@pytest.fixture
+def site(tmp_path):
+    """Serve a study whose reals are large JPEGs of noise and whose fakes are tiny, smooth PNGs."""
+    rng = np.random.default_rng(5)
+    for side, size, suffix in (("real", 90, "jpg"), ("fake", 6, "png")):
+        (tmp_path / side).mkdir()
+        for i in range(EACH):
+            pixels = rng.integers(0, 256, (size, size, 3)).astype("uint8")
+            Image.fromarray(pixels).save(tmp_path / side / f"{side}-{i:04d}.{suffix}", comment=b"camera")
+    store, data = open_store("sqlite:///a.db", tmp_path), DataDir(tmp_path)
+    settings = {"images": 2 * EACH, "size_px": 32, "spare_images": 0}
+    order = Order("s", "study", "infinity", tmp_path / "real", (("m", tmp_path / "fake"),), settings)
+    create(store, data, order, datetime.now(UTC))
+    with in_background(create_app(store, data, data.keys())) as url:
+        yield url, store
+    store.close()
+
+
+def observed(url, store):
+    """Play a session and return what was seen of each picture, and the truth that was not."""
+    client, http = Client(url), HTTPConnection(urlsplit(url).netloc)
+    opened = client.post("/api/studies/s/sessions", {"consent_version": "1"})
+    path, token, lease = f"/api/sessions/{opened['state']['session']}", opened["token"], 1
+    block = client.post(f"{path}/blocks", {"lease": lease, "block": 0}, token)
+    truths = {s.name: s.truth == "fake" for s in store.stimuli("s")}
+    features, labels, headers = [], [], set()
+    for place, image in enumerate(block["images"]):
+        began = time.perf_counter()
+        http.request("GET", image)
+        reply = http.getresponse()
+        body = reply.read()
+        fetched = time.perf_counter()
+        name = image.rpartition("/")[2]
+        posted = {"lease": lease, "trial_index": place, "stimulus": name, "response": "real", "flags": []}
+        client.post(f"{path}/answers", posted, token)
+        answered = time.perf_counter()
+        headers.add(tuple((k, v) for k, v in reply.getheaders() if k != "Date"))
+        letters = [int(letter, 16) for letter in name[:32]]
+        features.append([place, len(body), fetched - began, answered - fetched, *letters])
+        labels.append(truths[name])
+    client.close()
+    http.close()
+    return np.array(features), np.array(labels), headers
+
+
+def test_a_classifier_learns_nothing_from_all_but_the_pixels(site):
+    features, labels, headers = observed(*site)
+
+    train = np.arange(len(labels)) % 2 == 0
+    forest = RandomForestClassifier(200, random_state=1).fit(features[train], labels[train])
+    accuracy = forest.score(features[~train], labels[~train])
+
+    # 150 guesses: standard deviation 0.041; four of them
+    assert abs(accuracy - 0.5) < 0.165
+    assert len(headers) == 1
+    assert {name for name, _ in headers.pop()} & {"ETag", "Last-Modified", "Content-Disposition"} == set()
+    assert len(set(features[:, 1])) == 1
