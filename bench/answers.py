@@ -103,16 +103,19 @@ def _session_start_cost() -> float:
         for _ in range(20):
             began = time.perf_counter()
             opened = http.post("/api/studies/faces/sessions", json={"consent_version": "1"}).json
-            path, headers = (
-                f"/api/sessions/{opened['state']['session']}",
-                {"Authorization": f"Bearer {opened['token']}"},
-            )
+            path = f"/api/sessions/{opened['state']['session']}"
+            headers = {"Authorization": f"Bearer {opened['token']}"}
             block = http.post(f"{path}/blocks", json={"lease": 1, "block": 0}, headers=headers).json
             starts.append(time.perf_counter() - began)
             following = block["next"]
             for image in block["images"][:20]:
-                body = {"lease": 1, "trial_index": following["trial_index"], "response": "real",
-                        "stimulus": image.rpartition("/")[2], "exposure_ms": following["exposure_ms"]}  # fmt: skip
+                body = {
+                    "lease": 1,
+                    "trial_index": following["trial_index"],
+                    "stimulus": image.rpartition("/")[2],
+                    "response": "real",
+                    "exposure_ms": following["exposure_ms"],
+                }
                 began = time.perf_counter()
                 following = http.post(f"{path}/answers", json=body, headers=headers).json["next"]
                 answers.append(time.perf_counter() - began)

@@ -2,67 +2,182 @@
 
 import io
 import json
+import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from backend import responses
 from backend.errors import InvalidInput, NotFound
-from backend.responses import COLUMNS, ResponsesFile, score_file, write_responses
+from backend.responses import COLUMNS, read_responses, score_file, tally_file, write_responses
 
 HEADER = "model,evaluator,truth,response"
+FLASHED = f"{HEADER},block,trial_index,exposure_ms"
 
 
-def read(tmp_path, text, name="r.csv"):
-    path = tmp_path / name
-    path.write_text(text, "utf-8")
-    return list(ResponsesFile(path).rows())
+def written(folder, text, name="r.csv"):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
 
 
-def test_rows_are_read_with_what_scoring_needs(tmp_path):
-    rows = read(tmp_path, f"{HEADER},extra\nm,e,real,fake,7\n")
+def test_rows_are_read_with_the_known_columns_they_have(tmp_path):
+    path = written(tmp_path, f"{HEADER},extra,rt,flags\nm,e,real,fake,7,0.25,late hidden\n")
 
-    assert rows == [("m", "e", "real", "fake", None, None)]
+    assert list(read_responses(path)) == [
+        {
+            "model": "m", "evaluator": "e", "truth": "real", "response": "fake", "rt": 0.25,
+            "flags": ("late", "hidden"), "method": "infinity",
+        }
+    ]  # fmt: skip
 
 
 def test_a_byte_order_mark_and_empty_lines_do_no_harm(tmp_path):
-    assert len(read(tmp_path, f"\ufeff{HEADER}\n\nm,e,real,fake\n\n")) == 1
+    path = written(tmp_path, f"\ufeff{HEADER}\n\nm,e,real,fake\n\n")
 
-
-FLASHED = f"{HEADER},block,trial_index,exposure_ms"
+    assert len(list(read_responses(path))) == 1
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         (f"{HEADER}\nm,e,maybe,fake\n", r"r\.csv line 2: truth must be 'real' or 'fake', not 'maybe'"),
-        (f"{HEADER}\nm,e,real,\n", "line 2: response must be a value, not ''"),
-        (f"{HEADER}\n,e,real,fake\n", "line 2: model must be a value"),
+        (f"{HEADER}\nm,e,real,\n", "line 2: response must be 'real' or 'fake', not ''"),
+        (f"{HEADER}\n,e,real,fake\n", "line 2: model must be a name, not ''"),
+        (f"{HEADER}\nm, ,real,fake\n", "line 2: evaluator must be a name, not ' '"),
         (f"{HEADER}\nm,e,real\n", "line 2: expected 4 cells, got 3"),
+        (f"{HEADER}\n\nm,e,real,fake\n\nm,e,real\n", "line 5: expected 4 cells, got 3"),
+        (f'{HEADER},class\nm,e,real,fake,"a\nb"\nm,e,no,fake,x\n', "line 4: truth must be 'real'"),
         ("model,truth\nm,real\n", "evaluator, response missing"),
+        ("model;evaluator;truth;response\n", "set apart by commas"),
+        (f"{HEADER},model\nm,e,real,fake,n\n", "must name a column once; model repeated"),
         ("", "line 1: the header must name"),
         (f"{HEADER}\n", "has no responses"),
-        (f"{HEADER},method\nm,e,real,fake,space\n", "method must be 'infinity' or 'time'"),
-        (f"{HEADER},exposure_ms\nm,e,real,fake,100\n", r"block must be a number \(HYPE-time\)"),
-        (f"{FLASHED}\nm,e,real,fake,0,0,nan\n", "exposure_ms must be a number above 0"),
-        (f"{FLASHED}\nm,e,real,fake,0,0,500\nm,e,real,fake,0,1,\n", "the same in every"),
+        (f"{HEADER}\n\n\n", "has no responses"),
+        (f"{HEADER},method\nm,e,real,fake,space\n", "line 2: method must be 'infinity' or 'time'"),
+        (
+            f"{HEADER},method\nm,e,real,fake,infinity\nm,e,real,fake,time\n",
+            "line 3: method must be 'infinity' as in the rows before .*, not 'time'",
+        ),
+        (f"{HEADER},method\nm,e,real,fake,infinity\nm,e,real,fake,\n", "line 3: method must be 'infinity'"),
+        (f"{HEADER},exposure_ms\nm,e,real,fake,100\n", "block, trial_index missing"),
+        (f"{HEADER},method\nm,e,real,fake,time\n", "block, trial_index, exposure_ms missing"),
+        (f"{FLASHED}\nm,e,real,fake,0,0,nan\n", "exposure_ms must be a number above 0, not 'nan'"),
+        (f"{FLASHED}\nm,e,real,fake,0,0,inf\n", "exposure_ms must be a number above 0, not 'inf'"),
+        (f"{FLASHED}\nm,e,real,fake,0,0,1_00\n", "exposure_ms must be a number above 0, not '1_00'"),
+        (f"{FLASHED}\nm,e,real,fake,0,0,-30\n", "exposure_ms must be a number above 0, not '-30'"),
+        (f"{FLASHED}\nm,e,real,fake,x,0,500\n", "block must be a whole number from 0, not 'x'"),
+        (f"{FLASHED}\nm,e,real,fake,,0,500\n", "block must be a whole number from 0, not ''"),
+        (f"{FLASHED}\nm,e,real,fake,0,1.5,500\n", "trial_index must be a whole number from 0, not '1.5'"),
+        (f"{FLASHED}\nm,e,real,fake,0,0,500\nm,e,real,fake,0,1,\n", "line 3: exposure_ms must be a number"),
+        (f"{FLASHED}\nm,e,real,fake,0,0,\nm,e,real,fake,0,1,500\n", "line 3: exposure_ms must be empty as"),
         (f"{HEADER},trial_index\nm,e,real,fake,3\nm,e,real,real,3\n", "line 3: trial_index 3 of e stands"),
+        (f"{HEADER},trial_index\nm,e,real,fake,3\nm,e,real,real,03\n", "line 3: trial_index 3 of e stands"),
+        (f"{HEADER}\nm\xe9,e,real,fake\n".encode("latin-1"), "line 2: must be UTF-8 text, not the byte 0xe9"),
+        (f"\xe9,{HEADER}\n".encode("latin-1"), "line 1: must be UTF-8 text, not the byte 0xe9"),
+        (f"{HEADER}\n{'m' * 200_000},e,real,fake\n", "line 2: must be CSV; field larger"),
     ],
 )  # fmt: skip
 def test_a_bad_file_is_refused_by_line_and_column(tmp_path, text, message):
+    path = written(tmp_path, text)
+
     with pytest.raises(InvalidInput, match=message):
-        read(tmp_path, text)
+        tally_file(path)
 
 
-def test_json_lines_are_read_too_and_refused_by_line(tmp_path):
-    good = json.dumps({"model": "m", "evaluator": "e", "truth": "real", "response": "real"})
+GOOD = {"model": "m", "evaluator": "e", "truth": "real", "response": "real"}
 
-    assert len(read(tmp_path, f"{good}\n{good}\n", "r.jsonl")) == 2
-    with pytest.raises(InvalidInput, match="line 2: must be a JSON object"):
-        read(tmp_path, f"{good}\n[]\n", "r.jsonl")
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", "line 2: must be a JSON object"),
+        ("{", "line 2: must be a JSON object"),
+        ("[" * 100_000, "line 2: must be a JSON object"),
+        ('{"model": "m", "truth": "real"}', "line 2: evaluator, response missing"),
+        (json.dumps(GOOD | {"truth": 1}), "line 2: truth must be 'real' or 'fake', not '1'"),
+        (json.dumps(GOOD | {"truth": ["real"]}), r"line 2: truth must be a text or a number, not \['real'\]"),
+        (json.dumps(GOOD | {"block": True}), "line 2: block must be a text or a number, not True"),
+        (json.dumps(GOOD | {"rt": math.nan}), "line 2: rt must be a text or a number, not nan"),
+        (json.dumps(GOOD | {"evaluator": None}), "line 2: evaluator must be a name, not ''"),
+    ],
+)
+def test_json_lines_are_refused_by_line_and_column(tmp_path, text, message):
+    path = written(tmp_path, f"{json.dumps(GOOD)}\n{text}\n", "r.jsonl")
+
+    with pytest.raises(InvalidInput, match=message):
+        tally_file(path)
+
+
+def test_json_lines_score_as_the_same_rows_in_csv(tmp_path):
+    rows = [GOOD | {"evaluator": e, "response": r} for e in (0, 1, 2) for r in ("real", "fake", "fake")[e:]]
+    lines = "\n".join(map(json.dumps, rows))
+    cells = "\n".join(",".join(map(str, row.values())) for row in rows)
+
+    from_json = score_file(written(tmp_path, lines, "r.jsonl"))
+
+    assert from_json == score_file(written(tmp_path, f"{HEADER}\n{cells}\n"))
+
+
+def test_a_column_of_methods_rules_over_exposures(tmp_path):
+    path = written(tmp_path, f"{HEADER},method,exposure_ms\nm,e,real,fake,infinity,500\n")
+
+    assert tally_file(path)[0] == "infinity"
+
+
+def test_the_same_trial_of_two_sessions_is_no_repeat(tmp_path):
+    path = written(tmp_path, f"{HEADER},session,trial_index\nm,e,real,real,s1,0\nm,e,real,real,s2,0\n")
+
+    assert len(list(read_responses(path))) == 2
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path):
     with pytest.raises(NotFound, match="could not be read: No such file"):
-        list(ResponsesFile(tmp_path / "none.csv").rows())
+        list(read_responses(tmp_path / "none.csv"))
+
+
+def test_a_number_that_scoring_has_no_use_for_is_refused_when_it_is_read(tmp_path):
+    path = written(tmp_path, f"{HEADER},mask_ms,frames\nm,e,real,real,30.1 x,\n")
+
+    with pytest.raises(
+        InvalidInput, match=r"line 2: mask_ms must be numbers set apart by spaces, not '30\.1 x'"
+    ):
+        list(read_responses(path))
+
+
+LONG = 3 * responses._CHUNK_ROWS
+
+
+def long_rows(bad_at=None, bad="m,e,nothing,real"):
+    return "\n".join(
+        bad if i == bad_at else f"m,e{i % 7},real,{'real' if i % 3 else 'fake'}" for i in range(LONG)
+    )
+
+
+def test_a_file_longer_than_a_chunk_is_counted_whole(tmp_path):
+    _, tallies = tally_file(written(tmp_path, f"{HEADER}\n{long_rows()}\n"))
+
+    assert sum(one.responses for one in tallies["m"].values()) == LONG
+    assert sum(one.wrong.total() for one in tallies["m"].values()) == LONG // 3
+
+
+@pytest.mark.parametrize("at", [0, responses._CHUNK_ROWS - 1, responses._CHUNK_ROWS, LONG - 1])
+def test_the_line_of_a_bad_row_is_right_wherever_it_stands(tmp_path, at):
+    path = written(tmp_path, f"{HEADER}\n{long_rows(bad_at=at)}\n")
+
+    with pytest.raises(InvalidInput, match=rf"line {at + 2}: truth must be"):
+        tally_file(path)
+
+
+@pytest.mark.parametrize("second", [1, responses._CHUNK_ROWS + 5])
+def test_a_trial_is_known_again_however_far_below_it_stands(tmp_path, second):
+    lines = [f"m,e,real,real,{i}" for i in range(LONG)]
+    lines[second] = "m,e,real,real,0"
+    path = written(tmp_path, "\n".join([f"{HEADER},trial_index", *lines]))
+
+    with pytest.raises(InvalidInput, match=f"line {second + 2}: trial_index 0 of e stands"):
+        tally_file(path)
 
 
 def test_what_is_written_is_scored_as_what_was_stored(tmp_path):
@@ -79,8 +194,32 @@ def test_what_is_written_is_scored_as_what_was_stored(tmp_path):
     file = io.StringIO()
 
     write_responses(rows, file)
-    (tmp_path / "r.csv").write_text(file.getvalue())
 
-    scores = score_file(tmp_path / "r.csv")
+    scores = score_file(written(tmp_path, file.getvalue()))
     assert scores["models"][0]["score"] == 500 - 30.5
     assert "33.3 30.1" in file.getvalue()
+
+
+names = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1).filter(str.strip)
+times = st.none() | st.floats(0, 1e9, allow_nan=False)
+rows = st.fixed_dictionaries(
+    {
+        "study": names, "method": st.just("time"), "session": names, "model": names, "evaluator": names,
+        "block": st.integers(0, 9), "trial_index": st.integers(0, 10**6), "stimulus": names,
+        "class": st.text("ab"),
+        "truth": st.sampled_from(["real", "fake"]), "response": st.sampled_from(["real", "fake"]),
+        "exposure_ms": st.floats(1e-3, 1e6), "shown_ms": times, "frames": st.none() | st.integers(0, 999),
+        "frame_ms": times, "mask_ms": st.lists(st.floats(0, 1e6), max_size=5).map(tuple), "rt": times,
+        "flags": st.lists(st.sampled_from(["late", "hidden", "blurred"])).map(tuple), "at": names,
+    }
+)  # fmt: skip
+
+
+@given(rows)
+def test_a_row_comes_back_exactly_as_it_was_written(tmp_path_factory, row):
+    file = io.StringIO()
+
+    write_responses([row], file)
+
+    path = written(tmp_path_factory.getbasetemp(), file.getvalue(), "round.csv")
+    assert list(read_responses(path)) == [row]

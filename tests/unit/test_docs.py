@@ -1,0 +1,45 @@
+"""The docs tell what is there: every command and option, and links that lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from backend.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMANDS = (ROOT / "docs" / "commands.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", main.commands)
+def test_every_command_and_option_is_documented(name):
+    command = main.commands[name]
+
+    options = {opt for param in command.params for opt in param.opts if opt.startswith("--")}
+    assert f"`openhype {name}" in COMMANDS
+    assert {option for option in options if option not in COMMANDS and option != "--model"} - {
+        "--out"
+    } == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#]+)", page.read_text("utf-8"))
+
+    local = [link for link in links if "://" not in link]
+    assert [link for link in local if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_that_pages_name_exist(page):
+    named = set(
+        re.findall(r"openhype ([a-z]+)\b", re.sub(r"import openhype\b.*", "", page.read_text("utf-8")))
+    )
+
+    in_code = {
+        name
+        for name in named
+        if re.search(rf"(`|^|\$ ){re.escape('openhype ' + name)}", page.read_text("utf-8"), re.MULTILINE)
+    }
+    assert in_code - set(main.commands) == set()
