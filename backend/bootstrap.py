@@ -50,7 +50,7 @@ def exact(values: Sequence[Fraction | int], drawn: int, level: float = 0.95) -> 
         return None
     size = 1 << (length - 1).bit_length()
     counts = np.bincount(places) / len(places)
-    sums = np.fft.irfft(_power(np.fft.rfft(counts, size), drawn), size)[:length]
+    sums = np.fft.irfft(np.fft.rfft(counts, size) ** drawn, size)[:length]
     cumulative = np.maximum.accumulate(np.cumsum(sums))
     tail = (1 - level) / 2
     ends = [
@@ -94,22 +94,6 @@ def _check(values: Sequence, drawn: int, level: float) -> None:
         raise InvalidInput(f"the number of values drawn must be 1 or more, not {drawn}")
     if not 0 < level < 1:
         raise InvalidInput(f"level must be between 0 and 1, such as 0.95, not {level}")
-
-
-def _power(spectrum: np.ndarray, exponent: int) -> np.ndarray:
-    """Return spectrum**exponent by repeated squaring.
-
-    NumPy's `**` goes through the logarithm for large exponents, and warns of an invalid value where
-    a coefficient vanishes.
-    """
-    result = None
-    while exponent:
-        if exponent & 1:
-            result = spectrum if result is None else result * spectrum
-        exponent >>= 1
-        if exponent:
-            spectrum = spectrum * spectrum
-    return result
 
 
 def _lattice(values: Sequence[Fraction | int]) -> tuple[Fraction, Fraction, list[int]] | None:

@@ -123,7 +123,7 @@ class _ResponsesFile:
         self._trials: dict[Any, set[int]] = {}
 
     def chunks(self) -> Iterator[_Chunk]:
-        """Yield the file's rows, some thousands at a time, each checked."""
+        """Yield the file's rows, about a thousand at a time, each checked."""
         read = _json_chunks if self.path.suffix in (".jsonl", ".ndjson") else _csv_chunks
         for chunk in read(self.path):
             self._check_answers(chunk)
@@ -188,21 +188,21 @@ class _ResponsesFile:
     def _check_whole(self, chunk: _Chunk, column: str) -> None:
         if column not in chunk.places:
             return
-        known, may_be_empty = self._wholes[column], self.method == "infinity"
-        for text in set(chunk.column(column)).difference(known):
-            if text == "" and may_be_empty:
-                continue
-            if _whole(text) is None:
-                chunk.refuse(column, "a whole number from 0", lambda cell, bad=text: cell == bad)
-            known[text] = _whole(text)
+        known = self._wholes[column]
+        new = {text: _whole(text) for text in set(chunk.column(column)).difference(known)}
+        if self.method == "infinity":
+            new.pop("", None)
+        bad = {text for text, number in new.items() if number is None}
+        if bad:
+            chunk.refuse(column, "a whole number from 0", bad.__contains__)
+        known.update(new)
 
     def _check_exposures(self, chunk: _Chunk) -> None:
-        for text in set(chunk.column("exposure_ms")).difference(self._exposures):
-            ms = _number(text)
-            if ms is None or ms <= 0:
-                what = "a number above 0" + ("" if text else " in every row of HYPE-time")
-                chunk.refuse("exposure_ms", what, lambda cell, bad=text: cell == bad)
-            self._exposures[text] = ms
+        new = {text: _number(text) for text in set(chunk.column("exposure_ms")).difference(self._exposures)}
+        bad = {text for text, ms in new.items() if ms is None or ms <= 0}
+        if bad:
+            chunk.refuse("exposure_ms", "a number above 0 in every row of HYPE-time", bad.__contains__)
+        self._exposures.update(new)
 
     def _check_repeats(self, chunk: _Chunk) -> None:
         """Refuse a trial that stands in the file twice; by session, or else by evaluator."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backend.observer import HIGHEST, LOWEST
+from backend.errors import InvalidInput
+from backend.observer import CHANCE, HIGHEST, LOWEST
 from backend.staircase import StaircaseRule, equilibrium_accuracy
 
 READINGS = {
@@ -39,7 +40,8 @@ MODELS = (
     Published("ProGAN", 0.403, 0.048, 364, 162),
     Published("StyleGAN CelebA", 0.507, 0.069, 439, 178),
 )
-_TAU_MS = 200
+TAU_MS = 200
+OBSERVERS = ("constant", "exponential")
 
 
 def settling_table(
@@ -50,7 +52,14 @@ def settling_table(
     Args:
         observer: `constant`, or `exponential`: accuracy rises from 0.5 with exposure t as
             1 - exp(-t / 200 ms).
+
+    Raises:
+        InvalidInput: another observer, or fewer than two evaluators.
     """
+    if observer not in OBSERVERS:
+        raise InvalidInput(f"observer must be 'constant' or 'exponential', not {observer!r}")
+    if evaluators < 2:
+        raise InvalidInput(f"a simulation needs two evaluators or more, not {evaluators}")
     return {
         name: [_settled(rule, model, evaluators, observer, rng) for model in MODELS]
         for name, rule in READINGS.items()
@@ -111,7 +120,7 @@ def _exposures(rule: StaircaseRule, best: np.ndarray, observer: str, uniform: np
         shown[trial] = exposure
         accuracy = best
         if observer == "exponential":
-            accuracy = 0.5 + (best - 0.5) * (1 - np.exp(-exposure / _TAU_MS))
+            accuracy = CHANCE + (best - CHANCE) * -np.expm1(-exposure / TAU_MS)
         right = dice < accuracy
         in_a_row = np.where(right, in_a_row + 1, 0)
         falls = in_a_row >= rule.right_to_descend

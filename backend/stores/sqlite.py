@@ -148,7 +148,7 @@ class SqliteStore:
 
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
         record = codec.dump(cursor)
-        self._write(lambda db: _move(db, session_id, expected_version, cursor, record))
+        self._write(lambda db: _move(db, session_id, expected_version, cursor, record), checks_first=True)
 
     def append(self, session_id: str, expected_version: int, cursor: Cursor, response: Response) -> None:
         where, record = codec.dump(cursor), codec.dump(response)
@@ -157,7 +157,7 @@ class SqliteStore:
             _move(db, session_id, expected_version, cursor, where)
             db.execute("INSERT INTO responses VALUES (?, ?, ?)", (session_id, response.trial_index, record))
 
-        self._write(write)
+        self._write(write, checks_first=True)
 
     def responses(self, session_id: str) -> list[Response]:
         sql = "SELECT record FROM responses WHERE session = ? ORDER BY trial_index"
@@ -186,10 +186,15 @@ class SqliteStore:
                 self._readers.append(db)
         return db
 
-    def _write(self, work: Callable[[sqlite3.Connection], Any]) -> Any:
-        """Have `work` done and committed by the writer; return or raise what it does."""
+    def _write(self, work: Callable[[sqlite3.Connection], Any], checks_first: bool = False) -> Any:
+        """Have `work` done and committed by the writer; return or raise what it does.
+
+        Args:
+            checks_first: `work` refuses, if it does, before it has written anything, and so needs no
+                savepoint. Each statement costs the writer a turn at the interpreter's lock.
+        """
         done: Future = Future()
-        self._queue.put((work, done))
+        self._queue.put((work, done, checks_first))
         return done.result()
 
     def _write_on(self, db: sqlite3.Connection) -> None:
@@ -206,20 +211,20 @@ class SqliteStore:
         db.close()
 
 
-def _commit_together(db: sqlite3.Connection, jobs: list[tuple[Callable, Future]]) -> None:
+def _commit_together(db: sqlite3.Connection, jobs: list[tuple[Callable, Future, bool]]) -> None:
     """Do all jobs in one transaction; a job that fails takes back its own writes only."""
     if not jobs:
         return
     outcomes: list[tuple[Future, Any, BaseException | None]] = []
     try:
         db.execute("BEGIN IMMEDIATE")
-        for work, done in jobs:
-            outcomes.append((done, *_try(db, work)))
+        for work, done, checks_first in jobs:
+            outcomes.append((done, *(_try_checked(db, work) if checks_first else _try(db, work))))
         db.execute("COMMIT")
     except sqlite3.Error as error:
         if db.in_transaction:
             db.execute("ROLLBACK")
-        outcomes = [(done, None, error) for _, done in jobs]
+        outcomes = [(done, None, error) for _, done, _ in jobs]
     for done, result, error in outcomes:
         if error is None:
             done.set_result(result)
@@ -237,6 +242,14 @@ def _try(db: sqlite3.Connection, work: Callable) -> tuple[Any, BaseException | N
     finally:
         db.execute("RELEASE job")
     return result, None
+
+
+def _try_checked(db: sqlite3.Connection, work: Callable) -> tuple[Any, BaseException | None]:
+    """Do a job that checks before it writes; a database error takes the whole batch back."""
+    try:
+        return work(db), None
+    except Stale as error:
+        return None, error
 
 
 def _move(db: sqlite3.Connection, session_id: str, version: int, cursor: Cursor, record: str) -> None:

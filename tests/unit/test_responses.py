@@ -63,10 +63,10 @@ def test_a_byte_order_mark_and_empty_lines_do_no_harm(tmp_path):
         (f"{HEADER},method\nm,e,real,fake,infinity\nm,e,real,fake,\n", "line 3: method must be 'infinity'"),
         (f"{HEADER},exposure_ms\nm,e,real,fake,100\n", "block, trial_index missing"),
         (f"{HEADER},method\nm,e,real,fake,time\n", "block, trial_index, exposure_ms missing"),
-        (f"{FLASHED}\nm,e,real,fake,0,0,nan\n", "exposure_ms must be a number above 0, not 'nan'"),
-        (f"{FLASHED}\nm,e,real,fake,0,0,inf\n", "exposure_ms must be a number above 0, not 'inf'"),
-        (f"{FLASHED}\nm,e,real,fake,0,0,1_00\n", "exposure_ms must be a number above 0, not '1_00'"),
-        (f"{FLASHED}\nm,e,real,fake,0,0,-30\n", "exposure_ms must be a number above 0, not '-30'"),
+        (f"{FLASHED}\nm,e,real,fake,0,0,nan\n", r"exposure_ms must be a number above 0 .*, not 'nan'"),
+        (f"{FLASHED}\nm,e,real,fake,0,0,inf\n", r"exposure_ms must be a number above 0 .*, not 'inf'"),
+        (f"{FLASHED}\nm,e,real,fake,0,0,1_00\n", r"exposure_ms must be a number above 0 .*, not '1_00'"),
+        (f"{FLASHED}\nm,e,real,fake,0,0,-30\n", r"exposure_ms must be a number above 0 .*, not '-30'"),
         (f"{FLASHED}\nm,e,real,fake,x,0,500\n", "block must be a whole number from 0, not 'x'"),
         (f"{FLASHED}\nm,e,real,fake,,0,500\n", "block must be a whole number from 0, not ''"),
         (f"{FLASHED}\nm,e,real,fake,0,1.5,500\n", "trial_index must be a whole number from 0, not '1.5'"),
@@ -83,6 +83,14 @@ def test_a_bad_file_is_refused_by_line_and_column(tmp_path, text, message):
     path = written(tmp_path, text)
 
     with pytest.raises(InvalidInput, match=message):
+        tally_file(path)
+
+
+def test_of_several_bad_cells_the_first_is_named(tmp_path):
+    lines = [f"m,e,real,fake,0,{i},bad{i}" for i in range(50)]
+    path = written(tmp_path, "\n".join([FLASHED, *lines]))
+
+    with pytest.raises(InvalidInput, match=r"line 2: exposure_ms must be .*, not 'bad0'"):
         tally_file(path)
 
 

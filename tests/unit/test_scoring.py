@@ -4,6 +4,7 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from backend.errors import InvalidInput
@@ -113,6 +114,85 @@ def test_an_evaluator_of_two_models_is_warned_of():
     scores = score([*rows("x", "a", 5, 5), *rows("y", "a", 5, 5)], "infinity")
 
     assert any("judged more than one model" in text for text in scores["warnings"])
+
+
+def test_an_evaluator_who_broke_off_is_warned_of_and_ones_like_the_others_are_not():
+    whole = [row for e in "abc" for row in rows("x", e, 5, 5)]
+
+    assert score(whole, "infinity")["warnings"] == []
+    (warning,) = score([*whole, *rows("x", "d", 2, 2, each=20)], "infinity")["warnings"]
+    assert "1 evaluator of x gave less than half of the usual 100 responses" in warning
+
+
+def test_a_model_with_one_evaluator_leaves_the_tests_of_the_others_standing():
+    pair = [*rows("x", "a", 5, 5), *rows("x", "b", 9, 5), *rows("y", "c", 9, 9), *rows("y", "d", 20, 9)]
+    alone = rows("z", "e", 1, 1)
+
+    scores = score([*pair, *alone], "infinity")
+
+    assert scores["anova"] == score(pair, "infinity")["anova"]
+    assert len(scores["pairs"]) == 1
+    assert scores["warnings"] == ["z has one evaluator and is left out of the tests"]
+
+
+def test_thousands_of_evaluators_are_compared_without_a_warning_of_the_integrals():
+    # 10 models of 1,000: quad() doubts its integral here, and warnings are errors in the tests
+    rng = np.random.default_rng(1)
+    data = [
+        row
+        for model in range(10)
+        for i, wrong in enumerate(rng.binomial(2, 0.5, 1000))
+        for row in rows(str(model), f"{model}-{i}", int(wrong), 0, each=2)
+    ]
+
+    scores = score(data, "infinity")
+
+    assert scores["anova"]["df"] == [9, 9990]
+    assert all(0 <= pair["p"] <= 1 for pair in scores["pairs"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"truth": "maybe"}, "row 1: truth must be 'real' or 'fake', not 'maybe'"),
+        ({"response": None}, "row 1: response must be 'real' or 'fake', not None"),
+        ({"evaluator": None}, "row 1: evaluator must be a name, not None"),
+        ({"model": ""}, "row 1: model must be a name, not ''"),
+        ({"block": None}, "row 1: block must be a whole number"),
+        ({"exposure_ms": float("nan")}, "row 1: exposure_ms must be a number above 0"),
+        ({"exposure_ms": None}, "row 1: exposure_ms must be a number above 0"),
+    ],
+)
+def test_a_bad_row_is_refused(change, message):
+    (row,) = time_rows("m", "a", [[500]])
+
+    with pytest.raises(InvalidInput, match=message):
+        score([row | change], "time")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "speed"}, "method must be 'infinity' or 'time', not 'speed'"),
+        ({"level": 95}, "level must be between 0 and 1, such as 0.95, not 95"),
+        ({"iterations": 0}, "iterations must be 1 or more, not 0"),
+        ({"evaluators_drawn": -3}, "evaluators_drawn must be 1 or more, not -3"),
+    ],
+)
+def test_an_option_out_of_range_is_refused(options, message):
+    with pytest.raises(InvalidInput, match=message):
+        score(rows("m", "a", 1, 1), **{"method": "infinity", **options})
+
+
+def test_values_on_no_common_lattice_are_resampled_and_that_is_said():
+    rng = np.random.default_rng(2)
+    data = [row for i in range(5) for row in time_rows("m", f"e{i}", [[float(rng.uniform(100, 1000))]])]
+
+    scores = score(data, "time")
+
+    expected = {"bootstrap": "monte-carlo", "iterations": 10_000, "seed": 0}
+    assert {name: scores["settings"][name] for name in expected} == expected
+    assert "intervals: Monte Carlo, 10000 iterations, seed 0" in as_table(scores)
 
 
 def test_monte_carlo_is_there_on_request_and_says_its_seed():

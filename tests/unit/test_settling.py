@@ -1,12 +1,19 @@
 """The staircase readings give the table from which the default was chosen."""
 
+from random import Random
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from backend import staircase
-from backend.settling import MODELS, READINGS, _exposures, _modes, as_table, settling_table
+from backend.errors import InvalidInput
+from backend.observer import ConstantObserver, ExponentialObserver, PsychometricObserver
+from backend.settling import MODELS, READINGS, TAU_MS, _exposures, _modes, as_table, settling_table
+from backend.staircase import StaircaseRule, equilibrium_accuracy
 
-# Mean and SD (ms) of 4,000 simulated evaluators, by model in the order of MODELS.
+# Mean and SD (ms) of 4,000 simulated evaluators, by model in the order of MODELS (method.md, section 2).
 EXPECTED = {
     "A": [(100, 0), (100, 0), (100, 0), (101, 12), (100, 0), (106, 29)],
     "B": [(100, 2), (164, 134), (342, 258), (569, 334), (936, 111), (992, 44)],
@@ -16,42 +23,92 @@ EXPECTED = {
 EVALUATORS = 4000
 
 
+def noise_ms(sd):
+    """Return 4 standard errors of the difference of two simulations, plus 1 ms for the rounding."""
+    return 4 * sd * (2 / EVALUATORS) ** 0.5 + 1
+
+
 def test_every_reading_gives_its_row_within_the_noise_of_two_simulations():
     table = settling_table(np.random.default_rng(1), EVALUATORS)
 
     for name, cells in table.items():
         for (mean, sd), (expected, expected_sd) in zip(cells, EXPECTED[name[0]], strict=True):
-            noise = max(sd, expected_sd) * (2 / EVALUATORS) ** 0.5
-            assert abs(mean - expected) < 5 * noise + 1, name
+            assert mean == pytest.approx(expected, abs=noise_ms(max(sd, expected_sd))), name
             assert abs(sd - expected_sd) < 0.1 * expected_sd + 6, name
 
 
 def test_with_accuracy_that_rises_with_exposure_the_default_gives_its_row():
     table = settling_table(np.random.default_rng(2), EVALUATORS, observer="exponential")
 
-    means = [mean for mean, _ in table["C: three in a row -30, each wrong +10 (hype-2019)"]]
-    assert means == pytest.approx([115, 163, 260, 387, 570, 773], abs=22)
+    cells = table["C: three in a row -30, each wrong +10 (hype-2019)"]
+    for (mean, sd), expected in zip(cells, [115, 163, 260, 387, 570, 773], strict=True):
+        assert mean == pytest.approx(expected, abs=noise_ms(sd))
+
+
+steps = st.sampled_from([5, 10, 16.5, 30, 100])
+rules = st.builds(
+    StaircaseRule,
+    right_to_descend=st.integers(1, 4),
+    down_ms=steps,
+    up_ms=steps,
+    start_ms=st.sampled_from([100, 500, 1000]),
+)
+
+
+@given(rules, st.integers(0, 2**32 - 1), st.sampled_from(["constant", "exponential"]))
+def test_many_staircases_side_by_side_do_what_one_does(rule, seed, observer):
+    rng = np.random.default_rng(seed)
+    best, dice = rng.uniform(0.3, 1, 3), rng.random((60, 3))
+
+    shown = _exposures(rule, best, observer, dice)
+
+    for person in range(3):
+        kinds = {
+            "constant": ConstantObserver(best[person]),
+            "exponential": ExponentialObserver(TAU_MS, best[person]),
+        }
+        state, alone = staircase.start(rule), []
+        for trial in range(60):
+            alone.append(state.exposure_ms)
+            was_correct = dice[trial, person] < kinds[observer].accuracy(state.exposure_ms)
+            state = staircase.step(rule, state, bool(was_correct))
+        assert shown[:, person].tolist() == alone
+        assert _modes(shown)[person] == staircase.modal_exposure(alone)
 
 
 @pytest.mark.parametrize("name", READINGS)
-def test_many_staircases_side_by_side_do_what_one_does(name):
-    rule, rng = READINGS[name], np.random.default_rng(3)
-    best, dice = np.array([0.4, 0.7, 0.95]), rng.random((120, 3))
+def test_a_steep_observer_is_held_where_accuracy_is_the_rules_equilibrium(name):
+    rule, rng = READINGS[name], Random(5)
+    observer = PsychometricObserver(threshold_ms=400, slope=6, guess=0)
+    # guess 0, lapse 0: accuracy p is reached at threshold * (p / (1 - p))**(1 / slope)
+    p = equilibrium_accuracy(rule)
+    expected = 400 * (p / (1 - p)) ** (1 / 6)
 
-    shown = _exposures(rule, best, "constant", dice)
+    state, shown = staircase.start(rule), []
+    for _ in range(6000):
+        shown.append(state.exposure_ms)
+        was_correct = observer.answer("real", state.exposure_ms, rng) == "real"
+        state = staircase.step(rule, state, was_correct)
 
-    for person in range(3):
-        state, alone = staircase.start(rule), []
-        for trial in range(120):
-            alone.append(state.exposure_ms)
-            state = staircase.step(rule, state, bool(dice[trial, person] < best[person]))
-        assert shown[:, person].tolist() == alone
-        assert _modes(shown)[person] == staircase.modal_exposure(alone)
+    # a staircase can be no nearer than its longest step, 30 ms
+    assert np.mean(shown[1000:]) == pytest.approx(expected, abs=30)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"observer": "weibull"}, "observer must be 'constant' or 'exponential', not 'weibull'"),
+        ({"evaluators": 1}, "needs two evaluators or more, not 1"),
+    ],
+)
+def test_a_simulation_that_cannot_be_is_refused(options, message):
+    with pytest.raises(InvalidInput, match=message):
+        settling_table(np.random.default_rng(0), **options)
 
 
 def test_the_text_shows_published_values_and_computed_equilibria():
     text = as_table(settling_table(np.random.default_rng(4), 50))
 
     assert all(model.name in text for model in MODELS)
-    assert "63.0%" in text
+    assert all(share in text for share in ("25.0%", "75.0%", "63.0%", "90.9%"))
     assert "439 (178)" in text

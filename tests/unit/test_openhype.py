@@ -1,0 +1,70 @@
+"""The public face: a handful of names that cost nothing until they are used."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import openhype
+from backend import __version__
+from backend.errors import InvalidInput, OpenhypeError
+from backend.scoring import score
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = [
+    {"model": model, "evaluator": f"{model}{i}", "truth": "fake", "response": "real" if k < i else "fake"}
+    for model, first in (("gan", 1), ("diffusion", 4))
+    for i in range(first, first + 4)
+    for k in range(10)
+]
+
+
+def test_importing_it_imports_nothing_heavy():
+    program = "import sys, openhype; dir(openhype); print({'numpy', 'scipy', 'flask'} & set(sys.modules))"
+
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+
+    assert found.stdout.strip() == "set()"
+
+
+def test_every_name_that_it_lists_is_there():
+    assert all(hasattr(openhype, name) for name in dir(openhype))
+    assert openhype.__version__ == __version__
+    assert openhype.OpenhypeError is OpenhypeError
+
+
+def test_a_name_that_it_has_not_is_refused_with_those_it_has():
+    with pytest.raises(AttributeError, match="no 'scores'; it has score, bootstrap"):
+        openhype.scores  # noqa: B018
+
+
+def test_rows_and_a_file_of_them_have_the_same_scores(tmp_path):
+    path = tmp_path / "responses.csv"
+    path.write_text(
+        "\n".join([",".join(ROWS[0]), *(",".join(row.values()) for row in ROWS)]), encoding="utf-8"
+    )
+
+    from_rows = openhype.score(ROWS)
+
+    assert from_rows == openhype.score(path) == openhype.score(str(path)) == score(ROWS, "infinity")
+    # evaluators wrong on 4 to 7 of 10 fakes
+    assert from_rows["models"][0]["score"] == 55.0
+
+
+def test_a_bad_row_is_refused():
+    with pytest.raises(InvalidInput, match="row 2: truth must be 'real' or 'fake', not 'maybe'"):
+        openhype.score([ROWS[0], ROWS[1] | {"truth": "maybe"}])
+
+
+def test_the_bootstrap_of_two_values_is_as_worked_by_hand():
+    # means of two draws from {0, 1}: 0, 1/2, 1 with 1/4, 1/2, 1/4
+    interval = openhype.bootstrap([0, 1], level=0.5)
+
+    assert (interval.low, interval.high, interval.way) == (0.0, 0.5, "exact")
+
+
+def test_the_default_staircase_settles_at_63_percent():
+    assert openhype.equilibrium_accuracy(openhype.StaircaseRule()) == pytest.approx(0.25 ** (1 / 3))
