@@ -23,7 +23,7 @@ unit: $(STAMPS)/node
 	$(BIN)/python -m pytest tests/unit -n 2
 
 e2e: $(STAMPS)/node $(STAMPS)/browser
-	$(BIN)/python -m pytest tests/e2e
+	$(BIN)/python -m pytest tests/e2e -n 2
 
 bench: $(STAMPS)/dev
 	$(BIN)/python -m bench
