@@ -63,4 +63,7 @@ def in_background(app: Flask) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.effective_port}"
     finally:
         server.close()
+        for channel in list(server.active_channels.values()):
+            channel.will_close = True  # kept-alive connections would keep the loop running
         thread.join(timeout=10)
+        server.task_dispatcher.shutdown()
