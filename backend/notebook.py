@@ -8,6 +8,7 @@ from typing import Any
 
 from backend import bootstrap as bootstraps
 from backend import scoring
+from backend.errors import InvalidInput
 from backend.responses import score_file
 
 
@@ -19,7 +20,8 @@ def score(
     Args:
         responses: a path (CSV or JSON lines), or rows with `model, evaluator, truth, response` and,
             for HYPE-time, `block` and `exposure_ms`.
-        method: of rows: 'infinity' or 'time'; default, 'infinity'. A file tells its own.
+        method: of rows: 'infinity' or 'time'; default, what their `method` says, else 'time' where
+            they have exposures. A file tells its own.
         **options: `iterations`, `seed`, `level`, `evaluators_drawn`; see `scoring.score_tallies`.
 
     Returns:
@@ -30,7 +32,8 @@ def score(
     """
     if isinstance(responses, (str, PathLike)):
         return score_file(Path(responses), **options)
-    return scoring.score(responses, method or "infinity", **options)
+    rows = responses.to_dict("records") if hasattr(responses, "to_dict") else list(responses)
+    return scoring.score(rows, method or _method(rows), **options)
 
 
 def bootstrap(values: Sequence[float], drawn: int | None = None, level: float = 0.95) -> bootstraps.Interval:
@@ -51,3 +54,14 @@ def bootstrap(values: Sequence[float], drawn: int | None = None, level: float = 
         return found
     rng = np.random.default_rng(0)
     return bootstraps.monte_carlo(fractions, count, level, bootstraps.ITERATIONS, rng)
+
+
+def _method(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the method of rows that say one, or else what their exposures tell."""
+    stated = {row.get("method") for row in rows}
+    if len(stated) > 1:
+        raise InvalidInput("method must be the same in every row; score the methods apart")
+    if stated and None not in stated:
+        return stated.pop()
+    exposures = [row.get("exposure_ms") for row in rows]
+    return "time" if any(ms is not None and ms == ms for ms in exposures) else "infinity"

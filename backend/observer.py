@@ -71,7 +71,7 @@ class ExponentialObserver(Observer):
     def accuracy(self, exposure_ms: float | None) -> float:
         if exposure_ms is None:
             return self.best
-        return _between(CHANCE, self.best, -math.expm1(-exposure_ms / self.tau_ms))
+        return CHANCE + (self.best - CHANCE) * -math.expm1(-exposure_ms / self.tau_ms)
 
     def with_best(self, best: float) -> Self:
         return dataclasses.replace(self, best=best)
@@ -102,8 +102,8 @@ class PsychometricObserver(Observer):
             return best
         if exposure_ms <= 0:
             return self.guess
-        half = self.slope / 2 * math.log(exposure_ms / self.threshold_ms)
-        return _between(self.guess, best, (1 + math.tanh(half)) / 2)
+        half = self.slope / 2 * (math.log(exposure_ms) - math.log(self.threshold_ms))
+        return self.guess + (best - self.guess) * (1 + math.tanh(half)) / 2
 
     def with_best(self, best: float) -> Self:
         return dataclasses.replace(self, lapse=1 - best)
@@ -138,11 +138,6 @@ def parse_observer(text: str) -> Observer:
     if "threshold_ms" not in values:
         raise _not_an_observer(text)
     return PsychometricObserver(**values)
-
-
-def _between(low: float, high: float, way: float) -> float:
-    """Return what lies a share `way` from `low` to `high`; never past them by rounding."""
-    return min(max(low + (high - low) * way, min(low, high)), max(low, high))
 
 
 def _not_an_observer(text: str) -> InvalidInput:

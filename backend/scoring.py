@@ -308,7 +308,7 @@ def _pairs(groups: Mapping[str, list[float]], level: float) -> list[dict[str, An
     from scipy.stats import tukey_hsd
 
     with warnings.catch_warnings():
-        # with thousands of evaluators quad() doubts its integrals, which are right to six digits
+        # with thousands of evaluators quad() doubts some integrals; another quadrature agrees to 1e-12
         warnings.simplefilter("ignore", IntegrationWarning)
         result = tukey_hsd(*groups.values())
         interval = result.confidence_interval(level)

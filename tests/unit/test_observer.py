@@ -38,7 +38,7 @@ def test_an_exponential_observer_is_at_63_percent_of_the_way_after_tau():
     assert (observer.accuracy(0), observer.accuracy(None)) == (0.5, 0.9)
 
 
-@example(PsychometricObserver(1.0, 1.0, lapse=0.0, guess=5e-324), 1e6)
+@example(PsychometricObserver(2.0, 1.0), 5e-324)
 @given(OBSERVERS, st.none() | st.floats(0, 1e6))
 def test_accuracy_is_a_share_at_any_exposure(observer, exposure_ms):
     assert 0 <= observer.accuracy(exposure_ms) <= 1
