@@ -22,19 +22,24 @@ const TIMEOUT_MS = 20000;
 const LONGEST_PAUSE_MS = 8000;
 
 /**
- * @param {{onTrouble: (isOffline: boolean) => void, random: () => number}} options
+ * @param {object} options
+ * @param {(isOffline: boolean) => void} options.onTrouble
+ * @param {() => number} options.random
+ * @param {(path: string, init: RequestInit) => Promise<Response>} [options.send]
+ * @param {(ms: number) => Promise<unknown>} [options.pause]
  */
-export function makeApi({ onTrouble, random }) {
+export function makeApi({ onTrouble, random, send = (path, init) => fetch(path, init), pause = untilOnline }) {
   /**
    * @param {string} path
    * @param {RequestInit} init
+   * @param {string} type of what the server sends when all is well
    * @returns {Promise<Response>}
    */
-  async function persistently(path, init) {
+  async function persistently(path, init, type) {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const reply = await fetch(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS), credentials: "omit" });
-        if (reply.ok || (reply.status >= 400 && reply.status < 500 && reply.status !== 429)) {
+        const reply = await send(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS), credentials: "omit" });
+        if (isFinal(reply, type)) {
           // The body can be lost as well as the head; both count as one attempt.
           const body = await reply.blob();
           onTrouble(false);
@@ -53,7 +58,7 @@ export function makeApi({ onTrouble, random }) {
    * @param {RequestInit} init
    */
   async function json(path, init) {
-    const reply = await persistently(path, init);
+    const reply = await persistently(path, init, "application/json");
     const data = await reply.json().catch(() => ({}));
     if (reply.ok) return data;
     const error = data.error ?? {};
@@ -79,7 +84,7 @@ export function makeApi({ onTrouble, random }) {
      * @param {string} url
      */
     async picture(url) {
-      const reply = await persistently(url, {});
+      const reply = await persistently(url, {}, "image/");
       if (!reply.ok) throw new Refused(`http_${reply.status}`, `picture ${url} could not be loaded`, "");
       return reply.blob();
     },
@@ -87,10 +92,21 @@ export function makeApi({ onTrouble, random }) {
 }
 
 /**
+ * Whether asking again is of no use. A 200 of another type is the sign-in page of a hotel's network:
+ * taken for a confirmation, it would lose the answer.
+ * @param {Response} reply
+ * @param {string} type
+ */
+function isFinal(reply, type) {
+  if (reply.ok) return (reply.headers.get("Content-Type") ?? "").startsWith(type);
+  return reply.status >= 400 && reply.status < 500 && reply.status !== 429;
+}
+
+/**
  * Wait, but no longer than until the network is back.
  * @param {number} ms
  */
-function pause(ms) {
+function untilOnline(ms) {
   return new Promise((resolve) => {
     const done = () => {
       removeEventListener("online", done);

@@ -3,7 +3,7 @@
 
 import { Refused, makeApi } from "./api.js";
 import { measureRefresh } from "./frames.js";
-import { listenToKeys } from "./keys.js";
+import { listenToKeys, onTrialKeys } from "./keys.js";
 import { ask, dollars, duration, el, hideProgress, notice, paragraphs, show } from "./screens.js";
 import { holdTab, readToken, writeToken } from "./storage.js";
 import { playBlock } from "./trials.js";
@@ -11,6 +11,10 @@ import { makeVisit } from "./visit.js";
 
 const SMALLEST_SIDE_CSS = 480;
 const SLOWEST_HZ = 50;
+const LARGEST_JITTER = 0.25; // of a refresh: half of all frames further off than this is no steady display
+/** What the server says of a token that opens nothing; any other refusal must not cost the session. */
+const TOKEN_IS_DEAD = ["wrong_token", "unknown_session"];
+const STUDY = decodeURIComponent(location.pathname.split("/")[2] ?? "");
 
 const api = makeApi({
   random: Math.random,
@@ -19,7 +23,7 @@ const api = makeApi({
 });
 
 listenToKeys(document);
-visitStudy(decodeURIComponent(location.pathname.split("/")[2] ?? "")).catch(showError);
+visitStudy(STUDY).catch(showError);
 
 /** @param {string} name */
 async function visitStudy(name) {
@@ -56,7 +60,7 @@ async function resumed(name) {
     const { state } = await api.post(`/api/sessions/${token.split(".")[0]}/resume`, {}, token);
     return makeVisit(api, token, state);
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof Refused && TOKEN_IS_DEAD.includes(error.code))) throw error;
     writeToken(name, null);
     return null;
   }
@@ -68,7 +72,7 @@ async function resumed(name) {
  */
 async function entered(study) {
   if (!(await consented(study))) return sayGoodbye();
-  if (study.flashes && !(await isFit(study))) return null;
+  if (study.flashes) await passesCheck();
   const opened = await open(study, null);
   if (opened.stage === "session") return begun(study, opened);
   return afterQualification(study, opened.qualification);
@@ -85,10 +89,11 @@ async function afterQualification(study, qualification) {
     visit = begun(qualification, await open(qualification, null));
   }
   if (visit.state.stage === "block") await playBlocks(qualification, visit);
-  const passed = visit.done.qualification.passed;
-  const actions = passed ? [{ label: "Continue to the study", value: "on", primary: true }] : [];
-  await ask("done", passed ? "You passed" : "Thank you", qualificationResult(visit.done, passed), actions);
-  return begun(study, await open(study, visit.token));
+  await showResult(visit.done, true);
+  const opened = await open(study, visit.token);
+  if (opened.stage === "session") return begun(study, opened);
+  writeToken(qualification.study, null); // the pass has run out; the test can be taken anew
+  return afterQualification(study, opened.qualification);
 }
 
 /**
@@ -147,7 +152,10 @@ async function playBlocks(study, visit) {
       await ask(
         "break",
         "Time for a break",
-        [el("p", {}, `Part ${block + 1} of ${blocks} is done. Rest your eyes for as long as you like.`)],
+        [
+          el("p", {}, `Part ${block + 1} of ${blocks} is done: ${visit.progress.answered} of ${visit.progress.total} pictures. All your answers are stored.`),
+          el("p", {}, "Rest your eyes for as long as you like."),
+        ],
         [{ label: "Continue", value: "on", primary: true }],
       );
     }
@@ -155,15 +163,18 @@ async function playBlocks(study, visit) {
   hideProgress();
 }
 
+/** @param {any} study */
+function pay({ pay: { base_usd_cents, bonus_usd_cents } }) {
+  const base = base_usd_cents ? [dollars(base_usd_cents)] : [];
+  const bonus = bonus_usd_cents ? [`${dollars(bonus_usd_cents)} for each right answer`] : [];
+  return [...base, ...bonus].join(" and ");
+}
+
 /**
  * @param {any} study
  * @param {string} [before] title of the study that this qualification opens
  */
 async function consented(study, before) {
-  const bonus = study.pay.bonus_usd_cents
-    ? `${study.pay.base_usd_cents ? " and " : ""}${dollars(study.pay.bonus_usd_cents)} for each right answer`
-    : "";
-  const base = study.pay.base_usd_cents ? dollars(study.pay.base_usd_cents) : "";
   const intro = before
     ? [el("p", {}, `Before “${before}” there is a short test. You are paid for it whatever the result, and told how you did.`)]
     : paragraphs(study.consent.text);
@@ -173,7 +184,7 @@ async function consented(study, before) {
     facts([
       ["Time", duration(study.minutes)],
       ["Pictures", pictures],
-      ["Pay", base + bonus || "none"],
+      ["Pay", pay(study) || "none"],
     ]),
     ...(study.qualification
       ? [el("p", {}, `A short test of ${duration(study.qualification.minutes)} comes first, unless you passed it before. It is paid as well.`)]
@@ -199,24 +210,36 @@ function flashWarning() {
 }
 
 /**
- * Check that the device can show flashes; tells kindly where it cannot.
- * @param {any} study
+ * Check that the device can show flashes; tells kindly where it cannot, and checks again when asked.
  */
-async function isFit(study) {
-  show("check", "Checking your screen", [el("p", { role: "status" }, "This takes two seconds.")]);
-  const { refresh_hz } = await measureRefresh(90);
+async function passesCheck() {
+  for (;;) {
+    const reasons = await unfitness();
+    if (reasons.length === 0) return;
+    await ask(
+      "check",
+      "This device cannot show the task",
+      [
+        ...reasons.map((reason) => el("p", {}, reason)),
+        el("p", { class: "quiet" }, "This is no fault of yours. You have not started, so nothing is lost."),
+      ],
+      [{ label: "Check again", value: "again", primary: true }],
+    );
+  }
+}
+
+/** Why the display cannot show flashes, in words for the evaluator; nothing if it can. */
+async function unfitness() {
+  show("check", "Checking your screen", [el("p", {}, "This takes two seconds.")]);
+  const { refresh_hz, jitter_ms } = await measureRefresh(90);
+  const isUnsteady = jitter_ms * refresh_hz > LARGEST_JITTER * 1000;
   const isSmall = Math.min(innerWidth, innerHeight) < SMALLEST_SIDE_CSS;
   const hasKeysOrMouse = matchMedia("(any-pointer: fine)").matches || matchMedia("(any-hover: hover)").matches;
-  const reasons = [
+  return [
     ...(isSmall || !hasKeysOrMouse ? ["It needs a computer with a larger screen. Please open the same link there."] : []),
-    ...(refresh_hz < SLOWEST_HZ ? [`Your screen now shows ${Math.round(refresh_hz)} pictures a second, and the task needs ${SLOWEST_HZ}. Closing other programs, or plugging in the charger, may help. Then load this page again.`] : []),
+    ...(refresh_hz < SLOWEST_HZ ? [`Your screen now shows ${Math.round(refresh_hz)} pictures a second, and the task needs ${SLOWEST_HZ}. Closing other programs, or plugging in the charger, may help.`] : []),
+    ...(isUnsteady ? ["Your computer is too busy just now to show flashes evenly. Closing other programs and tabs may help."] : []),
   ];
-  if (reasons.length === 0) return true;
-  show("check", "This device cannot show the task", [
-    ...reasons.map((reason) => el("p", {}, reason)),
-    el("p", { class: "quiet" }, "You have not started, so nothing is lost."),
-  ]);
-  return false;
 }
 
 /**
@@ -229,6 +252,7 @@ function instructions(study, isBack) {
     el("p", {}, "You will see pictures, one at a time. Half of them are real; half were made by a computer. They come in random order."),
     el("p", {}, "For each one, press ", el("kbd", {}, "F"), " for fake or ", el("kbd", {}, "R"), " for real, or use the buttons."),
     ...(study.feedback ? [el("p", {}, "After each answer you are told whether it was right. Nobody gets them all; follow your first impression.")] : []),
+    ...(pay(study) ? [el("p", {}, `You are paid ${pay(study)}.`)] : []),
   ];
 }
 
@@ -243,6 +267,7 @@ function sayGoodbye() {
  * @param {any} done
  */
 async function showDone(study, done) {
+  if (done.qualification) return showResult(done);
   const title = done.complete ? "All done. Thank you!" : "That is enough for today. Thank you!";
   const early = [el("p", {}, "The task was interrupted too often to go on. That is no fault of yours, and you are paid for what you did.")];
   const actions = study.repeat_visits ? [{ label: "Take part again", value: "again", primary: !done.redirect_url }] : [];
@@ -253,39 +278,72 @@ async function showDone(study, done) {
   }
 }
 
-/** @param {any} done */
-function ending(done) {
+/**
+ * The end of a qualification, opened by its own link or on the way to a study.
+ * @param {any} done
+ * @param {boolean} [leadsOn] to the study, which then is the one primary button
+ */
+async function showResult(done, leadsOn = false) {
+  const passed = done.qualification.passed;
+  const goesOn = leadsOn && passed;
+  const actions = goesOn ? [{ label: "Continue to the study", value: "on", primary: true }] : [];
+  await ask("done", passed ? "You passed" : "Thank you", qualificationResult(done, passed, goesOn), actions);
+}
+
+/**
+ * @param {any} done
+ * @param {string[][]} [rows] more facts, which stand first
+ * @param {boolean} [isPrimary] whether the way back is what to do next
+ */
+function ending(done, rows = [], isPrimary = true) {
   const code = el("output", { class: "code", id: "code" }, done.completion_code);
   const copy = el("button", { type: "button" }, "Copy the code");
+  const told = el("p", { class: "quiet told", role: "status" });
   copy.addEventListener("click", async () => {
-    await navigator.clipboard?.writeText(done.completion_code).catch(() => {});
-    copy.textContent = "Copied";
+    const isCopied = await copied(done.completion_code);
+    if (!isCopied) getSelection()?.selectAllChildren(code);
+    told.textContent = isCopied ? "The code is copied." : "The code is selected; please copy it with your keyboard or menu.";
   });
-  const back = done.redirect_url ? [el("a", { class: "button primary", href: done.redirect_url }, "Finish and go back")] : [];
+  const back = done.redirect_url ? [el("a", { class: isPrimary ? "button primary" : "button", href: done.redirect_url }, "Finish and go back")] : [];
   return [
     facts([
+      ...rows,
       ["Right answers", `${done.right} of ${done.answered}`],
       ["You earned", dollars(done.earned_usd_cents)],
     ]),
     el("p", {}, "Your answers are stored. Your completion code:"),
     code,
     el("div", { class: "actions" }, copy, ...back),
+    told,
   ];
+}
+
+/**
+ * Whether a text reached the clipboard; pages without TLS have none.
+ * @param {string} text
+ */
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
  * @param {any} done
  * @param {boolean} passed
+ * @param {boolean} leadsOn
  */
-function qualificationResult(done, passed) {
+function qualificationResult(done, passed, leadsOn) {
   const { reals_right, fakes_right, needed } = done.qualification;
   const percent = (/** @type {number} */ share) => `${Math.round(100 * share)}%`;
   return [
     el("p", {}, passed
-      ? "You can now take part in the study itself."
-      : `To take part in the study, ${percent(needed)} of both sides are needed. This says nothing about you as a worker, and you are paid for the test.`),
-    facts([["Real pictures", `${percent(reals_right)} right`], ["Fake pictures", `${percent(fakes_right)} right`]]),
-    ...ending(done),
+      ? `You can now take part in the study${leadsOn ? " itself" : ""}.`
+      : `To take part in the study, ${percent(needed)} of the real and ${percent(needed)} of the fake pictures are needed. This says nothing about you as a worker, and you are paid for the test.`),
+    ...ending(done, [["Real pictures", `${percent(reals_right)} right`], ["Fake pictures", `${percent(fakes_right)} right`]], !leadsOn),
   ];
 }
 
@@ -296,12 +354,16 @@ function facts(rows) {
 
 function showElsewhere() {
   hideProgress();
+  onTrialKeys(null);
   ask(
     "error",
     "The task goes on in another tab",
     [el("p", {}, "You can close this one. Every answer you gave is stored.")],
     [{ label: "Continue here instead", value: "here", primary: true }],
-  ).then(() => location.reload());
+  ).then(async () => {
+    await holdTab(STUDY, true, () => {}); // else the page asks the same again after loading
+    location.reload();
+  });
 }
 
 const PLAIN = /** @type {Record<string, [string, string]>} */ ({
@@ -322,8 +384,14 @@ function showError(error) {
   hideProgress();
   const [title, text] = PLAIN[error?.code] ?? [
     "Something went wrong on our side",
-    "Every answer you gave so far is stored, and your pay is safe. Please load this page again to go on.",
+    "Every answer you gave so far is stored, and your pay is safe. Load this page again to go on where you stopped.",
   ];
   const quote = error?.id ? [el("p", { class: "quiet" }, `If you write to us, please quote ${error.id}.`)] : [];
-  show("error", title, [el("p", {}, text), ...quote]);
+  onTrialKeys(null);
+  if (PLAIN[error?.code]) {
+    show("error", title, [el("p", {}, text), ...quote]);
+    return;
+  }
+  const again = [{ label: "Load the page again", value: "again", primary: true }];
+  ask("error", title, [el("p", {}, text), ...quote], again).then(() => location.reload());
 }

@@ -9,10 +9,10 @@ const FETCHES_AT_ONCE = 6;
 /**
  * @param {string[]} urls
  * @param {(url: string) => Promise<Blob>} fetchPicture
- * @param {number} side_px width and height to decode to, in device pixels
+ * @param {{px: number, quality: ResizeQuality}} size width and height to decode to, in device pixels
  * @param {(done: number) => void} onProgress
  */
-export function loadPictures(urls, fetchPicture, side_px, onProgress) {
+export function loadPictures(urls, fetchPicture, size, onProgress) {
   /** @type {Promise<Blob>[]} */
   const blobs = [];
   /** @type {Map<number, Promise<ImageBitmap>>} */
@@ -49,7 +49,7 @@ export function loadPictures(urls, fetchPicture, side_px, onProgress) {
       let bitmap = bitmaps.get(i);
       if (!bitmap) {
         bitmap = blobs[i].then((blob) =>
-          createImageBitmap(blob, { resizeWidth: side_px, resizeHeight: side_px, resizeQuality: "high" }),
+          createImageBitmap(blob, { resizeWidth: size.px, resizeHeight: size.px, resizeQuality: size.quality }),
         );
         bitmap.catch(() => {});
         bitmaps.set(i, bitmap);

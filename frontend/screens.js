@@ -1,6 +1,11 @@
 // @ts-check
 /** The screens, built of plain elements. Every screen has one heading, which gets the focus. */
 
+const SMALLEST_STAGE_CSS = 96;
+const LARGEST_STAGE_CSS = 768;
+const ENLARGED_BELOW_PX = 256;
+const ENLARGED_TO_CSS = 384;
+
 /**
  * Make an element.
  * @param {string} tag
@@ -64,15 +69,27 @@ export function show(name, title, content) {
 }
 
 /**
- * The screen of trials, built once a block, so that nothing moves between trials.
- * @param {number} side_css width and height of the picture
- * @param {number} side_px the same in device pixels
+ * Show that something is under way; gives the function that tells how far it is (0 to 1).
+ * @param {string} title
+ * @param {string} text
  */
-export function trialScreen(side_css, side_px) {
+export function showWaiting(title, text) {
+  const meter = /** @type {HTMLProgressElement} */ (el("progress", { class: "loading", "aria-label": title }));
+  show("check", title, [el("p", { class: "quiet" }, text), meter]);
+  return (/** @type {number} */ share) => {
+    meter.value = share;
+  };
+}
+
+/**
+ * The screen of trials, built once a block, so that nothing moves between trials.
+ * @param {{css: number, px: number}} size of the picture
+ */
+export function trialScreen(size) {
   const canvas = /** @type {HTMLCanvasElement} */ (
-    el("canvas", { width: `${side_px}`, height: `${side_px}`, role: "img", "aria-label": "The picture to judge" })
+    el("canvas", { width: `${size.px}`, height: `${size.px}`, role: "img", "aria-label": "The picture to judge" })
   );
-  canvas.style.width = canvas.style.height = `${side_css}px`;
+  canvas.style.width = canvas.style.height = `${size.css}px`;
   const fake = choice("Fake", "F");
   const real = choice("Real", "R");
   const verdict = el("p", { class: "verdict", role: "status" });
@@ -85,15 +102,19 @@ export function trialScreen(side_css, side_px) {
 }
 
 /**
- * How large a picture is shown (CSS px): its own size, small ones enlarged, never more than fits.
- * @param {number} size_px
- * @param {number} width of the window
- * @param {number} height of the window
+ * How large pictures and masks are shown, real and fake alike: their own size, small ones enlarged by a
+ * whole number of device pixels (which needs no smoothing), never more than fits the window.
+ * @param {number} size_px of the stored pictures
+ * @param {{width: number, height: number, pixel_ratio: number}} display the window, in CSS px
+ * @returns {{css: number, px: number, quality: "pixelated" | "high"}}
  */
-export function stageSide(size_px, width, height) {
-  const room = Math.max(96, Math.min(width - 32, height - 250));
-  const wanted = size_px >= 256 ? size_px : size_px * Math.max(1, Math.floor(320 / size_px));
-  return Math.floor(Math.min(room, wanted, 768));
+export function stageSize(size_px, { width, height, pixel_ratio }) {
+  const room_css = Math.max(SMALLEST_STAGE_CSS, Math.min(width - 32, height - 250, LARGEST_STAGE_CSS));
+  const room_px = Math.floor(room_css * pixel_ratio);
+  const enlarged_px = Math.floor(Math.min(room_px, ENLARGED_TO_CSS * pixel_ratio) / size_px) * size_px;
+  const own_px = Math.min(room_px, Math.round(size_px * pixel_ratio));
+  const px = size_px < ENLARGED_BELOW_PX && enlarged_px > 0 ? enlarged_px : own_px;
+  return { css: px / pixel_ratio, px, quality: px > size_px && px % size_px === 0 ? "pixelated" : "high" };
 }
 
 /**

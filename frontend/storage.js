@@ -37,18 +37,21 @@ export function writeToken(study, token) {
  * Take the study's lock for this tab, for as long as it lives.
  * @param {string} study
  * @param {boolean} steal take it from another tab
+ * A browser that refuses locks does without: the server's lease still keeps a session to one tab.
  * @param {() => void} onLost another tab took it
  * @returns {Promise<boolean>} whether this tab has it
  */
 export function holdTab(study, steal, onLost) {
   if (!navigator.locks) return Promise.resolve(true);
+  let isHeld = false;
   return new Promise((resolve) => {
     const options = steal ? { steal: true } : { ifAvailable: true };
     navigator.locks
       .request(key(study), options, (lock) => {
-        resolve(lock !== null);
+        isHeld = lock !== null;
+        resolve(isHeld);
         return lock === null ? undefined : new Promise(() => {});
       })
-      .catch(onLost);
+      .catch(() => (isHeld ? onLost() : resolve(true)));
   });
 }

@@ -6,9 +6,10 @@ import { everyFrame, measureRefresh, waitFrames } from "./frames.js";
 import { onTrialKeys } from "./keys.js";
 import { loadPictures } from "./pictures.js";
 import { present } from "./presenter.js";
-import { ask, el, notice, showProgress, stageSide, trialScreen } from "./screens.js";
+import { ask, el, showProgress, showWaiting, stageSize, trialScreen } from "./screens.js";
 
 const DECODED_AHEAD = 3;
+const SHOWINGS_AT_MOST = 5;
 
 /**
  * @typedef {import("./visit.js").Visit} Visit
@@ -24,26 +25,26 @@ const DECODED_AHEAD = 3;
 export async function playBlock(visit) {
   const { protocol } = visit.state;
   const isTimed = protocol.method === "time";
-  const display = await measureRefresh(isTimed ? 120 : 30);
+  const tellLoaded = showWaiting("One moment", isTimed ? "The pictures are loading, so that none of them comes late." : "The first pictures are on their way.");
+  const display = await measureRefresh(isTimed ? 120 : 60);
   const block = await visit.beginBlock({
     ...display,
     width_px: innerWidth,
     height_px: innerHeight,
     pixel_ratio: devicePixelRatio,
   });
-  const side_css = stageSide(protocol.size_px, innerWidth, innerHeight);
-  const side_px = Math.round(side_css * devicePixelRatio);
-  const pictures = loadPictures(block.images, visit.fetchPicture, side_px, loading(block.images.length, isTimed));
-  const masks = loadPictures(block.masks, visit.fetchPicture, side_px, () => {});
+  const size = stageSize(protocol.size_px, { width: innerWidth, height: innerHeight, pixel_ratio: devicePixelRatio });
+  const onLoaded = (/** @type {number} */ done) => isTimed && tellLoaded(done / block.images.length);
+  const pictures = loadPictures(block.images, visit.fetchPicture, size, onLoaded);
+  const masks = loadPictures(block.masks, visit.fetchPicture, size, () => {});
   if (isTimed) {
     await Promise.all([pictures.all(), masks.all()]);
     await Promise.all(block.masks.map((/** @type {string} */ _, /** @type {number} */ i) => masks.bitmap(i)));
-    notice("");
     await ask("instructions", "Ready?", readyText(), [{ label: "Start", value: "start", primary: true }]);
   }
-  const screen = trialScreen(side_css, side_px);
+  await pictures.bitmap(0);
+  const screen = trialScreen(size);
   await playTrials(visit, { block, screen, pictures, masks, display });
-  notice("");
   onTrialKeys(null);
 }
 
@@ -95,6 +96,27 @@ async function showPicture(visit, screen, picture, masks, next, frame_ms) {
     await waitFrames(0);
     return { shown_ms: null, frames: null, mask_ms: null, flags: [] };
   }
+  // A tab that is hidden during the countdown comes back with everything over. What nobody saw is shown again.
+  for (let showing = 1; ; showing += 1) {
+    const seen = await flash(protocol, screen, pen, picture, masks, next.exposure_ms, frame_ms);
+    if (seen.frames !== 0 || showing === SHOWINGS_AT_MOST) {
+      return { ...seen, flags: [...seen.flags, ...(showing > 1 ? ["shown_again"] : [])] };
+    }
+  }
+}
+
+/**
+ * Countdown, picture, masks: once, with what was really shown.
+ * @param {any} protocol
+ * @param {Screen} screen
+ * @param {CanvasRenderingContext2D} pen
+ * @param {ImageBitmap} picture
+ * @param {ImageBitmap[]} masks
+ * @param {number} exposure_ms
+ * @param {number} frame_ms
+ * @returns {Promise<Seen>}
+ */
+async function flash(protocol, screen, pen, picture, masks, exposure_ms, frame_ms) {
   let wasHidden = document.hidden;
   const watch = () => (wasHidden ||= document.hidden);
   document.addEventListener("visibilitychange", watch);
@@ -102,25 +124,29 @@ async function showPicture(visit, screen, picture, masks, next, frame_ms) {
   const numbers = Array.from({ length: protocol.countdown_from }, (_, i) => protocol.countdown_from - i);
   const phases = [
     ...numbers.map((number) => ({ name: "countdown", ms: protocol.countdown_ms, draw: () => write(pen, `${number}`) })),
-    { name: "stimulus", ms: next.exposure_ms, draw: () => draw(pen, picture) },
+    { name: "stimulus", ms: exposure_ms, draw: () => draw(pen, picture) },
     ...masks.map((mask) => ({ name: "mask", ms: protocol.mask_ms, draw: () => draw(pen, mask) })),
-  ].map((phase) => ({ ...phase, draw: () => enter(phase) }));
+  ].map((phase) => ({ ...phase, draw: () => enter(screen, phase) }));
   const shown = await present(phases, frame_ms, everyFrame, () => pen.clearRect(0, 0, 9999, 9999));
   document.removeEventListener("visibilitychange", watch);
   screen.main.classList.remove("flashing");
-  const flash = shown[numbers.length];
+  const stimulus = shown[numbers.length];
   const isLate = shown.slice(numbers.length).some((phase) => phase.achieved !== phase.planned);
   return {
-    shown_ms: flash.achieved_ms,
-    frames: flash.achieved,
+    shown_ms: stimulus.achieved_ms,
+    frames: stimulus.achieved,
     mask_ms: shown.slice(numbers.length + 1).map((phase) => phase.achieved_ms),
     flags: [...(isLate ? ["mistimed"] : []), ...(wasHidden ? ["hidden"] : [])],
   };
 }
 
-/** @param {{name: string, draw: () => void}} phase */
-function enter(phase) {
+/**
+ * @param {Screen} screen
+ * @param {{name: string, draw: () => void}} phase
+ */
+function enter(screen, phase) {
   phase.draw();
+  if (isGone(screen)) return;
   if (document.body.dataset.screen !== phase.name) document.body.dataset.screen = phase.name;
 }
 
@@ -130,6 +156,7 @@ function enter(phase) {
  * @returns {Promise<{response: "real" | "fake", rt: number}>}
  */
 function judgement(screen) {
+  if (isGone(screen)) return new Promise(() => {});
   screen.fake.disabled = screen.real.disabled = false;
   document.body.dataset.screen = "question";
   if (!screen.main.contains(document.activeElement)) screen.heading.focus();
@@ -158,11 +185,21 @@ function judgement(screen) {
  * @param {number} ms
  */
 async function tell(screen, wasCorrect, ms) {
+  if (isGone(screen)) return new Promise(() => {});
   if (wasCorrect === null) return;
   document.body.dataset.screen = "feedback";
   screen.verdict.className = `verdict ${wasCorrect ? "right" : "wrong"}`;
   screen.verdict.textContent = wasCorrect ? "✓ Right" : "✗ Not this time";
   await waitFrames(ms);
+}
+
+/**
+ * Whether another screen took the place of the trials: this tab lost the session, and must neither
+ * announce a trial nor answer one.
+ * @param {Screen} screen
+ */
+function isGone(screen) {
+  return !screen.canvas.isConnected;
 }
 
 /**
@@ -207,19 +244,9 @@ function write(pen, text) {
   pen.fillText(text, width / 2, height / 2);
 }
 
-/**
- * @param {number} total
- * @param {boolean} isTimed
- */
-function loading(total, isTimed) {
-  return (/** @type {number} */ done) => {
-    if (isTimed) notice(done < total ? `Loading pictures: ${done} of ${total}` : "");
-  };
-}
-
 function readyText() {
   return [
-    el("p", {}, "Each picture flashes once, after a countdown of 3, 2, 1. Look at the middle of the square."),
+    el("p", {}, "Each picture flashes once, after a countdown of 3, 2, 1. Keep your eyes where the numbers stand."),
     el("p", {}, "Then say whether it was real or fake. There is no hurry with the answer."),
   ];
 }
