@@ -76,6 +76,27 @@ def test_sixteen_bit_greys_keep_their_level(tmp_path):
     assert not facts.has_colour
 
 
+@pytest.mark.parametrize("quality", [30, 75, 95])
+def test_the_quality_of_a_jpeg_is_read_from_its_tables(tmp_path, quality):
+    path = tmp_path / "a.jpg"
+    read(encode(noise(), "png")).save(path, quality=quality, subsampling=2)
+
+    _, facts = process(path, 32, "png")
+
+    assert abs(facts.jpeg_quality - quality) <= 1
+    assert not facts.has_full_chroma
+
+
+def test_the_filling_does_not_compress(tmp_path):
+    path = tmp_path / "a.png"
+    path.write_bytes(encode(noise(), "png"))
+    before = len(zlib.compress(path.read_bytes()))
+
+    pad_to(path, path.stat().st_size + 20_000)
+
+    assert len(zlib.compress(path.read_bytes())) >= before + 20_000
+
+
 def test_the_middle_is_kept_when_a_picture_is_cropped(tmp_path):
     picture = Image.new("RGB", (60, 20), "blue")
     picture.paste("red", (20, 0, 40, 20))
@@ -130,12 +151,9 @@ def bomb(path, side):
     return path
 
 
-@pytest.mark.parametrize(
-    ("side", "message"),
-    [(20_000, "claims more pixels than the limit of 100,000,000"), (11_000, "claims 11000 x 11000 pixels")],
-)
-def test_a_bomb_is_refused_before_it_is_decoded(tmp_path, side, message):
-    with pytest.raises(InvalidInput, match=rf"a\.png {message}"):
+@pytest.mark.parametrize("side", [20_000, 11_000])
+def test_a_bomb_is_refused_before_it_is_decoded(tmp_path, side):
+    with pytest.raises(InvalidInput, match=rf"a\.png claims {side} x {side} pixels"):
         process(bomb(tmp_path / "a.png", side), 64, "png")
 
 
@@ -152,7 +170,7 @@ def text(path):
 
 @pytest.mark.parametrize(
     ("make", "message"),
-    [(text, "is not an image"), (broken, "is broken"), (lambda path: path, "is broken: .*No such file")],
+    [(text, "is not an image"), (broken, "is broken"), (lambda path: path, "does not exist")],
 )
 def test_what_is_no_picture_is_named(tmp_path, make, message):
     with pytest.raises(InvalidInput, match=rf"x\.png {message}"):

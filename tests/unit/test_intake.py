@@ -128,13 +128,13 @@ def other_classes(tmp_path, real, gan):
 @pytest.mark.parametrize(
     ("prepare", "message"),
     [
-        (copied, r"1 files are duplicates: .*copy\.png shows the same picture as .*000\.png"),
-        (unreadable, r"1 files cannot be read: .*text\.png is not an image"),
+        (copied, r"1 file is a duplicate: .*copy\.png shows the same picture as .*000\.png"),
+        (unreadable, r"1 file cannot be read: .*text\.png is not an image"),
         (missing, "the folder of model gan, .*none, does not exist"),
         (empty, "the folder of model gan, .*empty, has no files"),
         (inside, "lies inside that of the reals"),
         (same, "is the same as that of"),
-        (mixed, "has both files and sub-folders"),
+        (mixed, r"has both files \(.*000\.png\) and sub-folders with files \(cat/000\.png\)"),
         (other_classes, "model gan in .* has the classes cat, the reals have no classes"),
     ],
 )
@@ -165,3 +165,23 @@ def test_what_folders_collect_by_themselves_is_ignored(tmp_path, real, gan):
     (real / "Thumbs.db").write_text("x")
 
     assert len(take(tmp_path, real, {"gan": gan}).stimuli) == 12
+
+
+def test_what_is_no_picture_by_its_name_is_told(tmp_path, real, gan):
+    (gan / "notes.txt").write_text("samples of March")
+
+    with pytest.raises(InvalidInput, match=r"1 file is not a picture: .*notes\.txt has the ending \.txt"):
+        take_in(real, {"gan": gan}, tmp_path / "out", size_px=32)
+
+
+def test_jpegs_of_different_quality_are_said(tmp_path):
+    for folder, quality in (("real", 95), ("fake", 60)):
+        (tmp_path / folder).mkdir()
+        rng = np.random.default_rng([quality])
+        for i in range(6):
+            picture = Image.fromarray(rng.integers(0, 256, (40, 40, 3)).astype("uint8"))
+            picture.save(tmp_path / folder / f"{i}.jpg", quality=quality)
+
+    taken = take_in(tmp_path / "real", {"gan": tmp_path / "fake"}, tmp_path / "out", size_px=32)
+
+    assert any("JPEG of quality 95 and the fakes of gan of 60" in note for note in taken.notes)

@@ -14,7 +14,8 @@ PURE = {
     "scoring", "bootstrap", "observer", "settling",
 }  # fmt: skip
 WORLD = {
-    "stores", "stores.sqlite", "stores.codec", "datadir", "images", "intake", "masks", "masks.phase",
+    "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
+    "parallel", "intake", "masks", "masks.phase",
     "responses", "demo_images",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",

@@ -1,0 +1,62 @@
+"""Work on all cores, in order, with a bounded number of jobs under way."""
+
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from multiprocessing import get_context
+from typing import Any
+
+from backend.errors import OpenhypeError
+
+_CHUNK = 16
+
+
+def in_parallel(
+    work: Callable[[Any], Any], jobs: Sequence[Any], workers: int | None = None, chunk: int = _CHUNK
+) -> Iterator[Any]:
+    """Yield the results of `work` over `jobs` in their order, a bounded number under way.
+
+    Args:
+        work: a function of a module, since it goes to fresh processes by its name.
+        workers: processes; default, one a core. Few jobs are done in this process.
+        chunk: jobs that a process gets at a time.
+
+    Raises:
+        OpenhypeError: a process was ended from outside.
+    """
+    workers = workers or _cores()
+    if workers == 1 or len(jobs) < 4 * chunk:
+        yield from map(work, jobs)
+        return
+    chunks = (jobs[i : i + chunk] for i in range(0, len(jobs), chunk))
+    with ProcessPoolExecutor(workers, get_context("spawn"), _leave_interrupts_to_the_parent) as pool:
+        try:
+            waiting = deque(pool.submit(_all, work, some) for some in islice(chunks, 4 * workers))
+            while waiting:
+                yield from waiting.popleft().result()
+                waiting.extend(pool.submit(_all, work, some) for some in islice(chunks, 1))
+        except BrokenProcessPool:
+            raise OpenhypeError(
+                "a process that read pictures was ended from outside, perhaps for lack of memory; "
+                "close other programs, or bring very large pictures to a smaller size, and try again"
+            ) from None
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _all(work: Callable[[Any], Any], jobs: Sequence[Any]) -> list:
+    return [work(job) for job in jobs]
