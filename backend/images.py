@@ -32,7 +32,7 @@ SUFFIXES = frozenset(
 """Endings of the files that `process` reads."""
 _READABLE = ("PNG", "JPEG", "WEBP", "AVIF", "BMP", "GIF", "TIFF", "PPM", "JPEG2000")
 """JPEG brings MPO along. Of what else Pillow knows, some starts other programs (EPS: Ghostscript)."""
-_PNG_SETTING = {"compress_level": 6, "compress_type": zlib.Z_RLE}
+PNG_SETTING = {"compress_level": 6, "compress_type": zlib.Z_RLE}
 """Of Pillow's settings the fastest for photographs (three times zlib's default) at no larger files."""
 _PNG_END = 12
 _PNG_CHUNK_OVERHEAD = 12
@@ -133,7 +133,7 @@ def encode(picture: Image.Image, image_format: str) -> bytes:
     bare = picture.copy()
     bare.info.clear()  # or else Pillow would write the source's profile and comments again
     if image_format == "png":
-        bare.save(buffer, "PNG", **_PNG_SETTING)
+        bare.save(buffer, "PNG", **PNG_SETTING)
     else:
         quality = int(image_format.partition(":")[2])
         bare.save(buffer, "JPEG", quality=quality, subsampling=0)
