@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import secrets
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -16,7 +17,7 @@ from typing import Any
 
 from backend import replies, sampling
 from backend import session as sessions
-from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError
 from backend.protocol import Protocol
 from backend.records import Session, Study
 from backend.sampling import Pool
@@ -52,6 +53,8 @@ class Visits:
         self._pool = lru_cache(maxsize=16)(self._read_pool)
         self.study = lru_cache(maxsize=256)(store.study)
         self._session = lru_cache(maxsize=_SESSIONS_CACHED)(store.session)
+        # A cursor changes, perhaps by another process. An old one does no harm: its write is refused.
+        self._cursors = _Recent(_SESSIONS_CACHED)
 
     def public_study(self, name: str) -> dict[str, Any]:
         """Return what a visitor may know of a study."""
@@ -122,17 +125,27 @@ class Visits:
                 `session.answer`.
         """
         session, study = self._authorized(session_id, token)
+        known = self._cursors.get(session_id)
+        if known is not None and posted.trial_index >= known.trial_index:
+            try:
+                return self._stored(study, session, known, posted)
+            except OpenhypeError:
+                pass  # what is known here may be old: read where the session stands, and look again
         for _ in range(_TRIES):
             cursor = self._store.cursor(session_id)
             if posted.trial_index < cursor.trial_index:
                 return self._repeated(study, session, cursor, posted)
-            response, after = sessions.answer(session, study.protocol, cursor, posted, self._now())
             try:
-                self._store.append(session_id, cursor.version, after, response)
+                return self._stored(study, session, cursor, posted)
             except Stale:
                 continue
-            return replies.answer(study, session, after, response)
         raise Conflict("the session is being changed from several places at once; try again", code="busy")
+
+    def _stored(self, study: Study, session: Session, cursor: Cursor, posted: Posted) -> dict[str, Any]:
+        response, after = sessions.answer(session, study.protocol, cursor, posted, self._now())
+        self._store.append(session.id, cursor.version, after, response)
+        self._cursors.put(session.id, after)
+        return replies.answer(study, session, after, response)
 
     def _repeated(self, study: Study, session: Session, cursor: Cursor, posted: Posted) -> dict[str, Any]:
         stored = self._store.responses(session.id)[: posted.trial_index + 1]
@@ -155,6 +168,7 @@ class Visits:
                 self._store.move(session_id, cursor.version, after)
             except Stale:
                 continue
+            self._cursors.put(session_id, after)
             return after
         raise Conflict("the session is being changed from several places at once; try again", code="busy")
 
@@ -270,6 +284,26 @@ class Visits:
 
     def _now(self) -> str:
         return stamp(self._clock())
+
+
+class _Recent:
+    """The cursors written last, the oldest dropped first. Safe to use from many threads."""
+
+    def __init__(self, size: int):
+        self._size = size
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, Cursor] = OrderedDict()
+
+    def get(self, session_id: str) -> Cursor | None:
+        with self._lock:
+            return self._kept.get(session_id)
+
+    def put(self, session_id: str, cursor: Cursor) -> None:
+        with self._lock:
+            self._kept[session_id] = cursor
+            self._kept.move_to_end(session_id)
+            while len(self._kept) > self._size:
+                self._kept.popitem(last=False)
 
 
 def _masks_by_trial(study: Study, session: Session) -> list[list[int]]:

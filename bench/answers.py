@@ -1,7 +1,8 @@
 """Answers a second against the floor, and what starting a session costs in answers.
 
 The floor is a Flask route that writes one row to the same kind of SQLite file (WAL, synchronous
-FULL), a connection a thread, under the same waitress. Server and clients are processes of their own.
+FULL), a connection a thread, under the same waitress: once kept to one core as our server is, once on
+all cores; the faster of the two is the floor. Server and clients are processes of their own.
 """
 
 import json
@@ -17,28 +18,28 @@ from statistics import median
 
 from backend.datadir import DataDir
 from backend.handlers import create_app
-from backend.server import make_server
+from backend.server import make_server, serve
 from backend.simulation import Client
 from backend.stores import open_store
 from tests.unit import studies
 
 CLIENTS = 16
-SECONDS = 4
-ROUNDS = 3
+SECONDS = 3
+ROUNDS = 5
 
 
 def run() -> dict:
     """Return the ratios."""
-    floors, ours = [], []
+    rates: dict[str, list[float]] = {"ours": [], "floor": [], "floor on all cores": []}
     for _ in range(ROUNDS):
-        with tempfile.TemporaryDirectory() as folder:
-            floors.append(_rate("floor", folder))
-        with tempfile.TemporaryDirectory() as folder:
-            ours.append(_rate("ours", folder))
+        for kind, measured in rates.items():
+            with tempfile.TemporaryDirectory() as folder:
+                measured.append(_rate(kind, folder))
+    floor = max(median(rates["floor"]), median(rates["floor on all cores"]))
     start = _session_start_cost()
     return {
         "stored answers a second at 16 clients, ours / floor": {
-            "ratio": median(ours) / median(floors), "goal": "at least 0.6", "ours": ours, "floor": floors,
+            "ratio": median(rates["ours"]) / floor, "goal": "at least 0.6", **rates,
         },
         "start of a HYPE-time session on 10,000 + 10,000 pictures, in answers": {
             "ratio": start, "goal": "at most 10",
@@ -55,7 +56,7 @@ def _rate(kind: str, folder: str) -> float:
         port = int(process.stdout.readline())
         stop = threading.Event()
         with ThreadPoolExecutor(CLIENTS) as pool:
-            post = {"floor": _post_rows, "ours": _post_answers}[kind]
+            post = _post_answers if kind == "ours" else _post_rows
             counts = [pool.submit(post, f"http://127.0.0.1:{port}", stop) for _ in range(CLIENTS)]
             time.sleep(SECONDS)
             stop.set()
@@ -157,6 +158,7 @@ def _our_app(folder: str):
 
 
 if __name__ == "__main__":
-    server = make_server({"floor": _floor_app, "ours": _our_app}[sys.argv[1]](sys.argv[2]), "127.0.0.1", 0)
+    kind, folder = sys.argv[1:]
+    server = make_server(_our_app(folder) if kind == "ours" else _floor_app(folder), "127.0.0.1", 0)
     print(server.effective_port, flush=True)  # noqa: T201
-    server.run()
+    server.run() if kind == "floor on all cores" else serve(server)
