@@ -63,7 +63,7 @@ def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[
 
     Args:
         url: function from a public file name to its URL.
-        masks: for each trial of the session, the places of its masks among the study's.
+        masks: for each trial of the block, the places of its masks among the study's.
     """
     index, offset = sessions.locate(session, cursor.trial_index)
     trials = range(cursor.trial_index, cursor.trial_index + len(session.blocks[index].stimuli) - offset)
@@ -72,7 +72,7 @@ def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[
         "first_trial_index": cursor.trial_index,
         "images": [url(sessions.picture_at(session, cursor, trial).stimulus) for trial in trials],
         "masks": [url(name) for name in study.masks] if masks else [],
-        "trial_masks": [masks[trial] for trial in trials] if masks else [],
+        "trial_masks": masks[offset:],
         "next": _next(session, cursor),
     }
 

@@ -102,7 +102,7 @@ class _Draw:
     def __init__(self, study: Study, pool: Pool, model: str | None, rng: Random):
         self.study, self.pool, self.rng = study, pool, rng
         self.models = study.models if model is None else (model,)
-        self.used: set[str] = set()
+        self.decks: dict[tuple[str | None, str], _Deck] = {}
 
     def block_classes(self) -> list[str]:
         classes = list(self.study.classes or ("",))
@@ -112,25 +112,53 @@ class _Draw:
 
     def block(self, size: int, class_: str, allow_fewer: bool = False) -> PlannedBlock:
         half = size // 2
-        reals = self._take(self.pool.reals[class_], half, allow_fewer)
+        reals = self._take(None, class_, half, allow_fewer)
         trials = [(name, REAL, None) for name in reals]
         shares = _even_shares(half, len(self.models))
         self.rng.shuffle(shares)
         for model, share in zip(self.models, shares, strict=True):
-            fakes = self._take(self.pool.fakes[model][class_], share, allow_fewer)
+            fakes = self._take(model, class_, share, allow_fewer)
             trials += [(name, FAKE, model) for name in fakes]
         self.rng.shuffle(trials)
         names, truths, models = zip(*trials, strict=True) if trials else ((), (), ())
         return PlannedBlock(names, truths, models, class_)
 
-    def _take(self, names: Sequence[str], count: int, allow_fewer: bool) -> list[str]:
-        """Draw `count` names not used before, in time that does not grow with the pool."""
-        wanted = min(len(names), count + len(self.used))
-        fresh = [name for name in self.rng.sample(names, wanted) if name not in self.used][:count]
-        if len(fresh) < count and not allow_fewer:
+    def _take(self, model: str | None, class_: str, count: int, allow_fewer: bool) -> list[str]:
+        """Draw `count` names not drawn before: of the reals where `model` is None, else of its fakes."""
+        deck = self.decks.get((model, class_))
+        if deck is None:
+            names = self.pool.reals[class_] if model is None else self.pool.fakes[model][class_]
+            deck = self.decks[model, class_] = _Deck(names, self.rng)
+        drawn = deck.deal(count)
+        if len(drawn) < count and not allow_fewer:
             raise InvalidInput(f"study {self.study.name} has too few images for one session")
-        self.used.update(fresh)
-        return fresh
+        return drawn
+
+
+class _Deck:
+    """Names dealt at random without repeats, in time and memory that do not grow with their number.
+
+    A Fisher-Yates shuffle that is only done as far as it is dealt, its swaps in a dictionary.
+    """
+
+    def __init__(self, names: Sequence[str], rng: Random):
+        self.names, self.rng = names, rng
+        self.dealt = 0
+        self.moved: dict[int, int] = {}
+
+    def deal(self, count: int) -> list[str]:
+        """Return the next `count` names, or all that are left."""
+        count = min(count, len(self.names) - self.dealt)
+        return [self.names[self._next()] for _ in range(count)]
+
+    def _next(self) -> int:
+        place = self.rng.randrange(self.dealt, len(self.names))
+        drawn = self.moved.pop(place, place)
+        first = self.moved.pop(self.dealt, self.dealt)
+        if place != self.dealt:
+            self.moved[place] = first
+        self.dealt += 1
+        return drawn
 
 
 def _block_sizes(protocol: Protocol, classes: Sequence[str]) -> list[int]:

@@ -114,7 +114,7 @@ class Visits:
         cursor = self._change(
             session_id, lambda now: sessions.begin_block(session, now, lease, block, display, self._now())
         )
-        masks = _masks_by_trial(study, session)
+        masks = _masks_of_block(study, session, block)
         return replies.block(study, session, cursor, lambda name: url(study.name, name), masks)
 
     def answer(self, session_id: str, token: str, posted: Posted) -> dict[str, Any]:
@@ -306,15 +306,15 @@ class _Recent:
                 self._kept.popitem(last=False)
 
 
-def _masks_by_trial(study: Study, session: Session) -> list[list[int]]:
-    """Return for each trial the places of its masks; drawn from the session's seed, truth unseen."""
+def _masks_of_block(study: Study, session: Session, block: int) -> list[list[int]]:
+    """Return for each trial of a block the places of its masks, drawn with truth unseen."""
     count = study.protocol.mask_count
     if study.protocol.method != "time" or not study.masks:
         return []
-    rng = Random(f"masks {session.seed}")
-    places = range(len(study.masks))
-    draw = rng.sample if len(study.masks) >= count else rng.choices
-    return [list(draw(places, k=count)) for _ in range(sessions.total_trials(session))]
+    rng = Random(f"masks {session.seed} {block}")
+    places = list(range(len(study.masks)))
+    draw = rng.sample if len(places) >= count else rng.choices
+    return [list(draw(places, k=count)) for _ in session.blocks[block].stimuli]
 
 
 def _already(code: str) -> Conflict:
