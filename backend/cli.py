@@ -28,6 +28,10 @@ class _Group(click.Group):
         except OpenhypeError as error:
             click.echo(f"openhype: {error}", err=True)
             sys.exit(1)
+        except OSError as error:  # a full disk, a folder without rights, a file that went away
+            where = f"{error.filename}: " if error.filename else ""
+            click.echo(f"openhype: {where}{error.strerror or error}", err=True)
+            sys.exit(1)
 
 
 class _World:

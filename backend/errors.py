@@ -16,6 +16,12 @@ class OpenhypeError(Exception):
             self.code = code
 
 
+class StoreFailed(OpenhypeError):
+    """What was to be stored was not, for a reason outside of it, such as a full disk."""
+
+    code = "store_failed"
+
+
 class InvalidInput(OpenhypeError):
     """What came is not of the expected form."""
 

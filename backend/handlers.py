@@ -16,14 +16,14 @@ from werkzeug.exceptions import HTTPException
 
 from backend import wire
 from backend.datadir import DataDir, Keys
-from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError
+from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError, StoreFailed
 from backend.stores import Store
 from backend.visits import Clock, Visits, utc_now
 
 FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
 log = logging.getLogger("openhype")
 
-_STATUS = {InvalidInput: 400, NotAllowed: 403, NotFound: 404, Conflict: 409}
+_STATUS = {InvalidInput: 400, NotAllowed: 403, NotFound: 404, Conflict: 409, StoreFailed: 503}
 _ASSET = re.compile(r"[a-z0-9][a-z0-9._-]*\.(js|css|html|svg)")
 _PICTURE = re.compile(r"[0-9a-f]{32}\.(png|jpg)")
 _TYPES = {
@@ -176,6 +176,8 @@ def _check_key(keys: Keys) -> None:
 
 def _refused(error: OpenhypeError) -> tuple[dict, int]:
     status = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
+    if status >= 500:
+        log.error("%s %s: %s", request.method, request.path, error)
     return _error(error.code, str(error)), status
 
 

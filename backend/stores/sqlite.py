@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from backend.errors import Conflict, NotFound
+from backend.errors import Conflict, NotFound, StoreFailed
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
 from backend.stores import Stale, codec
@@ -207,11 +207,11 @@ class SqliteStore:
                 except queue.Empty:
                     break
             running = None not in batch
-            _commit_together(db, [job for job in batch if job is not None])
+            _commit_together(db, self._path, [job for job in batch if job is not None])
         db.close()
 
 
-def _commit_together(db: sqlite3.Connection, jobs: list[tuple[Callable, Future, bool]]) -> None:
+def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[tuple[Callable, Future, bool]]) -> None:
     """Do all jobs in one transaction; a job that fails takes back its own writes only."""
     if not jobs:
         return
@@ -224,7 +224,10 @@ def _commit_together(db: sqlite3.Connection, jobs: list[tuple[Callable, Future, 
     except sqlite3.Error as error:
         if db.in_transaction:
             db.execute("ROLLBACK")
-        outcomes = [(done, None, error) for _, done, _ in jobs]
+        failed = StoreFailed(
+            f"{path} could not be written ({error}), so nothing of this is stored; try again"
+        )
+        outcomes = [(done, None, failed) for _, done, _ in jobs]
     for done, result, error in outcomes:
         if error is None:
             done.set_result(result)

@@ -3,12 +3,17 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from backend.datadir import DataDir
 from backend.handlers import create_app
 from backend.stores import open_store
 
 from . import studies
+
+# How long an example takes is the machine's affair, the first one on a fresh machine above all.
+settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 
 class Clock:

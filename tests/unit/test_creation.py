@@ -1,6 +1,8 @@
 """Making a study, by the command line as a researcher does: done, or one line and nothing left."""
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -123,6 +125,18 @@ def test_what_cannot_be_made_is_said_in_one_line_and_nothing_is_left(
         assert len(result.stderr.strip().splitlines()) == 1
     assert not any((tmp_path / "data").glob("images/*"))
     assert run("status").output.startswith("no study yet")
+
+
+def test_a_full_disk_is_said_in_one_line_and_nothing_is_left(run, folders, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a.png")
+
+    monkeypatch.setattr("backend.intake._make_uniform", full)
+
+    made = run("create", "faces", *sides(folders), "--size", 16, "--set", "images=20")
+
+    assert (made.exit_code, made.stderr.splitlines()[-1]) == (1, "openhype: a.png: No space left on device")
+    assert not list((tmp_path / "data" / "images").iterdir())
 
 
 def test_a_taken_name_is_refused_and_the_first_study_keeps_its_pictures(run, folders, tmp_path):

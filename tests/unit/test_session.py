@@ -161,7 +161,7 @@ def test_a_reload_between_blocks_costs_no_spare():
 @given(
     rights=st.lists(st.booleans(), min_size=1, max_size=16), reloads=st.sets(st.integers(0, 15), max_size=2)
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_cursor_is_what_a_replay_of_the_stored_answers_gives(rights, reloads):
     session, cursor = begun(TIME)
     stored = []

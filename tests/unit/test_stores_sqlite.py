@@ -8,6 +8,8 @@ from backend.errors import Conflict, InvalidInput
 from backend.stores import open_store
 from backend.stores.sqlite import MIGRATIONS, SqliteStore
 
+from . import studies
+
 
 def test_a_file_is_brought_to_the_newest_form_once(tmp_path):
     for _ in range(2):
@@ -34,6 +36,29 @@ def test_a_write_that_fails_for_a_reason_of_its_own_leaves_the_writer_working(tm
 
     assert store.claim("s", "k", "s1") == "s1"
     store.close()
+
+
+def test_an_answer_on_a_full_disk_is_not_confirmed_and_can_be_given_again(world):
+    world.add(studies.study())
+    player = world.player()
+    player.begin()
+    (pages,) = world.store._write(lambda db: db.execute("PRAGMA page_count").fetchone())
+    limit = "PRAGMA max_page_count = {}"
+
+    world.store._write(lambda db: db.execute(limit.format(pages)).fetchone())
+    statuses = set()
+    for _ in range(40):
+        reply = player.post("answers", player.body(flags=["x" * 30] * 8))
+        statuses.add(reply.status_code)
+        if reply.status_code != 200:
+            break
+        player.next = reply.json["next"]
+    trial = player.next["trial_index"]
+    stored = len(world.store.responses(player.state["session"]))
+    world.store._write(lambda db: db.execute(limit.format(10**6)).fetchone())
+
+    assert (statuses, reply.json["error"]["code"], stored) == ({200, 503}, "store_failed", trial)
+    assert player.answer()["trial_index"] == trial
 
 
 def test_commits_are_synced_and_in_wal_mode(tmp_path):
