@@ -281,7 +281,7 @@ def score(world: _World, what: str, as_json: bool, **options: Any) -> None:
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
     from backend.responses import score_file
     from backend.results import study_scores
-    from backend.scoring import as_table
+    from backend.tables import as_table
 
     if Path(what).suffix in (".csv", ".jsonl", ".ndjson") or "/" in what:
         scores = score_file(Path(what), **options)

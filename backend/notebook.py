@@ -1,7 +1,6 @@
 """What notebooks call: scores of a file or of rows, and the bootstrap of a mean."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ def score(
             for HYPE-time, `block` and `exposure_ms`.
         method: of rows: 'infinity' or 'time'; default, what their `method` says, else 'time' where
             they have exposures. A file tells its own.
-        **options: `iterations`, `seed`, `level`, `evaluators_drawn`; see `scoring.score_tallies`.
+        **options: `iterations`, `seed`, `level`, `evaluators_drawn`; see `scoring.Options`.
 
     Returns:
         Plain data: `models` best first with `score`, `std`, `ci` (percent or ms), `anova`, `pairs`.
@@ -47,13 +46,13 @@ def bootstrap(values: Sequence[float], drawn: int | None = None, level: float = 
     """
     import numpy as np
 
-    fractions = [Fraction(str(value)) for value in values]
-    count = drawn or len(fractions)
-    found = bootstraps.exact(fractions, count, level)
+    values = list(values)
+    count = len(values) if drawn is None else drawn
+    found = bootstraps.exact(values, count, level)
     if found is not None:
         return found
     rng = np.random.default_rng(0)
-    return bootstraps.monte_carlo(fractions, count, level, bootstraps.ITERATIONS, rng)
+    return bootstraps.monte_carlo(values, count, level, bootstraps.ITERATIONS, rng)
 
 
 def _method(rows: Sequence[Mapping[str, Any]]) -> str:

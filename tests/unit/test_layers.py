@@ -11,12 +11,13 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
-    "scoring", "bootstrap", "observer", "settling",
+    "answers", "values", "scoring", "caveats", "comparisons", "studentized_range", "tables", "bootstrap",
+    "columns", "observer", "settling",
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
     "parallel", "intake", "masks", "masks.phase",
-    "responses", "demo_images",
+    "responses", "reading", "chunks", "plain", "cells", "demo_images",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
          "results",

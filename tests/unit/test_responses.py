@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend import responses
+from backend import chunks
 from backend.errors import InvalidInput, NotFound
-from backend.responses import COLUMNS, read_responses, score_file, tally_file, write_responses
+from backend.responses import COLUMNS, read_answers, read_responses, score_file, write_responses
 
 HEADER = "model,evaluator,truth,response"
 FLASHED = f"{HEADER},block,trial_index,exposure_ms"
@@ -83,7 +83,7 @@ def test_a_bad_file_is_refused_by_line_and_column(tmp_path, text, message):
     path = written(tmp_path, text)
 
     with pytest.raises(InvalidInput, match=message):
-        tally_file(path)
+        read_answers(path)
 
 
 def test_of_several_bad_cells_the_first_is_named(tmp_path):
@@ -91,7 +91,7 @@ def test_of_several_bad_cells_the_first_is_named(tmp_path):
     path = written(tmp_path, "\n".join([FLASHED, *lines]))
 
     with pytest.raises(InvalidInput, match=r"line 2: exposure_ms must be .*, not 'bad0'"):
-        tally_file(path)
+        read_answers(path)
 
 
 GOOD = {"model": "m", "evaluator": "e", "truth": "real", "response": "real"}
@@ -115,7 +115,7 @@ def test_json_lines_are_refused_by_line_and_column(tmp_path, text, message):
     path = written(tmp_path, f"{json.dumps(GOOD)}\n{text}\n", "r.jsonl")
 
     with pytest.raises(InvalidInput, match=message):
-        tally_file(path)
+        read_answers(path)
 
 
 def test_json_lines_score_as_the_same_rows_in_csv(tmp_path):
@@ -131,7 +131,7 @@ def test_json_lines_score_as_the_same_rows_in_csv(tmp_path):
 def test_a_column_of_methods_rules_over_exposures(tmp_path):
     path = written(tmp_path, f"{HEADER},method,exposure_ms\nm,e,real,fake,infinity,500\n")
 
-    assert tally_file(path)[0] == "infinity"
+    assert read_answers(path).method == "infinity"
 
 
 def test_the_same_trial_of_two_sessions_is_no_repeat(tmp_path):
@@ -154,7 +154,7 @@ def test_a_number_that_scoring_has_no_use_for_is_refused_when_it_is_read(tmp_pat
         list(read_responses(path))
 
 
-LONG = 3 * responses._CHUNK_ROWS
+LONG = 3 * chunks._CHUNK_ROWS
 
 
 def long_rows(bad_at=None, bad="m,e,nothing,real"):
@@ -164,28 +164,28 @@ def long_rows(bad_at=None, bad="m,e,nothing,real"):
 
 
 def test_a_file_longer_than_a_chunk_is_counted_whole(tmp_path):
-    _, tallies = tally_file(written(tmp_path, f"{HEADER}\n{long_rows()}\n"))
+    answers = read_answers(written(tmp_path, f"{HEADER}\n{long_rows()}\n"))
 
-    assert sum(one.responses for one in tallies["m"].values()) == LONG
-    assert sum(one.wrong.total() for one in tallies["m"].values()) == LONG // 3
+    assert len(answers) == LONG
+    assert answers.was_wrong.sum() == LONG // 3
 
 
-@pytest.mark.parametrize("at", [0, responses._CHUNK_ROWS - 1, responses._CHUNK_ROWS, LONG - 1])
+@pytest.mark.parametrize("at", [0, chunks._CHUNK_ROWS - 1, chunks._CHUNK_ROWS, LONG - 1])
 def test_the_line_of_a_bad_row_is_right_wherever_it_stands(tmp_path, at):
     path = written(tmp_path, f"{HEADER}\n{long_rows(bad_at=at)}\n")
 
     with pytest.raises(InvalidInput, match=rf"line {at + 2}: truth must be"):
-        tally_file(path)
+        read_answers(path)
 
 
-@pytest.mark.parametrize("second", [1, responses._CHUNK_ROWS + 5])
+@pytest.mark.parametrize("second", [1, chunks._CHUNK_ROWS + 5])
 def test_a_trial_is_known_again_however_far_below_it_stands(tmp_path, second):
     lines = [f"m,e,real,real,{i}" for i in range(LONG)]
     lines[second] = "m,e,real,real,0"
     path = written(tmp_path, "\n".join([f"{HEADER},trial_index", *lines]))
 
     with pytest.raises(InvalidInput, match=f"line {second + 2}: trial_index 0 of e stands"):
-        tally_file(path)
+        read_answers(path)
 
 
 def test_what_is_written_is_scored_as_what_was_stored(tmp_path):

@@ -1,0 +1,227 @@
+"""Responses as columns: what every statistic is computed from.
+
+A million responses are some twenty numpy arrays rather than a million objects. Texts are codes into
+a list of different texts, in order of first appearance. A judge is one evaluator of one model: the
+same person on two models is two judges.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from backend.errors import InvalidInput
+from backend.records import FAKE, TRUTHS
+
+NAMES = ("session", "stimulus", "class")
+"""Columns of texts that need not be there."""
+NUMBERS = ("shown_ms", "rt")
+"""Columns of numbers that need not be there; an empty cell is NaN."""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of texts."""
+
+    codes: np.ndarray
+    """Shape (responses,), int32: place in `names`."""
+    names: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Responses in columns, each of shape (responses,)."""
+
+    method: str
+    model: Coded
+    evaluator: Coded
+    is_fake: np.ndarray
+    said_fake: np.ndarray
+    block: np.ndarray | None = None
+    """HYPE-time only: codes of blocks."""
+    exposure_ms: np.ndarray | None = None
+    """HYPE-time only."""
+    texts: Mapping[str, Coded] = field(default_factory=dict)
+    """Of `NAMES`, those that are there."""
+    numbers: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Of `NUMBERS`, those that are there."""
+
+    def __len__(self) -> int:
+        return len(self.is_fake)
+
+    @cached_property
+    def was_wrong(self) -> np.ndarray:
+        return self.is_fake != self.said_fake
+
+    @cached_property
+    def judges(self) -> "Judges":
+        return Judges.of(self)
+
+
+@dataclass(frozen=True)
+class Judges:
+    """What each judge saw and got wrong, counted; arrays of shape (judges,) but `of_response`."""
+
+    of_response: np.ndarray
+    """Shape (responses,): the judge of each."""
+    model: np.ndarray
+    """Codes of `Answers.model`."""
+    evaluator: np.ndarray
+    fakes: np.ndarray
+    """Fakes seen."""
+    reals: np.ndarray
+    wrong_fakes: np.ndarray
+    wrong_reals: np.ndarray
+
+    @property
+    def seen(self) -> np.ndarray:
+        return self.fakes + self.reals
+
+    @property
+    def wrong(self) -> np.ndarray:
+        return self.wrong_fakes + self.wrong_reals
+
+    @classmethod
+    def of(cls, answers: Answers) -> "Judges":
+        evaluators = len(answers.evaluator.names)
+        pairs = answers.model.codes.astype(np.int64) * evaluators + answers.evaluator.codes
+        found, judge = distinct(pairs, len(answers.model.names) * evaluators)
+        cells = np.bincount(4 * judge + 2 * answers.is_fake + answers.was_wrong, minlength=4 * len(found))
+        right_reals, wrong_reals, right_fakes, wrong_fakes = cells.reshape(-1, 4).T
+        return cls(
+            of_response=judge,
+            model=found // evaluators,
+            evaluator=found % evaluators,
+            fakes=right_fakes + wrong_fakes,
+            reals=right_reals + wrong_reals,
+            wrong_fakes=wrong_fakes,
+            wrong_reals=wrong_reals,
+        )
+
+
+def distinct(codes: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (the different codes in order, the place of each code among them); codes are below `size`."""
+    if size > 4 * len(codes) + 2**20:
+        return np.unique(codes, return_inverse=True)
+    is_there = np.zeros(size, bool)
+    is_there[codes] = True
+    return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[codes]
+
+
+class Coder:
+    """Turns texts into codes, in order of first appearance."""
+
+    def __init__(self) -> None:
+        self._codes: dict[Any, int] = {}
+        self._parts: list[np.ndarray] = []
+
+    def add(self, texts: Iterable[Any]) -> None:
+        known = self._codes
+        self._parts.append(np.fromiter((known.setdefault(text, len(known)) for text in texts), np.int32))
+
+    def coded(self) -> Coded:
+        return Coded(np.concatenate(self._parts) if self._parts else np.empty(0, np.int32), [*self._codes])
+
+
+def answers_of(rows: Iterable[Mapping[str, Any]], method: str) -> Answers:
+    """Return rows given as mappings with the columns of the responses file.
+
+    Raises:
+        InvalidInput: a bad row.
+    """
+    texts = {name: Coder() for name in ("model", "evaluator", "block", *NAMES)}
+    columns: dict[str, list] = {name: [] for name in ("is_fake", "said_fake", "exposure_ms", *NUMBERS)}
+    kept = ["model", "evaluator", *NAMES, *(["block"] if method == "time" else [])]
+    for some in _batches(_checked(rows, method)):
+        for name in kept:
+            texts[name].add([row.get(name) or "" if name in NAMES else row[name] for row in some])
+        columns["is_fake"] += [row["truth"] == FAKE for row in some]
+        columns["said_fake"] += [row["response"] == FAKE for row in some]
+        for name in NUMBERS:
+            columns[name] += [_number(row.get(name)) for row in some]
+        if method == "time":
+            columns["exposure_ms"] += [float(row["exposure_ms"]) for row in some]
+    coded = {name: texts[name].coded() for name in kept}
+    numbers = {name: np.asarray(columns[name]) for name in NUMBERS}
+    return Answers(
+        method,
+        coded["model"],
+        coded["evaluator"],
+        np.asarray(columns["is_fake"], bool),
+        np.asarray(columns["said_fake"], bool),
+        coded["block"].codes if method == "time" else None,
+        np.asarray(columns["exposure_ms"]) if method == "time" else None,
+        {name: coded[name] for name in NAMES if any(coded[name].names)},
+        {name: column for name, column in numbers.items() if not np.isnan(column).all()},
+    )
+
+
+def some_of(answers: Answers, is_kept: np.ndarray) -> Answers:
+    """Return the answers at which `is_kept`; names of which nothing is left are dropped."""
+    return Answers(
+        answers.method,
+        _kept(answers.model, is_kept),
+        _kept(answers.evaluator, is_kept),
+        answers.is_fake[is_kept],
+        answers.said_fake[is_kept],
+        None if answers.block is None else answers.block[is_kept],
+        None if answers.exposure_ms is None else answers.exposure_ms[is_kept],
+        {name: _kept(column, is_kept) for name, column in answers.texts.items()},
+        {name: column[is_kept] for name, column in answers.numbers.items()},
+    )
+
+
+def _kept(column: Coded, is_kept: np.ndarray) -> Coded:
+    codes = column.codes[is_kept]
+    is_there = np.bincount(codes, minlength=len(column.names)) > 0
+    return Coded((np.cumsum(is_there) - 1)[codes].astype(np.int32), [*compress(column.names, is_there)])
+
+
+def _batches(rows: Iterator[Mapping[str, Any]], size: int = 4096) -> Iterator[list[Mapping[str, Any]]]:
+    some: list[Mapping[str, Any]] = []
+    for row in rows:
+        some.append(row)
+        if len(some) == size:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _checked(rows: Iterable[Mapping[str, Any]], method: str) -> Iterator[Mapping[str, Any]]:
+    """Yield rows that the scoring can use; exposures are of no account in HYPE-infinity."""
+    for number, row in enumerate(rows, start=1):
+        try:
+            model, evaluator, truth, response = map(row.get, ("model", "evaluator", "truth", "response"))
+        except AttributeError:
+            raise InvalidInput(f"row {number} must be a mapping of columns, not {row!r}") from None
+        for name, value in (("model", model), ("evaluator", evaluator)):
+            if value is None or value == "" or value != value:
+                raise InvalidInput(f"row {number}: {name} must be a name, not {value!r}")
+        for name, value in (("truth", truth), ("response", response)):
+            if value not in TRUTHS:
+                raise InvalidInput(f"row {number}: {name} must be 'real' or 'fake', not {value!r}")
+        if method == "time":
+            _check_shown(number, row)
+        yield row
+
+
+def _check_shown(number: int, row: Mapping[str, Any]) -> None:
+    if row.get("block") is None:
+        raise InvalidInput(f"row {number}: block must be a whole number (HYPE-time), not None")
+    if not 0 < _number(row.get("exposure_ms")) < math.inf:
+        raise InvalidInput(
+            f"row {number}: exposure_ms must be a number above 0 (HYPE-time), not {row.get('exposure_ms')!r}"
+        )
+
+
+def _number(value: Any) -> float:
+    """Return a cell's number; NaN where it has none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan

@@ -1,0 +1,27 @@
+"""The columns of the responses file, and what a cell of each may hold: the contract with others' scripts."""
+
+import math
+import re
+
+COLUMNS = (
+    "study", "method", "session", "model", "evaluator", "block", "trial_index", "stimulus", "class",
+    "truth", "response", "exposure_ms", "shown_ms", "frames", "frame_ms", "mask_ms", "rt", "flags", "at",
+)  # fmt: skip
+NEEDED = ("model", "evaluator", "truth", "response")
+NEEDED_FOR_TIME = ("block", "trial_index", "exposure_ms")
+WHOLE = ("block", "trial_index", "frames")
+NUMBERS = ("exposure_ms", "shown_ms", "frame_ms", "rt")
+
+
+def whole(text: str) -> int | None:
+    """Return the whole number from 0 that a cell holds, or None."""
+    return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None
+
+
+def number(text: str) -> float | None:
+    """Return the finite number that a cell holds, or None."""
+    try:
+        found = float(text) if text.isascii() and "_" not in text else math.nan
+    except ValueError:
+        found = math.nan
+    return found if math.isfinite(found) else None

@@ -1,0 +1,195 @@
+"""Tests between models: are their evaluators' values apart, by how much, and do they vary alike?
+
+Groups are arrays of evaluators' values by model, each of two or more. One-way ANOVA with Tukey's pairs
+(Tukey-Kramer for unequal groups) takes all models to vary alike; Welch's ANOVA (Welch, 1951) with the
+pairs of Games and Howell (1976) does not, and Brown and Forsythe (1974) test whether they do.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.special import fdtrc, gammaln, nctdtrinc, stdtr, stdtrit
+
+from backend import studentized_range
+
+Groups = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sizes, means and variances of groups, arrays of shape (groups,)."""
+
+    sizes: np.ndarray
+    means: np.ndarray
+    variances: np.ndarray
+    """Of the sample, with n - 1."""
+
+    @classmethod
+    def of(cls, groups: Groups) -> "Moments":
+        return cls(
+            np.array([len(values) for values in groups.values()], float),
+            np.array([_mean(values) for values in groups.values()]),
+            np.array([_variance(values) for values in groups.values()]),
+        )
+
+    @property
+    def within_df(self) -> float:
+        return float(self.sizes.sum() - len(self.sizes))
+
+    @property
+    def within(self) -> float:
+        """The variance within groups, pooled."""
+        return float(((self.sizes - 1) * self.variances).sum() / self.within_df)
+
+    @property
+    def between_squares(self) -> float:
+        grand = (self.sizes * self.means).sum() / self.sizes.sum()
+        return float((self.sizes * (self.means - grand) ** 2).sum())
+
+
+def are_comparable(groups: Groups) -> bool:
+    """Tell whether there are two models or more, and evaluators of one model who differ."""
+    return len(groups) >= 2 and any(values.min() < values.max() for values in groups.values())
+
+
+def anova(moments: Moments) -> dict[str, Any]:
+    """Return the one-way ANOVA, from summary statistics alone."""
+    df = [len(moments.sizes) - 1, int(moments.within_df)]
+    f = moments.between_squares / df[0] / moments.within
+    return {"F": f, "df": df, "p": float(fdtrc(*df, f))}
+
+
+def effect_sizes(moments: Moments) -> dict[str, float]:
+    """Return eta squared, the share of variance that models explain, and omega squared, less its bias."""
+    between, within, groups = moments.between_squares, moments.within, len(moments.sizes)
+    total = between + within * moments.within_df
+    return {
+        "eta_squared": between / total,
+        "omega_squared": (between - (groups - 1) * within) / (total + within),
+    }
+
+
+def welch(moments: Moments) -> dict[str, Any] | None:
+    """Return Welch's ANOVA; None where the evaluators of a model all agree."""
+    if not (moments.variances > 0).all():
+        return None
+    weights = moments.sizes / moments.variances
+    shares = weights / weights.sum()
+    k = len(weights)
+    spread = ((1 - shares) ** 2 / (moments.sizes - 1)).sum()
+    mean = (shares * moments.means).sum()
+    between = (weights * (moments.means - mean) ** 2).sum() / (k - 1)
+    f = between / (1 + 2 * (k - 2) / (k**2 - 1) * spread)
+    df = [k - 1, float((k**2 - 1) / (3 * spread))]
+    return {"F": float(f), "df": df, "p": float(fdtrc(*df, f))}
+
+
+def equal_spread(groups: Groups) -> dict[str, Any] | None:
+    """Return the test of Brown and Forsythe (Levene's, about the medians) that all models vary alike."""
+    distances = {model: np.abs(values - np.median(values)) for model, values in groups.items()}
+    return anova(Moments.of(distances)) if are_comparable(distances) else None
+
+
+def tukey(groups: Groups, level: float) -> list[dict[str, Any]]:
+    """Return Tukey's comparison of every pair, in the order of the groups, with simultaneous intervals."""
+    moments = Moments.of(groups)
+    i, j = np.triu_indices(len(groups), 1)
+    error = np.sqrt(moments.within / 2 * (1 / moments.sizes[i] + 1 / moments.sizes[j]))
+    return [*_ranges(groups, moments, error, np.full(len(i), moments.within_df), level)]
+
+
+def games_howell(groups: Groups, level: float) -> list[dict[str, Any]]:
+    """Return the comparisons of Games and Howell, which take no variances for equal.
+
+    A pair of models whose evaluators all agree has no such comparison and is left out.
+    """
+    moments = Moments.of(groups)
+    i, j = np.triu_indices(len(groups), 1)
+    parts = moments.variances / moments.sizes
+    both = parts[i] + parts[j]
+    with np.errstate(invalid="ignore"):
+        squares = parts**2 / (moments.sizes - 1)
+        df = both**2 / (squares[i] + squares[j])
+    return [*_ranges(groups, moments, np.sqrt(both / 2), df, level)]
+
+
+def student(groups: Groups, level: float) -> dict[str, Any]:
+    """Return the unpaired t-test of two models, Student's, with Welch's and the effect size beside it.
+
+    `d` is Cohen's, over the pooled SD; `g` is Hedges', less its bias in small samples; their interval is
+    the exact one from the noncentral t distribution (Hedges and Olkin, 1985).
+    """
+    moments = Moments.of(groups)
+    (n1, n2), (v1, v2) = moments.sizes, moments.variances / moments.sizes
+    difference, df = float(moments.means[0] - moments.means[1]), moments.within_df
+    scale = math.sqrt(1 / n1 + 1 / n2)
+    t = difference / (math.sqrt(moments.within) * scale)
+    welch_df = float((v1 + v2) ** 2 / (v1**2 / (n1 - 1) + v2**2 / (n2 - 1)))
+    correction = math.exp(gammaln(df / 2) - gammaln((df - 1) / 2)) / math.sqrt(df / 2) if df > 1 else None
+    d_ci = None if df < 2 else [bound * scale for bound in _noncentralities(t, df, level)]
+    return {
+        "t": t,
+        "df": df,
+        "p": _two_sided(t, df),
+        "difference": difference,
+        "ci": _around(difference, math.sqrt(moments.within) * scale, df, level),
+        "welch": {
+            "t": difference / math.sqrt(v1 + v2),
+            "df": welch_df,
+            "p": _two_sided(difference / math.sqrt(v1 + v2), welch_df),
+            "ci": _around(difference, math.sqrt(v1 + v2), welch_df, level),
+        },
+        "effect": {
+            "d": t * scale,
+            "d_ci": d_ci,
+            "g": None if correction is None else t * scale * correction,
+            "g_ci": None if d_ci is None else [bound * correction for bound in d_ci],
+        },
+    }
+
+
+def _ranges(
+    groups: Groups, moments: Moments, error: np.ndarray, df: np.ndarray, level: float
+) -> Iterator[dict[str, Any]]:
+    """Yield comparisons by the studentized range; `error` and `df` stand by pair."""
+    i, j = np.triu_indices(len(groups), 1)
+    differences = moments.means[i] - moments.means[j]
+    is_there = error > 0
+    p, half = np.ones(len(i)), np.zeros(len(i))
+    if is_there.any():
+        q = np.abs(differences[is_there]) / error[is_there]
+        p[is_there] = studentized_range.sf(q, len(groups), df[is_there])
+        half[is_there] = error[is_there] * studentized_range.isf(1 - level, len(groups), df[is_there])
+    for place, (a, b) in enumerate(combinations(groups, 2)):
+        if is_there[place]:
+            difference = float(differences[place])
+            ci = [difference - float(half[place]), difference + float(half[place])]
+            yield {"a": a, "b": b, "difference": difference, "ci": ci, "p": float(p[place])}
+
+
+def _mean(values: np.ndarray) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _variance(values: np.ndarray) -> float:
+    """Return the sample variance; exactly 0 where all values are one."""
+    centred = values - values[0]
+    return float(centred.var(ddof=1))
+
+
+def _noncentralities(t: float, df: float, level: float) -> list[float]:
+    tail = (1 - level) / 2
+    return [float(nctdtrinc(df, 1 - tail, t)), float(nctdtrinc(df, tail, t))]
+
+
+def _two_sided(t: float, df: float) -> float:
+    return float(2 * stdtr(df, -abs(t)))
+
+
+def _around(centre: float, error: float, df: float, level: float) -> list[float]:
+    half = float(stdtrit(df, (1 + level) / 2)) * error
+    return [centre - half, centre + half]
