@@ -1,0 +1,51 @@
+"""A score against 50%: more real than real, or not to be told from chance?
+
+Hyper-realism is a one-sided t-test over evaluators that the score is above 50%. Indistinguishability
+cannot be shown by a test that fails to reject; it is two one-sided tests (Schuirmann, 1987) that the
+score lies within a margin of 50%.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+CHANCE = 50.0
+MARGIN = 5.0
+"""Points of percent on either side of 50% that still count as indistinguishable."""
+
+
+def against_chance(values: np.ndarray, level: float = 0.95, margin: float = MARGIN) -> dict[str, Any] | None:
+    """Return both tests for the values (percent) of a model's evaluators.
+
+    None where there is one evaluator, or all agree: then no test exists.
+    """
+    count = len(values)
+    if count < 2 or values.min() == values.max():
+        return None
+    error, df = float(values.std(ddof=1)) / math.sqrt(count), count - 1
+    distance = float(values.mean()) - CHANCE
+    t = distance / error
+    p_above = float(stdtr(df, -t))
+    p_within = float(max(stdtr(df, (distance - margin) / error), stdtr(df, -(distance + margin) / error)))
+    half = float(stdtrit(df, level)) * error
+    return {
+        "hyperrealism": {"t": t, "df": df, "p": p_above},
+        "equivalence": {
+            "margin": margin,
+            "p": p_within,
+            "ci": [CHANCE + distance - half, CHANCE + distance + half],
+            "ci_level": 2 * level - 1,
+        },
+        "verdict": _verdict(p_above, p_within, p_below=1 - p_above, alpha=1 - level, margin=margin),
+    }
+
+
+def _verdict(p_above: float, p_within: float, p_below: float, alpha: float, margin: float) -> str:
+    within = f"within {margin:g} points of 50%"
+    if p_within < alpha:
+        return f"{within}" + (", and above it" if p_above < alpha else "")
+    if p_above < alpha:
+        return f"above 50%; not shown to be {within}"
+    return "below 50%" if p_below < alpha else f"neither shown to be above 50% nor {within}"

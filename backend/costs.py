@@ -1,0 +1,44 @@
+"""What evaluators cost, and how long a study takes."""
+
+import math
+from dataclasses import dataclass
+
+from backend.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Pay and time of one evaluator; money in US cents. Defaults are the papers' (HYPE 2.3, 4.3)."""
+
+    base_usd_cents: float = 0.0
+    """For taking part: consent, instructions, qualification."""
+    right_usd_cents: float = 2.0
+    """For each right answer."""
+    fee: float = 0.0
+    """The panel's share on top of the pay; 0.25 is a quarter."""
+    image_seconds: float = 6.0
+    """100 images take about 10 minutes (HYPE 2.2)."""
+    base_seconds: float = 60.0
+    """Consent and instructions."""
+    at_once: int = 10
+    """Evaluators who take part at the same time."""
+
+    def __post_init__(self):
+        for name in ("base_usd_cents", "right_usd_cents", "fee", "image_seconds", "base_seconds"):
+            value = getattr(self, name)
+            if not 0 <= value < math.inf:
+                raise InvalidInput(f"{name} must be 0 or more, not {value}")
+        if self.at_once < 1:
+            raise InvalidInput(f"at_once must be 1 or more, not {self.at_once}")
+
+    def evaluator_usd_cents(self, images: float, accuracy: float) -> float:
+        """Return what an evaluator of so many images costs, right at a rate of `accuracy` (0 to 1)."""
+        return (self.base_usd_cents + self.right_usd_cents * accuracy * images) * (1 + self.fee)
+
+    def evaluator_seconds(self, images: float) -> float:
+        """Return how long an evaluator of so many images takes."""
+        return self.base_seconds + self.image_seconds * images
+
+    def study_hours(self, evaluators: int, images: float) -> float:
+        """Return how long so many evaluators take, some of them at a time."""
+        return math.ceil(evaluators / self.at_once) * self.evaluator_seconds(images) / 3600

@@ -1,0 +1,99 @@
+"""What each evaluator's answers look like beside the others': shown, never used to leave anyone out.
+
+On a model that fools everyone, a conscientious evaluator looks like one who guesses. So nothing here
+excludes; it tells a researcher whom to look at.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import bdtrc
+
+from backend.answers import Answers
+from backend.values import Values
+
+FAST_MS = 300.0
+"""Answers within this time of the picture can hardly have followed from it."""
+
+
+def evaluator_table(answers: Answers, values: dict[str, Values]) -> list[dict[str, Any]]:
+    """Return a row for each evaluator of each model.
+
+    Shares are 0 to 1, times in ms. `z` is the distance of the evaluator's value from the mean of the
+    model's others, in their SDs. `agreement` is the mean share of the others who gave the evaluator's
+    answer to the same image, less what it would be had the evaluator's answers been dealt out at random.
+    `guessing_p` is the chance of being right as often or more by tossing a coin.
+    """
+    judges = answers.judges
+    places = np.arange(len(judges.model))
+    others = _agreement(answers) if "stimulus" in answers.texts else np.full(len(places), np.nan)
+    times = _times(answers) if "rt" in answers.numbers else {}
+    said_fake = judges.fakes - judges.wrong_fakes + judges.wrong_reals
+    rows = []
+    for code, model in enumerate(answers.model.names):
+        numbers = values[model].numbers
+        for i, judge in enumerate(places[judges.model == code]):
+            seen, right = int(judges.seen[judge]), int(judges.seen[judge] - judges.wrong[judge])
+            rows.append(
+                {
+                    "model": model,
+                    "evaluator": values[model].evaluators[i],
+                    "responses": seen,
+                    "value": float(numbers[i]),
+                    "accuracy": right / seen,
+                    "fakes_error": _share(judges.wrong_fakes[judge], judges.fakes[judge]),
+                    "reals_error": _share(judges.wrong_reals[judge], judges.reals[judge]),
+                    "said_fake": float(said_fake[judge] / seen),
+                    "z": _z(numbers, i),
+                    "agreement": None if np.isnan(others[judge]) else float(others[judge]),
+                    "guessing_p": float(bdtrc(right - 1, seen, 0.5)) if right else 1.0,
+                    **times.get(int(judge), {}),
+                }
+            )
+    return rows
+
+
+def _share(part: int, whole: int) -> float | None:
+    return float(part / whole) if whole else None
+
+
+def _z(numbers: np.ndarray, i: int) -> float | None:
+    """Return how far a value is from the mean of all others, in their SDs."""
+    others = np.delete(numbers, i)
+    spread = others.std(ddof=1) if len(others) >= 2 else 0.0
+    return float((numbers[i] - others.mean()) / spread) if spread > 0 else None
+
+
+def _agreement(answers: Answers) -> np.ndarray:
+    """Return each judge's agreement with the others of the model, beyond chance; NaN without others."""
+    models = len(answers.model.names)
+    images = answers.texts["stimulus"].codes.astype(np.int64) * models + answers.model.codes
+    _, image = np.unique(images, return_inverse=True)
+    said = answers.said_fake.astype(float)
+    seen, fakes = np.bincount(image), np.bincount(image, said)
+    is_shared = (seen[image] > 1) & (np.asarray(answers.texts["stimulus"].names, object)[
+        answers.texts["stimulus"].codes] != "")  # fmt: skip
+    judge, image, said = answers.judges.of_response[is_shared], image[is_shared], said[is_shared]
+    of_others = (fakes[image] - said) / (seen[image] - 1)
+    size = len(answers.judges.model)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        count = np.bincount(judge, minlength=size)
+        own, theirs = (np.bincount(judge, column, size) / count for column in (said, of_others))
+        together = np.bincount(judge, said * of_others + (1 - said) * (1 - of_others), size) / count
+    return together - (own * theirs + (1 - own) * (1 - theirs))
+
+
+def _times(answers: Answers) -> dict[int, dict[str, float]]:
+    """Return, by judge, the median response time (ms), the total, and the share of too fast answers."""
+    judge, rt = answers.judges.of_response, answers.numbers["rt"]
+    judge, rt = judge[~np.isnan(rt)], rt[~np.isnan(rt)]
+    order = np.argsort(judge, kind="stable")
+    found, first = np.unique(judge[order], return_index=True)
+    return {
+        int(one): {
+            "rt_median_ms": float(np.median(times)),
+            "rt_total_ms": float(times.sum()),
+            "fast": float((times < FAST_MS).mean()),
+        }
+        for one, times in zip(found, np.split(rt[order], first[1:]), strict=True)
+    }
