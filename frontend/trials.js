@@ -70,7 +70,7 @@ async function playTrials(visit, { block, screen, pictures, masks, display }) {
     const reply = await visit.answer({ ...trial, stimulus, response, rt });
     publish({ ...trial, was_correct: reply.was_correct });
     pictures.drop(i);
-    carried = disagreement(visit.state.protocol.staircase, next, reply);
+    carried = disagreement(block.staircase, next, reply);
     await tell(screen, reply.was_correct, visit.state.protocol.feedback_ms);
     if (reply.block_finished) return;
     next = reply.next;
@@ -210,7 +210,7 @@ function isGone(screen) {
  * @returns {string[]}
  */
 function disagreement(rule, before, reply) {
-  if (!rule || reply.block_finished || reply.was_correct === null) return [];
+  if (!rule || reply.replaced_by || reply.block_finished || reply.was_correct === null) return [];
   const expected = staircase.step(rule, before, reply.was_correct);
   if (expected.exposure_ms === reply.next.exposure_ms) return [];
   console.error("staircase: expected", expected, "but the server announced", reply.next);
