@@ -25,12 +25,15 @@
  * 120 ms, which are 2, 2, 1, 2 refreshes.
  * @param {number[]} durations_ms
  * @param {number} frame_ms
+ * @param {number} anchor place of the phase from whose first refresh on times are counted anew: what the
+ *   countdown rounds off is not to change the exposure
  * @returns {number[]}
  */
-export function planPhases(durations_ms, frame_ms) {
+export function planPhases(durations_ms, frame_ms, anchor = 0) {
   const edges = [0];
   let end_ms = 0;
-  for (const ms of durations_ms) {
+  for (const [i, ms] of durations_ms.entries()) {
+    if (i === anchor) end_ms = edges[i] * frame_ms;
     end_ms += ms;
     edges.push(Math.max(edges[edges.length - 1] + 1, Math.round(end_ms / frame_ms - 1e-9)));
   }

@@ -70,6 +70,11 @@ export async function makePresenter(stage, size, flashes = true) {
   };
 }
 
+/** @param {Phase[]} phases */
+function anchorOf(phases) {
+  return Math.max(0, phases.findIndex((phase) => phase.name === "stimulus"));
+}
+
 /**
  * @param {HTMLElement} stage
  * @param {Backend} backend
@@ -110,6 +115,7 @@ function pageBackend(stage, size) {
     const probes = hasElementTiming() ? await makeProbes(stage, phases.length + 1) : null;
     const { edges, drawn, frame_ms: measured } = await runSequence(
       phases.map((phase) => phase.ms),
+      anchorOf(phases),
       frame_ms,
       everyFrame,
       (i) => {
@@ -176,7 +182,7 @@ async function startWorker(stage, size) {
         resolve({ settled: Promise.resolve(data), wasDrawn });
       };
       worker.onerror = (event) => reject(new Error(event.message));
-      worker.postMessage({ serial, phases, frame_ms });
+      worker.postMessage({ serial, phases, anchor: anchorOf(phases), frame_ms });
     });
   }
   const end = () => {

@@ -17,9 +17,9 @@ scope.onmessage = async (/** @type {MessageEvent} */ { data }) => {
     scope.postMessage({ ready: Boolean(pen) && typeof scope.requestAnimationFrame === "function" });
     return;
   }
-  const { serial, phases, frame_ms } = data;
+  const { serial, phases, anchor, frame_ms } = data;
   const durations = phases.map((/** @type {{ms: number}} */ phase) => phase.ms);
-  const { edges, drawn, frame_ms: measured } = await runSequence(durations, frame_ms, everyFrame, (i) => {
+  const { edges, drawn, frame_ms: measured } = await runSequence(durations, anchor, frame_ms, everyFrame, (i) => {
     drawPhase(pen, phases[i] ?? null);
     performance.mark(`openhype:${serial}:${i}`);
     scope.postMessage({ phase: i });

@@ -15,15 +15,16 @@ const GATE_LIMIT = 120;
  * Show the phases one after the other. The whole sequence is planned at once, and the phase of a frame
  * is looked up by the refresh its callback is really in, so that one late frame does not shift the rest.
  * @param {number[]} durations_ms
+ * @param {number} anchor place of the picture, see `planPhases`
  * @param {number} frame_ms the display's refresh interval
  * @param {EveryFrame} everyFrame
  * @param {(phase: number) => void} draw called once for each phase that is shown, and for the end
  * @returns {Promise<{edges: number[], drawn: (Drawn | null)[], frame_ms: number}>} when each phase and the
  *   end were drawn, null if never; and the refresh interval measured meanwhile
  */
-export async function runSequence(durations_ms, frame_ms, everyFrame, draw) {
+export async function runSequence(durations_ms, anchor, frame_ms, everyFrame, draw) {
   await steadyFrames(frame_ms, everyFrame);
-  const edges = planPhases(durations_ms, frame_ms);
+  const edges = planPhases(durations_ms, frame_ms, anchor);
   /** @type {(Drawn | null)[]} */
   const drawn = edges.map(() => null);
   /** @type {number[]} */
