@@ -67,6 +67,7 @@ async function playTrials(scene, block, pictures) {
   const { visit, screen } = scene;
   let next = block.next;
   let stimulus = block.images[0];
+  let attempt = 0;
   /** @type {ImageBitmap | null} */
   let spare = null;
   /** @type {string[]} */
@@ -82,7 +83,7 @@ async function playTrials(scene, block, pictures) {
     const { response, rt } = await judgement(screen);
     const seen = await showing.settled;
     const facts = { exposure_ms: next.exposure_ms, frame_ms: scene.display.frame_ms, ...seen, flags: [...seen.flags, ...carried] };
-    const trial = { trial_index: next.trial_index, ...facts };
+    const trial = { trial_index: next.trial_index, attempt, ...facts };
     publish(trial);
     const reply = await visit.answer({ ...trial, stimulus: stimulus.split("/").pop(), response, rt });
     publish({ ...trial, was_correct: reply.was_correct, was_replaced: reply.replaced_by !== null });
@@ -93,8 +94,10 @@ async function playTrials(scene, block, pictures) {
     if (reply.replaced_by === null) {
       pictures.drop(i);
       i += 1;
+      attempt = 0;
       stimulus = block.images[i];
     } else {
+      attempt += 1;
       stimulus = reply.replaced_by;
       spare = await pictures.extra(stimulus);
     }
