@@ -120,6 +120,10 @@ def _add_files(app: Flask, data: DataDir) -> None:
     def root() -> Response:
         return _asset("root.html")
 
+    @app.get("/timing.html")
+    def timing() -> Response:
+        return _asset("timing.html")
+
     @app.get("/s/<study>")
     def page(study: str) -> Response:
         return _asset("index.html")

@@ -4,7 +4,7 @@
 import { Refused, makeApi } from "./api.js";
 import { enterFullScreen, leaveFullScreen, measureDisplay, screenAtHand, unfitness } from "./display.js";
 import { listenToKeys, onTrialKeys } from "./keys.js";
-import { ask, dollars, duration, el, hideProgress, notice, paragraphs, show } from "./screens.js";
+import { ask, dollars, duration, el, facts, hideProgress, notice, paragraphs, show } from "./screens.js";
 import { holdTab, readToken, writeToken } from "./storage.js";
 import { playBlock } from "./trials.js";
 import { makeVisit } from "./visit.js";
@@ -333,11 +333,6 @@ function qualificationResult(done, passed, leadsOn) {
       : `To take part in the study, ${percent(needed)} of the real and ${percent(needed)} of the fake pictures are needed. This says nothing about you as a worker, and you are paid for the test.`),
     ...ending(done, [["Real pictures", `${percent(reals_right)} right`], ["Fake pictures", `${percent(fakes_right)} right`]], !leadsOn),
   ];
-}
-
-/** @param {string[][]} rows */
-function facts(rows) {
-  return el("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 }
 
 function showElsewhere() {

@@ -35,6 +35,14 @@ export function duration(minutes) {
 }
 
 /**
+ * Names and values, side by side.
+ * @param {string[][]} rows
+ */
+export function facts(rows) {
+  return el("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+}
+
+/**
  * Show a screen and wait for one of its buttons.
  * @param {string} name for `document.body.dataset.screen`
  * @param {string} title
