@@ -275,6 +275,12 @@ def status(world: _World, name: str | None, as_json: bool) -> None:
 @click.option("--seed", type=int, help="Seed of the Monte Carlo bootstrap.")
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95)
 @click.option("--evaluators-drawn", type=click.IntRange(1), metavar="N", help="Evaluators a resample draws.")
+@click.option(
+    "--exposures",
+    type=click.Choice(["nominal", "shown"]),
+    default="nominal",
+    help="HYPE-time: as the staircase asked for, or as the display showed them.",
+)
 @_store_options
 @_pass_world
 def score(world: _World, what: str, as_json: bool, **options: Any) -> None:

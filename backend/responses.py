@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from backend.errors import InvalidInput, NotFound
+from backend.shown import on_shown
 
 COLUMNS = (
     "study", "method", "session", "model", "evaluator", "block", "trial_index", "stimulus", "class",
@@ -78,10 +79,16 @@ def tally_file(path: Path) -> tuple[str, dict]:
     return file.method, tallies
 
 
-def score_file(path: Path, **options: Any) -> dict[str, Any]:
-    """Return the scores of a responses file; options as `scoring.score_tallies`."""
-    from backend.scoring import score_tallies
+def score_file(path: Path, exposures: str = "nominal", **options: Any) -> dict[str, Any]:
+    """Return the scores of a responses file; options as `scoring.score_tallies`.
 
+    Args:
+        exposures: `nominal`, or `shown` (HYPE-time).
+    """
+    from backend.scoring import score, score_tallies
+
+    if exposures == "shown":
+        return score(on_shown(read_responses(path)), "time", **options)
     method, tallies = tally_file(path)
     return score_tallies(tallies, method, **options)
 

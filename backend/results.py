@@ -10,6 +10,7 @@ from typing import Any
 from backend.errors import InvalidInput
 from backend.records import Study
 from backend.session import is_scored, picture_of
+from backend.shown import on_shown
 from backend.stores import Store
 
 
@@ -40,11 +41,14 @@ def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[di
             }
 
 
-def study_scores(store: Store, study: Study, **options: Any) -> dict[str, Any]:
+def study_scores(store: Store, study: Study, exposures: str = "nominal", **options: Any) -> dict[str, Any]:
     """Return the scores of a study, as `scoring.score` gives them.
 
+    Args:
+        exposures: `nominal`, or `shown` (HYPE-time).
+
     Raises:
-        InvalidInput: a qualification, or no session is finished yet.
+        InvalidInput: a qualification, no session is finished yet, or shown exposures of HYPE-infinity.
     """
     from backend.scoring import score
 
@@ -55,4 +59,9 @@ def study_scores(store: Store, study: Study, **options: Any) -> dict[str, Any]:
             f"study {study.name} has no finished session yet; "
             f"`openhype status {study.name}` shows how far it is"
         )
-    return score(study_rows(store, study), study.protocol.method, **options)
+    rows = study_rows(store, study)
+    if exposures == "shown":
+        if study.protocol.method != "time":
+            raise InvalidInput(f"study {study.name} has no exposures; it is one of HYPE-infinity")
+        rows = on_shown(rows)
+    return score(rows, study.protocol.method, **options)

@@ -11,7 +11,7 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
-    "scoring", "bootstrap", "observer", "settling",
+    "scoring", "shown", "bootstrap", "observer", "settling",
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
