@@ -193,7 +193,7 @@ def _state(light: np.ndarray) -> State:
     with np.errstate(invalid="ignore", divide="ignore"):
         u = np.where(is_black, _WHITE_UV[0], 4 * x / depth)
         v = np.where(is_black, _WHITE_UV[1], 9 * y / depth)
-        is_red = ~is_black & (light[..., 0] / total >= _RED_SHARE)
+        is_red = light[..., 0] / total >= _RED_SHARE  # of black, a comparison with NaN: False
     return State(y, u.astype(np.float32), v.astype(np.float32), is_red)
 
 

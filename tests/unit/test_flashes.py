@@ -21,7 +21,7 @@ from backend.protocol import TIME
 STAGE = 96
 """Cells across a stage of 384 px."""
 BLACK, WHITE, GRAY = (0, 0, 0), (255, 255, 255), (128, 128, 128)
-RED, DARK_ORANGE = (255, 0, 0), (255, 128, 0)
+RED, DARK_ORANGE, BLUE = (255, 0, 0), (255, 128, 0), (0, 0, 255)
 NONE = Flashes(0, 0, 0, 0)
 
 
@@ -99,7 +99,9 @@ def test_a_rise_alone_is_no_flash_and_a_rise_by_steps_is_one_change():
         (RED, GRAY, 1),
         (GRAY, DARK_ORANGE, 0),  # 1 / 1.2159 = 0.82 is a saturated red; (0.3194, 0.5389): 0.141 apart
         (DARK_ORANGE, RED, 0),  # both saturated reds, 0.132 apart
-        (GRAY, (0, 0, 255), 0),  # far apart, but no red
+        (BLUE, DARK_ORANGE, 1),  # (0.1754, 0.1579): far apart
+        (BLUE, (255, 150, 0), 0),  # as far, but 1 / 1.3050 = 0.77 is no saturated red
+        (GRAY, BLUE, 0),
     ],
 )
 def test_a_red_flash_is_a_saturated_red_far_from_what_it_alternates_with(other, colour, count):
@@ -129,9 +131,12 @@ def test_a_patch_counts_from_a_quarter_of_a_field(side, over):
     assert found == Flashes(over, 0, 4, 0)
 
 
-@pytest.mark.parametrize(("second", "over"), [((156, 156, 36), 0), ((0, 40, 36), 4)])
-def test_patches_add_up_within_a_field_and_not_across_the_stage(second, over):
-    found = flashes.flashes(*alternating(patch(cells=192), patch((0, 0, 36), second, cells=192), 4))
+@pytest.mark.parametrize(
+    ("second", "over"),
+    [((156, 156, 30), 0), ((0, 40, 30), 4), ((0, 55, 30), 4), ((55, 0, 30), 0), ((33, 0, 30), 4)],
+)
+def test_patches_add_up_within_a_field_of_85_by_64_cells_and_not_across_the_stage(second, over):
+    found = flashes.flashes(*alternating(patch(cells=192), patch((0, 0, 30), second, cells=192), 4))
 
     assert found.general == over
 
@@ -155,6 +160,13 @@ def test_small_places_that_flash_against_each_other_are_one_area():
     one, other = patch((0, 0, 30)), patch((0, 30, 30))  # 900 cells each
 
     assert flashes.flashes(*alternating(one, other, 4)).general == 4
+
+
+def test_small_places_that_flash_a_change_apart_are_one_area():
+    one, other, dark = patch((0, 0, 30)), patch((0, 30, 30)), patch()
+
+    # changes of the one: 1, 2, 3, 4; of the other: 2, 3, 4, 5
+    assert flashes.flashes(*quick(dark, one, other, one, other, dark)).general == 2
 
 
 def test_a_pattern_finer_than_a_cell_does_not_flash():
