@@ -23,11 +23,13 @@ from backend.errors import InvalidInput, NotFound
 COLUMNS = (
     "study", "method", "session", "model", "evaluator", "block", "trial_index", "stimulus", "class",
     "truth", "response", "exposure_ms", "shown_ms", "frames", "frame_ms", "mask_ms", "rt", "flags", "at",
+    "attempt", "evidence", "lateness_ms", "planned_frames", "achieved_frames", "phase_ms",
 )  # fmt: skip
 _NEEDED = ("model", "evaluator", "truth", "response")
 _NEEDED_FOR_TIME = ("block", "trial_index", "exposure_ms")
-_WHOLE = ("block", "trial_index", "frames")
-_NUMBERS = ("exposure_ms", "shown_ms", "frame_ms", "rt")
+_WHOLE = ("block", "trial_index", "frames", "attempt")
+_NUMBERS = ("exposure_ms", "shown_ms", "frame_ms", "rt", "lateness_ms")
+_LISTS = ("mask_ms", "planned_frames", "achieved_frames", "phase_ms")
 _CHUNK_ROWS = 2**10
 """Few enough for the processor's cache; with 8 times more, counting takes up to a third longer."""
 
@@ -348,7 +350,7 @@ def _value(chunk: _Chunk, i: int, column: str, text: str) -> Any:
             what = "a whole number from 0" if column in _WHOLE else "a number"
             raise chunk.bad(i, column, what, text)
         return number
-    if column == "mask_ms":
+    if column in _LISTS:
         numbers = tuple(map(_number, text.split()))
         if None in numbers:
             raise chunk.bad(i, column, "numbers set apart by spaces", text)

@@ -1,7 +1,7 @@
 """From a study's stored facts to rows of the responses file, and on to scores.
 
 The truth of a row is the server's own, from the session's plan. Only finished sessions are scored;
-sessions that broke off are kept, and exported apart from them.
+sessions that broke off, and answers to mistimed flashes, are kept and exported apart from them.
 """
 
 from collections.abc import Iterator
@@ -9,20 +9,23 @@ from typing import Any
 
 from backend.errors import InvalidInput
 from backend.records import Study
-from backend.session import picture_of
+from backend.session import is_scored, picture_of
 from backend.stores import Store
 
 
-def study_rows(store: Store, study: Study, finished: bool = True) -> Iterator[dict[str, Any]]:
+def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[dict[str, Any]]:
     """Yield one row a response, in the columns of the responses file, session by session.
 
     Args:
-        finished: the rows of finished sessions, or else those of all other sessions.
+        which: `scored`; `unfinished`, those of sessions that broke off; or `replaced`, the answers to
+            mistimed flashes, for which others stand.
     """
     for session, cursor in store.sessions(study.name):
-        if (cursor.state == "finished") != finished:
+        if (which, cursor.state) in (("scored", "active"), ("scored", "ended"), ("unfinished", "finished")):
             continue
         for response in store.responses(session.id):
+            if is_scored(session, cursor, response) == (which == "replaced"):
+                continue
             picture = picture_of(session, response.stimulus)
             yield {
                 "study": study.name,
@@ -33,6 +36,7 @@ def study_rows(store: Store, study: Study, finished: bool = True) -> Iterator[di
                 "class": picture.class_,
                 "truth": picture.truth,
                 **vars(response),
+                **(vars(response.timing) if response.timing else {}),
             }
 
 

@@ -4,9 +4,12 @@
  * Times are the frames' own timestamps, in ms.
  */
 
+const OFF_GRID = 0.2; // of a refresh
+const VARIABLE_SHARE = 0.15; // of the frames
+
 /**
- * Call `onFrame` on every frame until it returns true.
- * @param {(at: number) => boolean} onFrame
+ * Call `onFrame` on every frame until it returns true, with the frame's time and the clock's.
+ * @param {(at: number, now: number) => boolean} onFrame
  * @returns {Promise<void>}
  */
 export function everyFrame(onFrame) {
@@ -14,7 +17,7 @@ export function everyFrame(onFrame) {
     /** @param {number} at */
     const tick = (at) => {
       try {
-        if (onFrame(at)) resolve();
+        if (onFrame(at, performance.now())) resolve();
         else requestAnimationFrame(tick);
       } catch (error) {
         reject(error);
@@ -38,25 +41,52 @@ export function waitFrames(ms) {
 }
 
 /**
- * Measure the display's refresh: the median interval of `count` frames and how far they scatter.
- * @param {number} count
- * @returns {Promise<{frame_ms: number, jitter_ms: number, refresh_hz: number}>}
+ * What frame times tell of a display.
+ * @typedef {object} Refresh
+ * @property {number} frame_ms one refresh
+ * @property {number} refresh_hz
+ * @property {number} jitter_ms median distance of a frame from the grid of refreshes
+ * @property {number} dropped_frames refreshes without a frame
+ * @property {boolean} is_variable whether frames keep to no grid at all
  */
-export async function measureRefresh(count = 60) {
+
+/**
+ * Measure the display's refresh over `count` frames.
+ * @param {number} count
+ * @param {(at: number) => void} [onFrame]
+ * @returns {Promise<Refresh>}
+ */
+export async function measureRefresh(count, onFrame = () => {}) {
   /** @type {number[]} */
   const times = [];
-  await everyFrame((at) => times.push(at) > count);
+  await everyFrame((at) => {
+    onFrame(at);
+    return times.push(at) > count;
+  });
   return refreshOf(times);
 }
 
 /**
- * Median interval and median absolute deviation of frame times; pure.
- * @param {number[]} times
+ * The refresh that frame times are multiples of; pure. Refreshes without a frame are counted, so that
+ * a busy page does not make a display look slower than it is.
+ * @param {number[]} times of frames, in ms
+ * @returns {Refresh}
  */
 export function refreshOf(times) {
   const gaps = times.slice(1).map((time, i) => time - times[i]);
-  const frame_ms = median(gaps);
-  return { frame_ms, jitter_ms: median(gaps.map((gap) => Math.abs(gap - frame_ms))), refresh_hz: 1000 / frame_ms };
+  // A busy page misses refreshes, so that the shorter gaps tell what one refresh is.
+  const usual = [...gaps].sort((a, b) => a - b)[gaps.length >> 2];
+  const counts = gaps.map((gap) => Math.max(1, Math.round(gap / usual)));
+  const refreshes = counts.reduce((sum, count) => sum + count, 0);
+  const frame_ms = (times[times.length - 1] - times[0]) / refreshes;
+  const off = gaps.map((gap, i) => Math.abs(gap - counts[i] * frame_ms));
+  return {
+    frame_ms,
+    refresh_hz: 1000 / frame_ms,
+    jitter_ms: median(off),
+    dropped_frames: refreshes - gaps.length,
+    is_variable: off.filter((ms) => ms > OFF_GRID * frame_ms).length > VARIABLE_SHARE * gaps.length,
+  };
 }
 
 /** @param {number[]} values */

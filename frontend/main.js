@@ -2,16 +2,13 @@
 /** The way through the task: consent, check, session, blocks, end. */
 
 import { Refused, makeApi } from "./api.js";
-import { measureRefresh } from "./frames.js";
+import { enterFullScreen, leaveFullScreen, measureDisplay, screenAtHand, unfitness } from "./display.js";
 import { listenToKeys, onTrialKeys } from "./keys.js";
 import { ask, dollars, duration, el, hideProgress, notice, paragraphs, show } from "./screens.js";
 import { holdTab, readToken, writeToken } from "./storage.js";
 import { playBlock } from "./trials.js";
 import { makeVisit } from "./visit.js";
 
-const SMALLEST_SIDE_CSS = 480;
-const SLOWEST_HZ = 50;
-const LARGEST_JITTER = 0.25; // of a refresh: half of all frames further off than this is no steady display
 /** What the server says of a token that opens nothing; any other refusal must not cost the session. */
 const TOKEN_IS_DEAD = ["wrong_token", "unknown_session"];
 const STUDY = decodeURIComponent(location.pathname.split("/")[2] ?? "");
@@ -72,7 +69,7 @@ async function resumed(name) {
  */
 async function entered(study) {
   if (!(await consented(study))) return sayGoodbye();
-  if (study.flashes) await passesCheck();
+  if (study.flashes) await fitDisplay(study);
   const opened = await open(study, null);
   if (opened.stage === "session") return begun(study, opened);
   return afterQualification(study, opened.qualification);
@@ -147,7 +144,8 @@ async function playBlocks(study, visit) {
   ]);
   while (!visit.done) {
     const block = visit.next.block;
-    await playBlock(visit);
+    if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
+    await playBlock(visit, study.flashes ? await fitDisplay(study) : null);
     if (!visit.done) {
       await ask(
         "break",
@@ -160,6 +158,7 @@ async function playBlocks(study, visit) {
       );
     }
   }
+  await leaveFullScreen();
   hideProgress();
 }
 
@@ -210,36 +209,25 @@ function flashWarning() {
 }
 
 /**
- * Check that the device can show flashes; tells kindly where it cannot, and checks again when asked.
+ * The display, measured and found fit for flashes; tells kindly where it is not, and checks again when asked.
+ * @param {any} study
  */
-async function passesCheck() {
+async function fitDisplay(study) {
   for (;;) {
-    const reasons = await unfitness();
-    if (reasons.length === 0) return;
+    show("check", "Checking your screen", [el("p", {}, "This takes two seconds.")]);
+    const display = await measureDisplay();
+    const reasons = unfitness(display, screenAtHand(), study.refresh_hz);
+    if (reasons.length === 0) return display;
     await ask(
       "check",
       "This device cannot show the task",
       [
         ...reasons.map((reason) => el("p", {}, reason)),
-        el("p", { class: "quiet" }, "This is no fault of yours. You have not started, so nothing is lost."),
+        el("p", { class: "quiet" }, "This is no fault of yours. Nothing is lost."),
       ],
       [{ label: "Check again", value: "again", primary: true }],
     );
   }
-}
-
-/** Why the display cannot show flashes, in words for the evaluator; nothing if it can. */
-async function unfitness() {
-  show("check", "Checking your screen", [el("p", {}, "This takes two seconds.")]);
-  const { refresh_hz, jitter_ms } = await measureRefresh(90);
-  const isUnsteady = jitter_ms * refresh_hz > LARGEST_JITTER * 1000;
-  const isSmall = Math.min(innerWidth, innerHeight) < SMALLEST_SIDE_CSS;
-  const hasKeysOrMouse = matchMedia("(any-pointer: fine)").matches || matchMedia("(any-hover: hover)").matches;
-  return [
-    ...(isSmall || !hasKeysOrMouse ? ["It needs a computer with a larger screen. Please open the same link there."] : []),
-    ...(refresh_hz < SLOWEST_HZ ? [`Your screen now shows ${Math.round(refresh_hz)} pictures a second, and the task needs ${SLOWEST_HZ}. Closing other programs, or plugging in the charger, may help.`] : []),
-    ...(isUnsteady ? ["Your computer is too busy just now to show flashes evenly. Closing other programs and tabs may help."] : []),
-  ];
 }
 
 /**
