@@ -223,3 +223,24 @@ test("the refresh rate is that of most frames, whatever a few late ones say", ()
 
   assert.ok(Math.abs(refreshOf(at).refresh_hz - 144) < 0.5);
 });
+
+test("one refresh is measured well enough to count a trial's, with coarse clocks, late stamps and drops", async () => {
+  for (const [coarse_ms, late] of [[0, 0.45], [0.1, 0.4], [1, 0.24]]) {
+    for (const hz of RATES) {
+      for (let seed = 1; seed <= 100; seed += 1) {
+        const habits = { coarse_ms, drops: 0.02, lates: 0.1, late };
+        const display = makeDisplay(hz, randomFrom(seed), habits);
+        /** @type {number[]} */
+        const stamps = [];
+        await display.everyFrame((at) => stamps.push(at) > 120);
+
+        const { frame_ms } = refreshOf(stamps);
+
+        // Over a second and a half of countdown, one refresh must not become half of one more or less.
+        const refreshes = 1500 / display.frame_ms;
+        const drift = (refreshes * Math.abs(frame_ms - display.frame_ms)) / display.frame_ms;
+        assert.ok(drift < 0.5, `seed ${seed} at ${hz} Hz, clock of ${coarse_ms} ms: ${drift} refreshes`);
+      }
+    }
+  }
+});
