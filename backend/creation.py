@@ -111,6 +111,7 @@ def create(store: Store, data: DataDir, order: Order, now: datetime, progress: A
         )
         sampling.check_pool(study, sampling.pool_of(intake.stimuli))
         study = _with_masks(study, order, partial, intake, progress)
+        study = _with_flash_note(study, order, partial, intake)
         _publish(store, data, study, intake.stimuli, partial)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -189,6 +190,17 @@ def _with_masks(study: Study, order: Order, partial: Path, intake: Any, progress
             progress=progress,
         )
     return dataclasses.replace(study, masks=tuple(names))
+
+
+def _with_flash_note(study: Study, order: Order, partial: Path, intake: Any) -> Study:
+    from backend import photosensitivity
+
+    if study.protocol.method != "time":
+        return study
+    pictures = [stimulus.name for stimulus in intake.stimuli]
+    return dataclasses.replace(
+        study, notes=(*study.notes, photosensitivity.note(study, pictures, partial, order.seed))
+    )
 
 
 def _publish(store: Store, data: DataDir, study: Study, stimuli: Any, partial: Path) -> None:

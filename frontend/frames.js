@@ -4,8 +4,7 @@
  * Times are the frames' own timestamps, in ms.
  */
 
-const OFF_GRID = 0.2; // of a refresh
-const VARIABLE_SHARE = 0.15; // of the frames
+const OFF_GRID = 0.1; // of a refresh: half of all frames further from the grid than this keep to none
 
 /**
  * Call `onFrame` on every frame until it returns true, with the frame's time and the clock's.
@@ -76,17 +75,59 @@ export function refreshOf(times) {
   const gaps = times.slice(1).map((time, i) => time - times[i]);
   // A busy page misses refreshes, so that the shorter gaps tell what one refresh is.
   const usual = [...gaps].sort((a, b) => a - b)[gaps.length >> 2];
-  const counts = gaps.map((gap) => Math.max(1, Math.round(gap / usual)));
-  const refreshes = counts.reduce((sum, count) => sum + count, 0);
-  const frame_ms = (times[times.length - 1] - times[0]) / refreshes;
-  const off = gaps.map((gap, i) => Math.abs(gap - counts[i] * frame_ms));
+  // A coarse clock tells one gap badly; the line through all of them then counts the refreshes better.
+  const rough_ms = slope(placesOf(gaps, usual), times);
+  const places = placesOf(gaps, rough_ms);
+  const frame_ms = slope(places, times);
+  const off = gaps.map((gap, i) => Math.abs(gap - (places[i + 1] - places[i]) * frame_ms));
   return {
     frame_ms,
     refresh_hz: 1000 / frame_ms,
     jitter_ms: median(off),
-    dropped_frames: refreshes - gaps.length,
-    is_variable: off.filter((ms) => ms > OFF_GRID * frame_ms).length > VARIABLE_SHARE * gaps.length,
+    dropped_frames: places[places.length - 1] - gaps.length,
+    is_variable: median(distancesFrom(places, times, frame_ms)) > OFF_GRID * frame_ms,
   };
+}
+
+/**
+ * The refreshes of frames, counted from the first one.
+ * @param {number[]} gaps
+ * @param {number} frame_ms
+ */
+function placesOf(gaps, frame_ms) {
+  const places = [0];
+  for (const gap of gaps) places.push(places[places.length - 1] + Math.max(1, Math.round(gap / frame_ms)));
+  return places;
+}
+
+/**
+ * Rise of the straight line nearest to the points (least squares): of all frames, where first and last
+ * alone would make a late or coarse time stamp of either an error of the whole.
+ * @param {number[]} xs
+ * @param {number[]} ys
+ */
+function slope(xs, ys) {
+  const x = mean(xs);
+  const y = mean(ys);
+  const products = xs.map((each, i) => (each - x) * (ys[i] - y));
+  return mean(products) / mean(xs.map((each) => (each - x) ** 2));
+}
+
+/**
+ * How far frames are from the grid of refreshes; where there is none, it runs away from them.
+ * @param {number[]} places
+ * @param {number[]} times
+ * @param {number} frame_ms
+ */
+function distancesFrom(places, times, frame_ms) {
+  const offsets = times.map((time, i) => time - places[i] * frame_ms);
+  const middle = median(offsets);
+  return offsets.map((offset) => Math.abs(offset - middle));
+}
+
+/** @param {number[]} values */
+function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /** @param {number[]} values */

@@ -11,11 +11,11 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
-    "scoring", "shown", "bootstrap", "observer", "settling",
+    "scoring", "shown", "bootstrap", "observer", "settling", "flashes",
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
-    "parallel", "intake", "masks", "masks.phase",
+    "parallel", "intake", "masks", "masks.phase", "photosensitivity",
     "responses", "demo_images",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
