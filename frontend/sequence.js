@@ -1,10 +1,12 @@
 // @ts-check
 /** Runs a planned sequence of phases frame by frame, on the page or in a worker alike. */
 
+import { refreshOf } from "./frames.js";
 import { phaseAt, planPhases, refreshOfCallback } from "./planner.js";
 
 const GATE_FRAMES = 6;
 const GATE_LIMIT = 120;
+const FEWEST_FRAMES = 20; // tell the refresh interval to within some percent
 
 /**
  * @typedef {import("./planner.js").Drawn} Drawn
@@ -28,14 +30,12 @@ export async function runSequence(durations_ms, anchor, frame_ms, everyFrame, dr
   /** @type {(Drawn | null)[]} */
   const drawn = edges.map(() => null);
   /** @type {number[]} */
-  const gaps = [];
+  const times = [];
   let began = NaN;
-  let last = NaN;
   let current = -1;
   await everyFrame((at, now) => {
     if (current < 0) began = at;
-    else gaps.push(at - last);
-    last = at;
+    times.push(at);
     const phase = phaseAt(edges, refreshOfCallback({ at, now }, began, frame_ms));
     if (phase === current) return false;
     current = phase;
@@ -43,7 +43,7 @@ export async function runSequence(durations_ms, anchor, frame_ms, everyFrame, dr
     drawn[phase] = { at, now };
     return phase === durations_ms.length;
   });
-  return { edges, drawn, frame_ms: gaps.sort((a, b) => a - b)[gaps.length >> 1] ?? frame_ms };
+  return { edges, drawn, frame_ms: times.length > FEWEST_FRAMES ? refreshOf(times).frame_ms : frame_ms };
 }
 
 /**
