@@ -89,7 +89,17 @@ def checked(told, sequences, what):
         if is_wrong and not is_flagged and timing["evidence"] == "worker" and was_drawn_right:
             stalls += 1  # the display stood still after the worker had handed over its frame in time
         elif is_wrong and not is_flagged:
-            unflagged.append((trial, shown))
+            unflagged.append(
+                {
+                    "evidence": timing["evidence"],
+                    "planned": timing["planned_frames"],
+                    "page": timing["achieved_frames"],
+                    "trace": shown,
+                    "drawn_ms": [round(phase.drawn_ms - phases[0].drawn_ms, 1) for phase in phases],
+                    "delay_ms": [round(phase.presented_ms - phase.drawn_ms, 1) for phase in phases],
+                    "lateness_ms": timing["lateness_ms"],
+                }
+            )
     print(f"{what}: {len(told)} flashes, {flagged} flagged, {false_alarms} of them falsely, {stalls} stalls")  # noqa: T201
     assert unflagged == []
     assert stalls <= max(1, len(told) // 10)
