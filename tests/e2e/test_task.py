@@ -117,7 +117,7 @@ def busy(page):
 
 
 def test_on_a_busy_page_mistimed_flashes_are_replaced_and_the_worker_takes_over(player, site):
-    site.create("glimpse", "time", images=8, blocks=1, spare_images=16, countdown_ms=100, feedback_ms=50)
+    site.create("glimpse", "time", images=8, blocks=1, spare_images=80, countdown_ms=100, feedback_ms=50)
     player.visit("glimpse")
     player.press("consent")
     player.press("instructions")
