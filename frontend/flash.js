@@ -99,7 +99,7 @@ async function showFlash({ screen, presenter, display }, phases, k) {
       timing,
       flags: [
         ...flags,
-        ...(isAsPlanned(timing) ? [] : ["mistimed"]),
+        ...(isAsPlanned(timing, display.frame_ms) ? [] : ["mistimed"]),
         ...(hasChanged(frame_ms, display.frame_ms) && !flags.includes("display_changed") ? ["display_changed"] : []),
       ],
     })),

@@ -4,6 +4,8 @@
  * came out so. Pure: times in ms go in, refreshes come out.
  */
 
+const LARGEST_DOUBT = 0.4; // of a refresh
+
 /**
  * What is known of a sequence that was shown; by phase, in order.
  * @typedef {object} Timing
@@ -63,7 +65,8 @@ export function refreshOfCallback({ at, now }, began, frame_ms) {
 }
 
 /**
- * The timing of a sequence from when each phase was drawn.
+ * The timing of a sequence from when each phase was drawn. A callback that runs late in its refresh may
+ * or may not still be shown in it, so that it is the clock that counts and not the refresh.
  * @param {number[]} edges as planned
  * @param {(Drawn | null)[]} drawn for each phase, null if never, and last the end of them all
  * @param {number} frame_ms
@@ -71,8 +74,7 @@ export function refreshOfCallback({ at, now }, began, frame_ms) {
  * @returns {Timing}
  */
 export function timingOfCallbacks(edges, drawn, frame_ms, evidence) {
-  const first = /** @type {Drawn} */ (drawn.find((frame) => frame !== null));
-  const starts = drawn.map((frame) => (frame ? refreshOfCallback(frame, first.at, frame_ms) * frame_ms : null));
+  const starts = drawn.map((frame) => (frame ? frame.now : null));
   const lateness = drawn.map((frame) => (frame ? frame.now - frame.at : 0));
   return { ...timingOfStarts(edges, starts, frame_ms), evidence, lateness_ms: Math.max(0, ...lateness) };
 }
@@ -90,11 +92,13 @@ export function timingOfPresentations(edges, presented, frame_ms, lateness_ms) {
 }
 
 /**
- * Whether every phase stood for the refreshes it was planned for.
+ * Whether every phase stood for the refreshes it was planned for, and surely so: a time half-way
+ * between two numbers of refreshes tells neither.
  * @param {Timing} timing
+ * @param {number} frame_ms
  */
-export function isAsPlanned(timing) {
-  return timing.planned_frames.every((planned, i) => planned === timing.achieved_frames[i]);
+export function isAsPlanned({ planned_frames, phase_ms }, frame_ms) {
+  return planned_frames.every((planned, i) => Math.abs(phase_ms[i] / frame_ms - planned) <= LARGEST_DOUBT);
 }
 
 /**

@@ -114,7 +114,7 @@ async function flashes(stage, frame_ms, inWorker) {
   }
   presenter.end();
   const latest = Math.max(...timings.map((timing) => timing.lateness_ms));
-  return [inWorker ? "in a worker" : "on the page", timings[0].evidence, `${timings.filter(isAsPlanned).length} of ${timings.length}`, `${latest.toFixed(1)} ms`];
+  return [inWorker ? "in a worker" : "on the page", timings[0].evidence, `${timings.filter((timing) => isAsPlanned(timing, frame_ms)).length} of ${timings.length}`, `${latest.toFixed(1)} ms`];
 }
 
 /** @param {number} gray */

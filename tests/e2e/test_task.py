@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from backend.session import is_scored, picture_of
+from backend.session import is_scored, picture_at, picture_of
 
 
 def test_an_infinity_session_is_played_with_keys_and_every_answer_is_stored(player, site):
@@ -90,8 +90,8 @@ def test_a_flashed_picture_is_never_shown_twice_after_a_reload(player, site):
     player.start_flashes()
     player.answer("f")
     player.wait("question")
-    session = site.stored("glimpse")[0]
-    flashed = session.blocks[0].stimuli[1]
+    session, cursor, _ = site.stored("glimpse")
+    flashed = picture_at(session, cursor, cursor.trial_index).stimulus
 
     player.page.reload()
     player.press("instructions")
@@ -117,7 +117,7 @@ def busy(page):
 
 
 def test_on_a_busy_page_mistimed_flashes_are_replaced_and_the_worker_takes_over(player, site):
-    site.create("glimpse", "time", images=8, blocks=1, spare_images=16, countdown_ms=100, feedback_ms=50)
+    site.create("glimpse", "time", images=8, blocks=1, spare_images=80, countdown_ms=100, feedback_ms=50)
     player.visit("glimpse")
     player.press("consent")
     player.press("instructions")
