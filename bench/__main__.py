@@ -3,14 +3,14 @@
 import json
 from pathlib import Path
 
-from bench import answers, pictures, statistics
+from bench import answers, masks, pictures, statistics
 
 RESULTS = Path(__file__).parent / "results.json"
 
 
 def main() -> None:
     results = {}
-    for run in (answers.run, pictures.run, statistics.run):
+    for run in (answers.run, pictures.run, masks.run, statistics.run):
         for name, result in run().items():
             results[name] = result
             goal = f" (goal: {result['goal']})" if "goal" in result else ""
