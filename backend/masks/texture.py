@@ -34,7 +34,7 @@ VERSION = 1
 """Goes up whenever the same picture and seed give another mask, so that no old one is taken from a cache."""
 TOLERANCE = 0.005
 """Remaining error (`statistics.remaining_error`) at which the statistics count as matched."""
-MOST_ROUNDS = 50
+MOST_ROUNDS = 40
 _ROUNDS_A_CHECK = 5
 _COARSE_ROUNDS = 8
 _BEYOND = 0.8

@@ -88,6 +88,39 @@ def test_lags_are_means_of_products_with_the_moved_field():
     assert found == pytest.approx(by_hand, abs=1e-5)
 
 
+def test_statistics_are_those_of_plenoptic():
+    """Expected values: plenoptic 2.1.1, `PortillaSimoncelli((64, 64), n_scales=2)` in float64.
+
+    Of the picture / 255. Its deviations are in picture units, and its second scale is not divided
+    by 4, the residual not by 16.
+    """
+    y, x = np.indices((64, 64))
+    picture = 128 + 60 * np.sin(2 * np.pi * (3 * x + 2 * y) / 64) * np.cos(2 * np.pi * (x * y % 64) / 64)
+    picture = picture + 40 * ((x // 8 + y // 5) % 3 - 1)
+    channel = ((picture - picture.mean()) / picture.std())[None].astype(np.float32)
+
+    found = statistics.measure(pyramids.spectrum(channel), pyramids.pyramid(64))
+
+    fine, coarse = found.scales
+    size, coarse_size = (np.sqrt(np.diag(s.magnitude_covariance)) for s in (fine, coarse))
+    real, coarse_real = (np.sqrt(np.diag(s.real_covariance)) for s in (fine, coarse))
+    parents = fine.magnitude_parents / np.outer(size, coarse_size)
+    real_parents = fine.real_parents / np.outer(real, np.tile(coarse_real, 2))
+    across = fine.magnitude_covariance / np.outer(size, size)
+    lowpass = [fine.lowpass, coarse.lowpass, found.below]
+    close = lambda *values: pytest.approx(values, abs=1e-3)  # noqa: E731
+    assert [low.skewness[0] for low in lowpass] == close(0.0261, 0.0316, -0.0407)
+    assert [low.kurtosis[0] for low in lowpass] == close(2.3321, 2.3089, 2.0331)
+    assert [low.covariance[0, 0] ** 0.5 for low in lowpass] == close(0.7930, 2.603 / 4, 6.7418 / 16)
+    assert found.above[0] == close(0.3269)
+    assert size == close(0.2115, 0.1964, 0.1989, 0.2028)
+    assert across[np.tril_indices(4, -1)] == close(0.2804, -0.1749, 0.2710, 0.3714, -0.0308, 0.3048)
+    assert parents[0] == close(0.3483, 0.2674, -0.1325, 0.2202)
+    assert real_parents[2] == close(0.0264, -0.1204, -0.2228, -0.0438, 0.0056, 0.0072, 0.0048, -0.0096)
+    assert (fine.magnitude_lags / size[:, None] ** 2)[0, 1:4] == close(0.8968, 0.6665, 0.4419)
+    assert (fine.lowpass.lags / fine.lowpass.covariance)[0, 4:8] == close(0.3136, 0.3905, 0.5963, 0.7379)
+
+
 def test_covariances_are_brought_to_what_is_wanted():
     x, others, model = noise(2, 3, 9000), noise(3, 2, 9000), noise(4, 5, 9000)
     model[:3] += 0.5 * model[3:4]
