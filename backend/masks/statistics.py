@@ -68,10 +68,9 @@ class Statistics:
 
 def measure(half: np.ndarray, pyramid: Pyramid) -> Statistics:
     """Return the statistics of channels with the half spectra `half` (channel, side, side // 2 + 1)."""
-    spectra = [pyramids.bands(half, scale) for scale in pyramid.scales]
+    coarser = [*pyramid.scales[1:], None]
     scales = tuple(
-        _band_statistics(half, whole, coarser, scale)
-        for scale, whole, coarser in zip(pyramid.scales, spectra, [*spectra[1:], None], strict=True)
+        _band_statistics(half, scale, below) for scale, below in zip(pyramid.scales, coarser, strict=True)
     )
     residual = pyramids.resized(half, pyramid.residual_side) * pyramid.below
     below = lowpass_statistics(pyramids.field(without_mean(residual), pyramid.residual_side))
@@ -193,13 +192,11 @@ def without_mean(half: np.ndarray) -> np.ndarray:
     return half
 
 
-def _band_statistics(
-    half: np.ndarray, whole: np.ndarray, coarser: np.ndarray | None, scale: Scale
-) -> BandStatistics:
-    complex_bands = pyramids.complex_field(whole, scale.side)
+def _band_statistics(half: np.ndarray, scale: Scale, coarser: Scale | None) -> BandStatistics:
+    complex_bands = pyramids.complex_field(pyramids.bands(half, scale), scale.side)
     magnitudes = np.abs(complex_bands)
     size, real = centred(magnitudes), rows(complex_bands.real)
-    parents = None if coarser is None else pyramids.complex_field(coarser, scale.side)
+    parents = None if coarser is None else pyramids.complex_field(pyramids.bands(half, coarser), scale.side)
     lowpass = pyramids.field(without_mean(pyramids.resized(half, scale.side) * scale.below), scale.side)
     return BandStatistics(
         magnitude_mean=rows(magnitudes).mean(axis=1, keepdims=True),

@@ -41,6 +41,8 @@ _BEYOND = 0.8
 """Share of a round's progress that is added to it: the error halves in about half as many rounds."""
 _FAINT = 0.25
 """Standard deviation (in levels of 255) below which a colour is left out: rounding alone gives 0.29."""
+_LARGEST_TILE_PX = 512
+"""Larger masks repeat a tile: its statistics are those of the whole, since all count as periodic."""
 _TINY = 1e-12
 
 
@@ -84,9 +86,12 @@ def synthesise(
     source = read(picture)
     if not len(source.channels):
         return picture.copy()
-    pyramid = pyramids.pyramid(len(picture))
-    wanted = measure(pyramids.spectrum(source.channels), pyramid)
-    half = pyramids.spectrum(rng.standard_normal(source.channels.shape, dtype=np.float32))
+    side = len(picture)
+    tiles = -(-side // _LARGEST_TILE_PX)
+    wanted = measure(pyramids.spectrum(source.channels), pyramids.pyramid(side))
+    pyramid = pyramids.pyramid(-(-side // tiles))
+    noise = rng.standard_normal((len(source.channels), pyramid.side, pyramid.side), dtype=np.float32)
+    half = pyramids.spectrum(noise)
     for finest in range(len(pyramid.scales) - 1, 0, -1):
         half = _coarse_settled(half, wanted, pyramid, finest)
 
@@ -98,8 +103,8 @@ def synthesise(
 
     half = _settled(half, project, rounds, is_matched)
     levels = _levels(pyramids.field(half, pyramid.side), source)
-    shown = np.broadcast_to(np.moveaxis(levels, 0, -1), picture.shape)
-    return at_luminance(shown, mean_luminance(picture))
+    whole = np.tile(np.moveaxis(levels, 0, -1), (tiles, tiles, 1))[:side, :side]
+    return at_luminance(np.broadcast_to(whole, picture.shape), mean_luminance(picture))
 
 
 def read(picture: np.ndarray) -> Source:
