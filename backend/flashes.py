@@ -50,7 +50,8 @@ _TO_XYZ = np.array(
     dtype=np.float32,
 )
 _LEVELS = np.arange(256) / 255
-_LINEAR = np.where(_LEVELS <= 0.04045, _LEVELS / 12.92, ((_LEVELS + 0.055) / 1.055) ** 2.4).astype(np.float32)
+LINEAR = np.where(_LEVELS <= 0.04045, _LEVELS / 12.92, ((_LEVELS + 0.055) / 1.055) ** 2.4).astype(np.float32)
+"""Linear light (0 to 1) of each level of sRGB (IEC 61966-2-1)."""
 
 
 class State(NamedTuple):
@@ -139,10 +140,10 @@ def state_of(pixels: np.ndarray, cells: int) -> State:
     size = len(pixels)
     starts = np.arange(cells) * size // cells
     if cells >= size:
-        light = _LINEAR[pixels[starts][:, starts]]
+        light = LINEAR[pixels[starts][:, starts]]
     else:
         widths = np.diff(starts, append=size).astype(np.float32)
-        sums = np.add.reduceat(np.add.reduceat(_LINEAR[pixels], starts, axis=1), starts, axis=0)
+        sums = np.add.reduceat(np.add.reduceat(LINEAR[pixels], starts, axis=1), starts, axis=0)
         light = sums / (widths[:, None] * widths)[..., None]
     return _state(light)
 

@@ -14,6 +14,10 @@ from backend.staircase import NAMED_RULES, StaircaseRule
 
 Method = Literal["infinity", "time"]
 METHODS = ("infinity", "time")
+MADE_MASKS = ("texture", "phase")
+"""Kinds of masks that are made from a study's own pictures."""
+OWN_MASKS = "own"
+"""What a study whose masks were brought along has for a kind."""
 _EXACT_FROM_MS = 100
 """Under it, a step of 10 ms would often change nothing that a display of 60 Hz shows."""
 
@@ -57,6 +61,11 @@ class Protocol:
     full_screen: bool = _setting(True, "show flashes in full screen, where the browser can")
     countdown_from: int = _setting(3, "first number of the countdown before a flash", 0, 10)
     countdown_ms: float = _setting(500, "how long each number of the countdown stands", 50, 5000)
+    masks: str = _setting(
+        "texture",
+        "how masks are made from the pictures: `texture` (Portilla and Simoncelli) or `phase` (quick: "
+        "scrambled phases); `own` is what a study with `--masks DIR` has",
+    )
     mask_count: int = _setting(4, "masks after a flash", 0, 20)
     mask_ms: float = _setting(30, "how long each mask stands", 4, 1000)
     feedback: bool = _setting(True, "tell right or wrong after each answer")
@@ -92,6 +101,8 @@ class Protocol:
         for name in ("images", "spare_images"):
             if getattr(self, name) % 2:
                 raise InvalidInput(f"{name} must be even, half of them being real, not {getattr(self, name)}")
+        if self.masks not in (*MADE_MASKS, OWN_MASKS):
+            raise InvalidInput(f"masks must be 'texture' or 'phase', not {self.masks!r}")
         if self.exposure_steps not in ("auto", "ms", "frames"):
             raise InvalidInput(
                 f"exposure_steps must be 'auto', 'ms' or 'frames', not {self.exposure_steps!r}"

@@ -8,10 +8,16 @@ import functools
 import json
 from pathlib import Path
 
-from bench import answers, pictures, presenters, statistics
+from bench import answers, masks, pictures, presenters, statistics
 
 RESULTS = Path(__file__).parent / "results.json"
-BENCHMARKS = {"answers": answers, "pictures": pictures, "statistics": statistics, "presenters": presenters}
+BENCHMARKS = {
+    "answers": answers,
+    "pictures": pictures,
+    "masks": masks,
+    "statistics": statistics,
+    "presenters": presenters,
+}
 
 
 def main() -> None:

@@ -23,3 +23,12 @@ export function drawPhase(pen, phase) {
   pen.font = `600 ${Math.round(height / 4)}px system-ui, sans-serif`;
   pen.fillText(phase.text, width / 2, height / 2);
 }
+
+/**
+ * Draw a number and wipe it: the first text costs milliseconds, for its font.
+ * @param {CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D} pen
+ */
+export function warmUp(pen) {
+  drawPhase(pen, { text: "3" });
+  drawPhase(pen, null);
+}

@@ -6,7 +6,7 @@
  */
 
 import { everyFrame } from "./frames.js";
-import { drawPhase } from "./painting.js";
+import { drawPhase, warmUp } from "./painting.js";
 import { timingOfCallbacks, timingOfPresentations } from "./planner.js";
 import { hasElementTiming, makeProbes } from "./probes.js";
 import { runSequence } from "./sequence.js";
@@ -108,7 +108,7 @@ function addCanvas(stage, { css, px }) {
 function pageBackend(stage, size) {
   const canvas = addCanvas(stage, size);
   const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
-  drawPhase(pen, null);
+  warmUp(pen);
   /** @type {Show} */
   async function show(phases, frame_ms, onPhase) {
     const serial = (sequences += 1);
@@ -121,8 +121,9 @@ function pageBackend(stage, size) {
       (i) => {
         drawPhase(pen, phases[i] ?? null);
         probes?.reveal(i);
-        performance.mark(`openhype:${serial}:${i}`);
+        const { startTime } = performance.mark(`openhype:${serial}:${i}`);
         onPhase(phases[i] ?? null);
+        return startTime;
       },
     );
     const known = timingOfCallbacks(edges, drawn, frame_ms, "callback");

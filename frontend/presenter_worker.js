@@ -2,7 +2,7 @@
 /** The presenter's back end in a worker: the same sequence, on a canvas that the page does not hold up. */
 
 import { everyFrame } from "./frames.js";
-import { drawPhase } from "./painting.js";
+import { drawPhase, warmUp } from "./painting.js";
 import { timingOfCallbacks } from "./planner.js";
 import { runSequence } from "./sequence.js";
 
@@ -13,7 +13,7 @@ let pen;
 scope.onmessage = async (/** @type {MessageEvent} */ { data }) => {
   if (data.canvas) {
     pen = data.canvas.getContext("2d", { alpha: false });
-    if (pen) drawPhase(pen, null);
+    if (pen) warmUp(pen);
     scope.postMessage({ ready: Boolean(pen) && typeof scope.requestAnimationFrame === "function" });
     return;
   }
@@ -21,8 +21,9 @@ scope.onmessage = async (/** @type {MessageEvent} */ { data }) => {
   const durations = phases.map((/** @type {{ms: number}} */ phase) => phase.ms);
   const { edges, drawn, frame_ms: measured } = await runSequence(durations, anchor, frame_ms, everyFrame, (i) => {
     drawPhase(pen, phases[i] ?? null);
-    performance.mark(`openhype:${serial}:${i}`);
+    const { startTime } = performance.mark(`openhype:${serial}:${i}`);
     scope.postMessage({ phase: i });
+    return startTime;
   });
   for (const phase of phases) phase.picture?.close();
   performance.clearMarks();

@@ -49,7 +49,8 @@ class Site:
 
     def create(self, name, method="infinity", kind="study", **settings):
         models = (("gan", self.folders / "gan"),)
-        order = Order(name, kind, method, self.folders / "real", models, {"size_px": SIZE, **settings})
+        settings = {"size_px": SIZE, "masks": "phase", **settings}
+        order = Order(name, kind, method, self.folders / "real", models, settings)
         return create(self.store, self.data, order, datetime.now(UTC))
 
     def truths(self, study):

@@ -102,7 +102,7 @@ def checked(told, sequences, what):
             )
     print(f"{what}: {len(told)} flashes, {flagged} flagged, {false_alarms} of them falsely, {stalls} stalls")  # noqa: T201
     assert unflagged == []
-    assert stalls <= max(2, len(told) // 5)
+    assert stalls <= len(told) // 2, "the worker's frames are shown late as a rule"
     return [trial["timing"]["evidence"] for trial in told]
 
 

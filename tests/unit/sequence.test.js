@@ -25,7 +25,7 @@ const GATE = 7; // callbacks until six gaps of one refresh were seen
 
 async function shown(durations, frame, everyFrame) {
   const drawn = [];
-  const sequence = await runSequence(durations, 0, frame, everyFrame, (phase) => drawn.push(phase));
+  const sequence = await runSequence(durations, 0, frame, everyFrame, (phase) => void drawn.push(phase));
   return { ...timingOfCallbacks(sequence.edges, sequence.drawn, frame, "callback"), drawn, frame_ms: sequence.frame_ms };
 }
 

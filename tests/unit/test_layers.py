@@ -15,7 +15,9 @@ PURE = {
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
-    "parallel", "intake", "masks", "masks.phase", "photosensitivity",
+    "parallel", "intake", "uniform", "masks", "masks.cache", "masks.luminance", "masks.phase",
+    "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
+    "photosensitivity",
     "responses", "demo_images",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",

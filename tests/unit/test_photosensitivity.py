@@ -39,7 +39,18 @@ def notes_of(tmp_path):
     return notes_of
 
 
-TIME = ["--method", "time", "--set", "images=8", "--set", "blocks=1", "--set", "spare_images=2"]
+TIME = [
+    "--method",
+    "time",
+    "--set",
+    "masks=phase",
+    "--set",
+    "images=8",
+    "--set",
+    "blocks=1",
+    "--set",
+    "spare_images=2",
+]
 
 
 def test_a_default_time_study_is_within_the_threshold(notes_of):
