@@ -26,7 +26,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests import browser, node
-from tests.e2e.trace import Trace, traced
+from tests.e2e.trace import Trace, stalls_during, traced
 
 HERE = Path(__file__).parent
 FOLDERS = {"pages": HERE / "pages", "peers": HERE / "node_modules", "assets": HERE.parent / "frontend"}
@@ -79,11 +79,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class Seen:
-    """One flash as it was presented, in refreshes; `was_flagged` is None where the page tells nothing."""
+    """One flash as it was presented; what the page and the trace say of it is None for peers."""
 
     is_exact: bool
     is_whole: bool
     was_flagged: bool | None = None
+    machine_stalled: bool | None = None
 
 
 def run(is_quick: bool = False) -> dict:
@@ -160,7 +161,15 @@ def _judged(trace: Trace, trials: list[Trial], told: list[dict], frame_ms: float
     seen = [flash_seen(shown, trial, frame_ms) for trial in trials]
     if not told:
         return seen
-    return [replace(each, was_flagged=fact["was_flagged"]) for each, fact in zip(seen, told, strict=True)]
+    phases, stalled = trace.sequences(), trace.stalls(frame_ms)
+    return [
+        replace(
+            each,
+            was_flagged=fact["was_flagged"],
+            machine_stalled=bool(stalls_during(phases[number], stalled)),
+        )
+        for number, (each, fact) in enumerate(zip(seen, told, strict=True), start=1)
+    ]
 
 
 def _orders(trials: list[Trial]) -> list[dict]:
@@ -282,8 +291,9 @@ def _known(flashes: Sequence[Seen]) -> str:
     if flashes[0].was_flagged is None:
         return ""
     flagged = sum(bool(each.was_flagged) for each in flashes)
-    unknown = sum(not each.is_whole and not each.was_flagged for each in flashes)
-    return f", {flagged} flagged, {unknown} wrong unknown"
+    unknown = [each for each in flashes if not each.is_whole and not each.was_flagged]
+    stalled = sum(bool(each.machine_stalled) for each in unknown)
+    return f", {flagged} flagged, {len(unknown)} wrong unknown, {stalled} of them in a stall of the machine"
 
 
 def _results(seen: Mapping[tuple[str, str], list[Seen]], conditions: list[str]) -> dict:

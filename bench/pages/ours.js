@@ -30,7 +30,7 @@ async function play(trials, { mask_ms, blank_ms, side_px, frame_ms, in_worker })
     const { settled } = await presenter.show(phases, frame_ms);
     const { timing } = await settled;
     const was_flagged = !isAsPlanned(timing, frame_ms);
-    told.push({ was_flagged, evidence: timing.evidence, planned_frames: timing.planned_frames });
+    told.push({ was_flagged, timing });
     if (was_flagged) presenter.leavePage();
   }
   presenter.end();
