@@ -1,10 +1,11 @@
 # `make demo` and `make test` set everything up themselves. PYTHON names the interpreter to start from.
 PYTHON ?= python3
 VENV := .venv
+VALIDATE := .venv-validate
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 
-.PHONY: demo test unit e2e types lint bench clean
+.PHONY: demo test unit e2e types lint bench validate clean
 
 demo: $(STAMPS)/demo
 	$(BIN)/openhype demo
@@ -27,6 +28,17 @@ e2e: $(STAMPS)/node $(STAMPS)/browser
 
 bench: $(STAMPS)/dev
 	$(BIN)/python -m bench
+
+# In an environment of its own: what it compares with is large, and nothing else needs it.
+validate: $(VALIDATE)/.installed
+	$(VALIDATE)/bin/python -m validate
+
+$(VALIDATE)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "openhype needs Python 3.11 or newer; run: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VALIDATE)
+	$(VALIDATE)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VALIDATE)/bin/python -m pip install --quiet --editable . --group validate
+	touch $@
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "openhype needs Python 3.11 or newer; run: make PYTHON=python3.12 ...")'
@@ -53,4 +65,4 @@ $(STAMPS)/browser: $(STAMPS)/dev
 	touch $@
 
 clean:
-	rm -rf $(VENV) node_modules build dist *.egg-info
+	rm -rf $(VENV) $(VALIDATE) node_modules build dist *.egg-info

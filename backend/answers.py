@@ -19,7 +19,7 @@ from backend.records import FAKE, TRUTHS
 
 NAMES = ("session", "stimulus", "class")
 """Columns of texts that need not be there."""
-NUMBERS = ("shown_ms", "rt")
+NUMBERS = ("frames", "frame_ms", "rt")
 """Columns of numbers that need not be there; an empty cell is NaN."""
 
 

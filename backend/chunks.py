@@ -14,7 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TextIO
 
-from backend.columns import COLUMNS, NEEDED
+from backend.columns import COLUMNS, LISTS, NEEDED
 from backend.errors import InvalidInput, NotFound
 
 _CHUNK_ROWS = 2**10
@@ -122,7 +122,7 @@ def _json_cells(path: Path, line: int, text: str) -> list[str]:
         raise InvalidInput(f"{path} line {line}: {', '.join(missing)} missing")
     for column in COLUMNS:
         value = record.get(column)
-        parts = value if isinstance(value, list) and column in ("mask_ms", "flags") else [value]
+        parts = value if isinstance(value, list) and column in (*LISTS, "flags") else [value]
         if not all(part is None or isinstance(part, str) for part in parts):
             raise InvalidInput(f"{path} line {line}: {column} must be a text or a number, not {value!r}")
     return [_json_cell(record.get(column)) for column in COLUMNS]

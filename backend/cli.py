@@ -13,7 +13,8 @@ import click
 
 from backend import __version__
 from backend.datadir import DataDir
-from backend.errors import OpenhypeError
+from backend.errors import InvalidInput, OpenhypeError
+from backend.protocol import MADE_MASKS
 from backend.stores import Store, open_store
 
 _DEFAULT_STORE = "sqlite:///openhype.db"
@@ -167,6 +168,33 @@ def create(world: _World, name: str, method: str, real: Path | None, models: tup
 
 
 @main.command()
+@click.argument("what", metavar="NAME|DIR")
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True)
+@click.option("--kind", type=click.Choice(MADE_MASKS), default="texture", show_default=True)
+@click.option(
+    "--size", "size_px", type=click.IntRange(16, 2048), default=256, show_default=True, metavar="PX"
+)
+@click.option("--count", type=click.IntRange(1, 1000), default=10, show_default=True, metavar="N")
+@click.option("--seed", type=int, default=0, show_default=True)
+@_store_options
+@_pass_world
+def masks(world: _World, what: str, out: Path, count: int, **options: Any) -> None:
+    """Show masks as a PNG: those of the study NAME, or pictures of the folder DIR above their masks."""
+    from backend.masks import sheet
+
+    if "/" not in what and not Path(what).is_dir():
+        study = world.store.study(what)
+        folder = world.data.images(study.name)
+        if not study.masks:
+            raise InvalidInput(f"study {what} has no masks")
+        picture = sheet.of_masks([folder / name for name in study.masks[:count]])
+    else:
+        picture = sheet.of_sources(Path(what), count, progress=_progress_bar, **options)
+    picture.save(out, "PNG", optimize=True)
+    click.echo(str(out))
+
+
+@main.command()
 @click.argument("name")
 @_image_options
 @_store_options
@@ -275,6 +303,12 @@ def status(world: _World, name: str | None, as_json: bool) -> None:
 @click.option("--seed", type=int, help="Seed of the Monte Carlo bootstrap.")
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95)
 @click.option("--evaluators-drawn", type=click.IntRange(1), metavar="N", help="Evaluators a resample draws.")
+@click.option(
+    "--exposures",
+    type=click.Choice(["nominal", "shown"]),
+    default="nominal",
+    help="HYPE-time: as the staircase asked for, or as the display showed them.",
+)
 @_store_options
 @_pass_world
 def score(world: _World, what: str, as_json: bool, **options: Any) -> None:

@@ -6,11 +6,13 @@ import re
 COLUMNS = (
     "study", "method", "session", "model", "evaluator", "block", "trial_index", "stimulus", "class",
     "truth", "response", "exposure_ms", "shown_ms", "frames", "frame_ms", "mask_ms", "rt", "flags", "at",
+    "attempt", "evidence", "lateness_ms", "planned_frames", "achieved_frames", "phase_ms",
 )  # fmt: skip
 NEEDED = ("model", "evaluator", "truth", "response")
 NEEDED_FOR_TIME = ("block", "trial_index", "exposure_ms")
-WHOLE = ("block", "trial_index", "frames")
-NUMBERS = ("exposure_ms", "shown_ms", "frame_ms", "rt")
+WHOLE = ("block", "trial_index", "frames", "attempt")
+NUMBERS = ("exposure_ms", "shown_ms", "frame_ms", "rt", "lateness_ms")
+LISTS = ("mask_ms", "planned_frames", "achieved_frames", "phase_ms")
 
 
 def whole(text: str) -> int | None:

@@ -110,7 +110,8 @@ def create(store: Store, data: DataDir, order: Order, now: datetime, progress: A
             notes=tuple(intake.notes),
         )
         sampling.check_pool(study, sampling.pool_of(intake.stimuli))
-        study = _with_masks(study, order, partial, intake, progress)
+        study = _with_masks(study, order, data, partial, intake, progress)
+        study = _with_flash_note(study, order, partial, intake)
         _publish(store, data, study, intake.stimuli, partial)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -129,6 +130,10 @@ def _checked(store: Store, order: Order) -> protocols.Protocol:
         raise Conflict(f"a study {order.name} exists already; choose another name")
     base = _base(order)
     protocol = protocols.with_settings(base, order.settings)
+    if protocol.masks == protocols.OWN_MASKS and order.masks is None:
+        raise InvalidInput("masks of one's own come from a folder: --masks DIR")
+    if order.masks is not None:
+        protocol = dataclasses.replace(protocol, masks=protocols.OWN_MASKS)
     if protocol.qualification:
         _check_qualification(store, order, protocol.qualification)
     return protocol
@@ -168,7 +173,9 @@ def _check_qualification(store: Store, order: Order, name: str) -> None:
         )
 
 
-def _with_masks(study: Study, order: Order, partial: Path, intake: Any, progress: Any) -> Study:
+def _with_masks(
+    study: Study, order: Order, data: DataDir, partial: Path, intake: Any, progress: Any
+) -> Study:
     from backend import masks
 
     if study.protocol.method != "time" or study.protocol.mask_count == 0:
@@ -180,15 +187,28 @@ def _with_masks(study: Study, order: Order, partial: Path, intake: Any, progress
     else:
         rng = Random(f"masks {order.seed}")
         pictures = sorted(partial / stimulus.name for stimulus in intake.stimuli)
-        names = masks.make_phase_masks(
+        names = masks.make_masks(
             rng.sample(pictures, min(_MASKS, len(pictures))),
             partial,
             _MASKS,
+            kind=study.protocol.masks,
             rng=rng,
             image_format=intake.image_format,
+            cache=data.cache("masks"),
             progress=progress,
         )
     return dataclasses.replace(study, masks=tuple(names))
+
+
+def _with_flash_note(study: Study, order: Order, partial: Path, intake: Any) -> Study:
+    from backend import photosensitivity
+
+    if study.protocol.method != "time":
+        return study
+    pictures = [stimulus.name for stimulus in intake.stimuli]
+    return dataclasses.replace(
+        study, notes=(*study.notes, photosensitivity.note(study, pictures, partial, order.seed))
+    )
 
 
 def _publish(store: Store, data: DataDir, study: Study, stimuli: Any, partial: Path) -> None:

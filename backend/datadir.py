@@ -1,6 +1,7 @@
 """The data directory of one machine: the database, the pictures, the keys.
 
-`openhype-data/openhype.db`, `openhype-data/images/<study>/<name>`, `openhype-data/keys.json`.
+`openhype-data/openhype.db`, `openhype-data/images/<study>/<name>`, `openhype-data/keys.json`;
+`openhype-data/cache/` holds what can be computed again, and may be removed at any time.
 """
 
 import fcntl
@@ -36,6 +37,10 @@ class DataDir:
     def partial(self) -> Path:
         """Return a fresh folder beside the pictures, for a study that is being made."""
         return self.root / "images" / f".partial-{secrets.token_hex(8)}"
+
+    def cache(self, what: str) -> Path:
+        """Return the folder in which results called `what` are kept, to be taken instead of computed."""
+        return self.root / "cache" / what
 
     @contextmanager
     def locked(self, what: str) -> Iterator[None]:

@@ -1,7 +1,8 @@
 """A study's answers as a Psych-DS data set: plain files that outlive the software.
 
 `data/study-<name>_data.csv` holds the responses of finished sessions (what is scored);
-`data/study-<name>_desc-unfinished_data.csv` those of sessions that broke off. Written row by row;
+`…_desc-unfinished_data.csv` those of sessions that broke off; `…_desc-replaced_data.csv` the answers
+to mistimed flashes, in whose place others stand. Written row by row;
 no panel id, key or source path is in them.
 """
 
@@ -24,18 +25,17 @@ def export(store: Store, study: Study, out: Path) -> list[Path]:
     """
     (out / "data").mkdir(parents=True, exist_ok=True)
     keyword = re.sub(r"[^a-z0-9]", "", study.name.lower())
-    paths = [
-        out / "data" / f"study-{keyword}_data.csv",
-        out / "data" / f"study-{keyword}_desc-unfinished_data.csv",
-    ]
-    for path, finished in zip(paths, (True, False), strict=True):
+    paths = {"scored": out / "data" / f"study-{keyword}_data.csv"}
+    for which in ("unfinished", "replaced"):
+        paths[which] = out / "data" / f"study-{keyword}_desc-{which}_data.csv"
+    for which, path in paths.items():
         partial = path.with_name(f".{path.name}.partial")
         with partial.open("w", encoding="utf-8", newline="") as file:
-            write_responses(study_rows(store, study, finished=finished), file)
+            write_responses(study_rows(store, study, which), file)
         os.replace(partial, path)
     description = out / "dataset_description.json"
     description.write_text(json.dumps(_description(study), indent=2, ensure_ascii=False) + "\n", "utf-8")
-    return [*paths, description]
+    return [*paths.values(), description]
 
 
 def _description(study: Study) -> dict:

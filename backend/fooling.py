@@ -32,9 +32,7 @@ def image_table(answers: Answers, level: float = 0.95) -> list[dict[str, Any]]:
     wrong = np.where(is_fake, guesses - said_fake, said_fake)
     tail = (1 - level) / 2
     low = np.where(wrong > 0, betaincinv(np.maximum(wrong, 1), guesses - wrong + 1, tail), 0.0)
-    high = np.where(
-        wrong < guesses, betaincinv(wrong + 1, np.maximum(guesses - wrong, 1), 1 - tail), 1.0
-    )
+    high = np.where(wrong < guesses, betaincinv(wrong + 1, np.maximum(guesses - wrong, 1), 1 - tail), 1.0)
     order = np.lexsort((name, -guesses, -(wrong / guesses), ~is_fake, model))
     return [
         {

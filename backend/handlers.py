@@ -92,7 +92,7 @@ def _add_evaluator_routes(app: Flask, visits: Visits) -> None:
 
     @app.post("/api/sessions/<session>/answers")
     def answer(session: str) -> dict:
-        return visits.answer(session, _token(), wire.parse_answer(_body()))
+        return visits.answer(session, _token(), wire.parse_answer(_body()), picture_url)
 
 
 def _add_researcher_routes(app: Flask, store: Store, keys: Keys) -> None:
@@ -119,6 +119,10 @@ def _add_files(app: Flask, data: DataDir) -> None:
     @app.get("/")
     def root() -> Response:
         return _asset("root.html")
+
+    @app.get("/timing.html")
+    def timing() -> Response:
+        return _asset("timing.html")
 
     @app.get("/s/<study>")
     def page(study: str) -> Response:

@@ -4,7 +4,6 @@ All cores work, one picture each at a time, so that memory does not grow with th
 """
 
 import hashlib
-import os
 import secrets
 import shutil
 from collections import defaultdict
@@ -19,8 +18,6 @@ from backend.folders import Source, scan
 from backend.images import (
     Equalise,
     SourceFacts,
-    pad_to,
-    padded_length,
     parse_equalise,
     process,
     resolve_format,
@@ -28,10 +25,9 @@ from backend.images import (
 )
 from backend.parallel import in_parallel
 from backend.records import FAKE, REAL, Stimulus
+from backend.uniform import make_uniform
 
 _NAMED = 5
-_UNIFORM_TIME = 1_000_000_000
-"""Modification time of every file, so that none tells when it was made."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,6 @@ class _Job:
 class _Made:
     source: Source
     name: str = ""
-    length: int = 0
     facts: SourceFacts | None = None
     problem: str = ""
 
@@ -127,7 +122,7 @@ def _make(job: _Job) -> _Made:
         return _Made(job.source, problem=str(error))
     name = hashlib.blake2b(data, digest_size=16, key=job.key).hexdigest() + suffix_of(job.image_format)
     (job.out / name).write_bytes(data)
-    return _Made(job.source, name, len(data), facts)
+    return _Made(job.source, name, facts)
 
 
 def _checked_losses(equalise: Sequence[str], size_px: int) -> Equalise:
@@ -192,12 +187,8 @@ def _make_uniform(out: Path, good: list[_Made], progress: Callable | None) -> No
     """Give every file one length, mode and time."""
     if not good:
         raise InvalidInput("no picture is left; see the files that were left out")
-    length = padded_length(max(item.length for item in good))
-    for item in _tracked(good, len(good), "making uniform", progress):
-        path = out / item.name
-        pad_to(path, length)
-        path.chmod(0o644)
-        os.utime(path, (_UNIFORM_TIME, _UNIFORM_TIME))
+    paths = [out / item.name for item in good]
+    make_uniform(paths, _tracked(paths, len(paths), "making uniform", progress))
 
 
 def _stimulus(item: _Made) -> Stimulus:

@@ -18,10 +18,11 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
     finished sessions of what was earned over the time from opening to last answer.
     """
     states = {model: Counter() for model in _models(study)}
-    wages, paid, answers = [], 0, 0
+    wages, paid, answers, mistimed = [], 0, 0, 0
     for session, cursor in store.sessions(study.name):
         states[session.model or "all models"][_state(study, cursor, now)] += 1
         answers += cursor.trial_index
+        mistimed += cursor.voided_answers
         if cursor.state != "active":
             earned = earned_usd_cents(study.protocol, cursor)
             paid += earned
@@ -34,6 +35,7 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
         "evaluators_wanted": study.protocol.evaluators,
         "models": [{"model": model, **_counts(states[model])} for model in states],
         "responses": answers,
+        "mistimed": {"responses": mistimed, "share": mistimed / max(answers + mistimed, 1)},
         "owed_usd_cents": paid,
         "median_wage_usd_cents_an_hour": median(wages) if wages else None,
         "notes": list(study.notes),
@@ -48,6 +50,9 @@ def as_text(data: dict[str, Any]) -> str:
         states = ", ".join(f"{count} {state}" for state, count in row.items() if state != "model")
         goal = "" if data["kind"] == "qualification" else f" of {data['evaluators_wanted']} wanted"
         lines.append(f"  {row['model']:<{width}}  {states}{goal}")
+    if data["mistimed"]["responses"]:
+        count, share = data["mistimed"].values()
+        lines.append(f"  {count} flashes ({share:.1%}) were mistimed and replaced")
     lines.append(f"  owed to evaluators: ${data['owed_usd_cents'] / 100:.2f}")
     if data["median_wage_usd_cents_an_hour"] is not None:
         lines.append(f"  median wage: ${data['median_wage_usd_cents_an_hour'] / 100:.2f} an hour")

@@ -14,6 +14,12 @@ from backend.staircase import NAMED_RULES, StaircaseRule
 
 Method = Literal["infinity", "time"]
 METHODS = ("infinity", "time")
+MADE_MASKS = ("texture", "phase")
+"""Kinds of masks that are made from a study's own pictures."""
+OWN_MASKS = "own"
+"""What a study whose masks were brought along has for a kind."""
+_EXACT_FROM_MS = 100
+"""Under it, a step of 10 ms would often change nothing that a display of 60 Hz shows."""
 
 DEFAULT_CONSENT = """\
 You are invited to take part in a study of how real pictures made by computers look to people.
@@ -45,8 +51,21 @@ class Protocol:
         "rule of the exposures: `hype-2019`, `weighted-75`, or spelled out as "
         "`right_to_descend:3,down_ms:30,up_ms:10,start_ms:500,min_ms:100,max_ms:1000`",
     )
+    exposure_steps: str = _setting(
+        "auto",
+        "`ms`: exposures move by the rule's steps and the nearest refresh is shown; `frames`: they move in "
+        "whole refreshes of the display; `auto`: `frames` where the shortest exposure is under 100 ms",
+    )
+    min_refresh_hz: float = _setting(50, "slowest display that may show flashes", 1, 1000)
+    max_refresh_hz: float = _setting(1000, "fastest display that may show flashes", 1, 1000)
+    full_screen: bool = _setting(True, "show flashes in full screen, where the browser can")
     countdown_from: int = _setting(3, "first number of the countdown before a flash", 0, 10)
     countdown_ms: float = _setting(500, "how long each number of the countdown stands", 50, 5000)
+    masks: str = _setting(
+        "texture",
+        "how masks are made from the pictures: `texture` (Portilla and Simoncelli) or `phase` (quick: "
+        "scrambled phases); `own` is what a study with `--masks DIR` has",
+    )
     mask_count: int = _setting(4, "masks after a flash", 0, 20)
     mask_ms: float = _setting(30, "how long each mask stands", 4, 1000)
     feedback: bool = _setting(True, "tell right or wrong after each answer")
@@ -82,8 +101,26 @@ class Protocol:
         for name in ("images", "spare_images"):
             if getattr(self, name) % 2:
                 raise InvalidInput(f"{name} must be even, half of them being real, not {getattr(self, name)}")
+        if self.masks not in (*MADE_MASKS, OWN_MASKS):
+            raise InvalidInput(f"masks must be 'texture' or 'phase', not {self.masks!r}")
+        if self.exposure_steps not in ("auto", "ms", "frames"):
+            raise InvalidInput(
+                f"exposure_steps must be 'auto', 'ms' or 'frames', not {self.exposure_steps!r}"
+            )
+        if self.min_refresh_hz > self.max_refresh_hz:
+            raise InvalidInput(
+                f"min_refresh_hz must not be above max_refresh_hz, "
+                f"not {self.min_refresh_hz:g} and {self.max_refresh_hz:g}"
+            )
         if (self.staircase is None) != (self.method == "infinity"):
             raise InvalidInput("a staircase goes with method 'time', and only with it")
+
+    @property
+    def steps_in_frames(self) -> bool:
+        """Whether exposures move in whole refreshes of the display at hand."""
+        if self.staircase is None or self.exposure_steps == "ms":
+            return False
+        return self.exposure_steps == "frames" or self.staircase.min_ms < _EXACT_FROM_MS
 
     @property
     def trials(self) -> int:
@@ -201,7 +238,9 @@ def _check_numbers(protocol: Protocol) -> None:
 
 
 INFINITY = Protocol()
-TIME = Protocol(method="time", images=150, blocks=3, staircase=NAMED_RULES["hype-2019"], minutes=60)
+TIME = Protocol(
+    method="time", images=150, blocks=3, spare_images=60, staircase=NAMED_RULES["hype-2019"], minutes=60
+)
 QUALIFICATION = dataclasses.replace(
     INFINITY, base_usd_cents=100, bonus_usd_cents=0, evaluators=100000, title="Real or fake: a short test"
 )

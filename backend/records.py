@@ -81,6 +81,19 @@ class Session:
 
 
 @dataclass(frozen=True)
+class Timing:
+    """What is known of a flash: of each number of the countdown, the picture and each mask, in order."""
+
+    evidence: str
+    """`element` (the browser's presentation times), `worker` or `callback` (times of frame callbacks)."""
+    lateness_ms: float
+    """The latest callback that changed what is shown, after the start of its refresh."""
+    planned_frames: tuple[int, ...]
+    achieved_frames: tuple[int, ...]
+    phase_ms: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Response:
     """One answered trial, as facts. Times in ms; None where a method or a browser has none."""
 
@@ -97,3 +110,6 @@ class Response:
     flags: tuple[str, ...]
     at: str
     """When the server stored it; UTC, ISO 8601."""
+    attempt: int = 0
+    """How many pictures of this trial were voided before this one."""
+    timing: Timing | None = None

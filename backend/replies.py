@@ -26,6 +26,7 @@ def public_study(study: Study, qualification: Study | None) -> dict[str, Any]:
         "feedback": protocol.feedback,
         "size_px": protocol.size_px,
         "flashes": protocol.method == "time",
+        "refresh_hz": [protocol.min_refresh_hz, protocol.max_refresh_hz],
         "repeat_visits": protocol.repeat_visits,
         "panel_parameters": panel_parameters(protocol),
         "qualification": None
@@ -66,6 +67,7 @@ def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[
         masks: for each trial of the block, the places of its masks among the study's.
     """
     index, offset = sessions.locate(session, cursor.trial_index)
+    rule = sessions.block_rule(study.protocol, cursor, index)
     trials = range(cursor.trial_index, cursor.trial_index + len(session.blocks[index].stimuli) - offset)
     return {
         "block": index,
@@ -73,16 +75,25 @@ def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[
         "images": [url(sessions.picture_at(session, cursor, trial).stimulus) for trial in trials],
         "masks": [url(name) for name in study.masks] if masks else [],
         "trial_masks": masks[offset:],
+        "staircase": vars(rule) if rule else None,
         "next": _next(session, cursor),
     }
 
 
-def answer(study: Study, session: Session, cursor: Cursor, response: Response) -> dict[str, Any]:
-    """Return the reply that confirms `response`, `cursor` being where the session stands after it."""
+def answer(study: Study, session: Session, cursor: Cursor, response: Response, url: Any) -> dict[str, Any]:
+    """Return the reply that confirms `response`, `cursor` being where the session stands after it.
+
+    Whether the answer to a mistimed flash was right is not told: the spare has the same truth.
+    """
     truth = sessions.picture_of(session, response.stimulus).truth
+    is_open_again = cursor.trial_index == response.trial_index and cursor.state == "active"
+    tells = study.protocol.feedback and cursor.trial_index > response.trial_index
     return {
         "trial_index": response.trial_index,
-        "was_correct": response.response == truth if study.protocol.feedback else None,
+        "was_correct": response.response == truth if tells else None,
+        "replaced_by": url(sessions.picture_at(session, cursor, response.trial_index).stimulus)
+        if is_open_again
+        else None,
         "block_finished": cursor.state != "active" or _next_block(session, cursor) != response.block,
         **_standing(study, session, cursor),
     }
@@ -106,8 +117,8 @@ def _done(study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
         "completion_code": session.completion_code,
         "redirect_url": redirect.replace("{code}", session.completion_code) or None,
         "earned_usd_cents": sessions.earned_usd_cents(study.protocol, cursor),
-        "right": cursor.reals_right + cursor.fakes_right,
-        "answered": cursor.trial_index,
+        "right": cursor.reals_right + cursor.fakes_right + cursor.voided_right,
+        "answered": cursor.trial_index + cursor.voided_answers,
         "qualification": sessions.qualification_result(session, study.protocol, cursor)
         if study.kind == "qualification"
         else None,
@@ -130,10 +141,18 @@ def _next_block(session: Session, cursor: Cursor) -> int:
 
 
 def _protocol(protocol: Protocol, session: Session) -> dict[str, Any]:
-    names = ("method", "countdown_from", "countdown_ms", "mask_count", "mask_ms", "feedback", "feedback_ms")
+    names = (
+        "method",
+        "countdown_from",
+        "countdown_ms",
+        "mask_count",
+        "mask_ms",
+        "feedback",
+        "feedback_ms",
+        "full_screen",
+    )
     return {
         **{name: getattr(protocol, name) for name in (*names, "size_px")},
-        "staircase": vars(protocol.staircase) if protocol.staircase else None,
         "block_images": [len(planned.stimuli) for planned in session.blocks],
     }
 

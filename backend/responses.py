@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from backend.columns import COLUMNS, NUMBERS, WHOLE, number, whole
+from backend.columns import COLUMNS, LISTS, NUMBERS, WHOLE, number, whole
+from backend.shown import on_shown
 
 if TYPE_CHECKING:
     from backend.answers import Answers
@@ -69,11 +70,16 @@ def read_answers(path: Path, details: bool = False) -> "Answers":
     return read_carefully(path, details)
 
 
-def score_file(path: Path, **options: Any) -> dict[str, Any]:
-    """Return the scores of a responses file; options as `scoring.score_answers`."""
+def score_file(path: Path, exposures: str = "nominal", **options: Any) -> dict[str, Any]:
+    """Return the scores of a responses file; options as `scoring.score_answers`.
+
+    Args:
+        exposures: `nominal`, or `shown` (HYPE-time).
+    """
     from backend.scoring import score_answers
 
-    return score_answers(read_answers(path), **options)
+    answers = read_answers(path, details=exposures == "shown")
+    return score_answers(on_shown(answers) if exposures == "shown" else answers, **options)
 
 
 def _value(chunk: Any, i: int, column: str, text: str) -> Any:
@@ -84,7 +90,7 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
             what = "a whole number from 0" if column in WHOLE else "a number"
             raise chunk.bad(i, column, what, text)
         return found
-    if column == "mask_ms":
+    if column in LISTS:
         numbers = tuple(map(number, text.split()))
         if None in numbers:
             raise chunk.bad(i, column, "numbers set apart by spaces", text)

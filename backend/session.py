@@ -13,7 +13,12 @@ from typing import Any
 from backend import staircase
 from backend.errors import Conflict
 from backend.protocol import Protocol
-from backend.records import FAKE, REAL, Response, Session, Truth
+from backend.records import FAKE, REAL, Response, Session, Timing, Truth
+from backend.staircase import StaircaseRule
+
+MISTIMED_FLAGS = frozenset({"mistimed", "hidden", "left_full_screen", "display_changed"})
+"""Each says that a flash was not seen as it was planned."""
+_FRAME_RANGE_MS = (1, 100)
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,9 @@ class Cursor:
     right_in_a_row: int = 0
     reals_right: int = 0
     fakes_right: int = 0
+    voided_answers: int = 0
+    """Answers to mistimed flashes: stored and paid, not scored."""
+    voided_right: int = 0
     voids: tuple[tuple[int, str], ...] = ()
     """(trial index, spare that took its place), in order."""
     state: str = "active"
@@ -64,6 +72,7 @@ class Posted:
     mask_ms: tuple[float, ...] | None
     rt: float | None
     flags: tuple[str, ...]
+    timing: Timing | None = None
 
 
 def opening(protocol: Protocol, at: str) -> Cursor:
@@ -105,19 +114,23 @@ def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cur
     taken = dataclasses.replace(cursor, version=cursor.version + 1, lease=cursor.lease + 1)
     if cursor.state != "active" or protocol.method != "time" or not _in_begun_block(session, cursor):
         return taken
-    spare = _next_spare(session, cursor)
-    if spare is None:
-        return dataclasses.replace(taken, state="ended", last_at=at)
-    return dataclasses.replace(taken, voids=(*cursor.voids, (cursor.trial_index, spare)))
+    return _voided(session, taken, at)
 
 
 def begin_block(
-    session: Session, cursor: Cursor, lease: int, block: int, display: dict[str, Any], at: str
+    session: Session,
+    protocol: Protocol,
+    cursor: Cursor,
+    lease: int,
+    block: int,
+    display: dict[str, Any],
+    at: str,
 ) -> Cursor:
     """Return the cursor with `block` begun; its pictures may be issued from then on.
 
     Raises:
-        Conflict: `stale_lease`, or `out_of_order` where `block` is not the one that comes next.
+        Conflict: `stale_lease`; `out_of_order` where `block` is not the one that comes next;
+            `unfit_display` where the study asks for another refresh rate.
     """
     _check_open(cursor, lease)
     current, _ = locate(session, cursor.trial_index)
@@ -125,19 +138,37 @@ def begin_block(
         raise Conflict(f"block {current} comes next, not block {block}", code="out_of_order")
     if cursor.blocks_begun > block:
         return cursor
-    return dataclasses.replace(
+    _check_display(protocol, display)
+    begun = dataclasses.replace(
         cursor,
         version=cursor.version + 1,
         blocks_begun=block + 1,
         displays=(*cursor.displays, display),
         last_at=at,
     )
+    rule = block_rule(protocol, begun, block)
+    return dataclasses.replace(begun, exposure_ms=staircase.start(rule).exposure_ms) if rule else begun
+
+
+def block_rule(protocol: Protocol, cursor: Cursor, block: int) -> StaircaseRule | None:
+    """Return the staircase of a block that was begun: the study's, in refreshes of the display if so set."""
+    rule = protocol.staircase
+    if rule is None or not protocol.steps_in_frames or block >= len(cursor.displays):
+        return rule
+    frame_ms = cursor.displays[block].get("frame_ms")
+    low, high = _FRAME_RANGE_MS
+    if not isinstance(frame_ms, (int, float)) or not low <= frame_ms <= high:
+        return rule
+    return staircase.on_display(rule, round(frame_ms, 3))
 
 
 def answer(
     session: Session, protocol: Protocol, cursor: Cursor, posted: Posted, at: str
 ) -> tuple[Response, Cursor]:
     """Return the response to store and the cursor after it.
+
+    The answer to a mistimed flash does not move the staircase: the trial stays open at its exposure
+    with a spare picture of the same truth and class, and where none is left the session ends, kindly.
 
     Raises:
         Conflict: `stale_lease`; `out_of_order` where another trial comes next or its block was not
@@ -159,16 +190,49 @@ def answer(
         )
     block, _ = locate(session, cursor.trial_index)
     facts = {f.name: getattr(posted, f.name) for f in dataclasses.fields(Posted) if f.name != "lease"}
-    response = Response(**facts, block=block, at=at)
+    attempt = sum(index == cursor.trial_index for index, _ in cursor.voids)
+    response = Response(**facts, block=block, at=at, attempt=attempt)
+    if is_mistimed(protocol, posted):
+        answered = _after_mistimed(cursor, picture, response)
+        return response, _voided(session, answered, at)
     return response, _after(session, protocol, cursor, picture, response)
+
+
+def is_mistimed(protocol: Protocol, posted: Posted | Response) -> bool:
+    """Return whether a flash was not shown as it was planned, by what its page measured."""
+    if protocol.method != "time":
+        return False
+    missed = posted.timing is not None and posted.timing.planned_frames != posted.timing.achieved_frames
+    return missed or not MISTIMED_FLAGS.isdisjoint(posted.flags)
+
+
+def is_voided(session: Session, cursor: Cursor, posted: Posted) -> bool:
+    """Return whether an answer is to a picture that stood at the open trial, and another stands there now."""
+    if posted.trial_index != cursor.trial_index or cursor.voided_answers == 0:
+        return False
+    is_over = cursor.state != "active"
+    return is_over or posted.stimulus != picture_at(session, cursor, posted.trial_index).stimulus
+
+
+def is_scored(session: Session, cursor: Cursor, response: Response) -> bool:
+    """Return whether a stored response counts: it is that to the picture which stands at its trial."""
+    if response.trial_index >= cursor.trial_index:
+        return False
+    return response.stimulus == picture_at(session, cursor, response.trial_index).stimulus
 
 
 def replay(session: Session, protocol: Protocol, cursor: Cursor, responses: Sequence[Response]) -> Cursor:
     """Return the cursor as it stood after the last of `responses`, the session's first ones."""
-    past = dataclasses.replace(opening(protocol, session.opened_at), voids=cursor.voids)
+    past = dataclasses.replace(
+        opening(protocol, session.opened_at), voids=cursor.voids, displays=cursor.displays
+    )
     for response in responses:
         picture = picture_of(session, response.stimulus)
-        past = _after(session, protocol, past, picture, response)
+        past = dataclasses.replace(past, exposure_ms=response.exposure_ms)
+        if is_scored(session, cursor, response):
+            past = _after(session, protocol, past, picture, response)
+        else:
+            past = _after_mistimed(past, picture, response)
     return past
 
 
@@ -186,8 +250,14 @@ def picture_of(session: Session, stimulus: str) -> Picture:
 
 
 def earned_usd_cents(protocol: Protocol, cursor: Cursor) -> int:
-    """Return what the session has earned so far: the base, and the bonus for each right answer."""
+    """Return what the session has earned so far: the base, and the bonus for each right answer.
+
+    Right answers to mistimed flashes are paid at the end. Told before, they would give away the
+    truth of the spare, which is that of the picture it stands for.
+    """
     right = cursor.reals_right + cursor.fakes_right
+    if cursor.state != "active":
+        right += cursor.voided_right
     return protocol.base_usd_cents + protocol.bonus_usd_cents * right
 
 
@@ -206,6 +276,24 @@ def qualification_result(session: Session, protocol: Protocol, cursor: Cursor) -
         "fakes_right": fakes,
         "needed": needed,
     }
+
+
+def _after_mistimed(cursor: Cursor, picture: Picture, response: Response) -> Cursor:
+    return dataclasses.replace(
+        cursor,
+        version=cursor.version + 1,
+        voided_answers=cursor.voided_answers + 1,
+        voided_right=cursor.voided_right + (response.response == picture.truth),
+        last_at=response.at,
+    )
+
+
+def _voided(session: Session, cursor: Cursor, at: str) -> Cursor:
+    """Return the cursor with a spare in the place of the open trial's picture, or ended for lack of one."""
+    spare = _next_spare(session, cursor)
+    if spare is None:
+        return dataclasses.replace(cursor, state="ended", last_at=at)
+    return dataclasses.replace(cursor, voids=(*cursor.voids, (cursor.trial_index, spare)))
 
 
 def _after(
@@ -230,17 +318,31 @@ def _after(
 def _next_exposure(
     session: Session, protocol: Protocol, cursor: Cursor, was_correct: bool
 ) -> staircase.StaircaseState | None:
-    if protocol.staircase is None:
-        return None
     block, offset = locate(session, cursor.trial_index)
+    rule = block_rule(protocol, cursor, block)
+    if rule is None:
+        return None
     if offset + 1 == len(session.blocks[block].stimuli):
         return staircase.start(protocol.staircase)
     now = staircase.StaircaseState(cursor.exposure_ms, cursor.right_in_a_row)
-    return staircase.step(protocol.staircase, now, was_correct)
+    return staircase.step(rule, now, was_correct)
 
 
 def _start_exposure(protocol: Protocol) -> float | None:
     return None if protocol.staircase is None else staircase.start(protocol.staircase).exposure_ms
+
+
+def _check_display(protocol: Protocol, display: dict[str, Any]) -> None:
+    """Refuse a display whose refresh rate the study does not admit; one that tells none is let pass."""
+    rate = display.get("refresh_hz")
+    if protocol.method != "time" or not isinstance(rate, (int, float)):
+        return
+    if not protocol.min_refresh_hz <= rate <= protocol.max_refresh_hz:
+        raise Conflict(
+            f"the study needs a display of {protocol.min_refresh_hz:g} to {protocol.max_refresh_hz:g} Hz, "
+            f"and this one has {rate:.4g}",
+            code="unfit_display",
+        )
 
 
 def _check_open(cursor: Cursor, lease: int) -> None:

@@ -23,6 +23,8 @@ class StaircaseRule:
     start_ms: float = 500
     min_ms: float = 100
     max_ms: float = 1000
+    grid_ms: float = 0
+    """Exposures are whole multiples of it, a display's refresh; 0 for any exposure."""
 
     def __post_init__(self):
         if self.right_to_descend < 1:
@@ -34,6 +36,8 @@ class StaircaseRule:
                 "staircase bounds must stand as 0 < min <= start <= max, "
                 f"not min {self.min_ms}, start {self.start_ms}, max {self.max_ms} ms"
             )
+        if self.grid_ms < 0:
+            raise InvalidInput(f"grid_ms must be 0 or above, not {self.grid_ms}")
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,30 @@ def equilibrium_accuracy(rule: StaircaseRule) -> float:
     return (rule.up_ms / (rule.up_ms + rule.down_ms)) ** (1 / rule.right_to_descend)
 
 
+def on_display(rule: StaircaseRule, frame_ms: float) -> StaircaseRule:
+    """Return `rule` in whole refreshes of a display, so that each step changes what is shown.
+
+    The smaller step becomes the nearest number of refreshes, at least one; the larger one keeps its
+    ratio to it, so that the rule settles at the same accuracy on every display.
+    """
+
+    def whole(ms: float) -> float:
+        return max(1, round(ms / frame_ms)) * frame_ms
+
+    small = max(1, round(min(rule.down_ms, rule.up_ms) / frame_ms))
+    large = round(small * max(rule.down_ms, rule.up_ms) / min(rule.down_ms, rule.up_ms))
+    down, up = (large, small) if rule.down_ms > rule.up_ms else (small, large)
+    return StaircaseRule(
+        right_to_descend=rule.right_to_descend,
+        down_ms=down * frame_ms,
+        up_ms=up * frame_ms,
+        start_ms=whole(rule.start_ms),
+        min_ms=whole(rule.min_ms),
+        max_ms=whole(rule.max_ms),
+        grid_ms=frame_ms,
+    )
+
+
 def modal_exposure(exposures_ms: Iterable[float]) -> float:
     """Return the exposure (ms) shown most often in a block; of several, the shortest.
 
@@ -95,4 +123,6 @@ def modal_exposure(exposures_ms: Iterable[float]) -> float:
 
 
 def _bounded(rule: StaircaseRule, exposure_ms: float) -> float:
-    return min(max(exposure_ms, rule.min_ms), rule.max_ms)
+    bounded = min(max(exposure_ms, rule.min_ms), rule.max_ms)
+    # The same multiple is the same float, however it was reached; the mode counts equal ones.
+    return round(bounded / rule.grid_ms) * rule.grid_ms if rule.grid_ms else bounded

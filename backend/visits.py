@@ -4,6 +4,7 @@ The door (`handlers.py`) parses; here the store, the clock and the rules of `ses
 change is one conditional write, so that the same request twice, or two at once, change things once.
 """
 
+import dataclasses
 import hashlib
 import hmac
 import secrets
@@ -112,12 +113,17 @@ class Visits:
         """Begin the current block and return its pictures; begun already, return what is left of it."""
         session, study = self._authorized(session_id, token)
         cursor = self._change(
-            session_id, lambda now: sessions.begin_block(session, now, lease, block, display, self._now())
+            session_id,
+            lambda now: sessions.begin_block(
+                session, study.protocol, now, lease, block, display, self._now()
+            ),
         )
         masks = _masks_of_block(study, session, block)
         return replies.block(study, session, cursor, lambda name: url(study.name, name), masks)
 
-    def answer(self, session_id: str, token: str, posted: Posted) -> dict[str, Any]:
+    def answer(
+        self, session_id: str, token: str, posted: Posted, url: Callable[[str, str], str]
+    ) -> dict[str, Any]:
         """Store an answer once, and return the reply that confirms it.
 
         Raises:
@@ -128,35 +134,65 @@ class Visits:
         known = self._cursors.get(session_id)
         if known is not None and posted.trial_index >= known.trial_index:
             try:
-                return self._stored(study, session, known, posted)
+                return self._stored(study, session, known, posted, url)
             except OpenhypeError:
                 pass  # what is known here may be old: read where the session stands, and look again
         for _ in range(_TRIES):
             cursor = self._store.cursor(session_id)
-            if posted.trial_index < cursor.trial_index:
-                return self._repeated(study, session, cursor, posted)
+            repeated = self._repeated(study, session, cursor, posted, url)
+            if repeated is not None:
+                return repeated
             try:
-                return self._stored(study, session, cursor, posted)
+                return self._stored(study, session, cursor, posted, url)
             except Stale:
                 continue
         raise Conflict("the session is being changed from several places at once; try again", code="busy")
 
-    def _stored(self, study: Study, session: Session, cursor: Cursor, posted: Posted) -> dict[str, Any]:
+    def _stored(
+        self,
+        study: Study,
+        session: Session,
+        cursor: Cursor,
+        posted: Posted,
+        url: Callable[[str, str], str],
+    ) -> dict[str, Any]:
         response, after = sessions.answer(session, study.protocol, cursor, posted, self._now())
         self._store.append(session.id, cursor.version, after, response)
         self._cursors.put(session.id, after)
-        return replies.answer(study, session, after, response)
+        return replies.answer(study, session, after, response, lambda name: url(study.name, name))
 
-    def _repeated(self, study: Study, session: Session, cursor: Cursor, posted: Posted) -> dict[str, Any]:
-        stored = self._store.responses(session.id)[: posted.trial_index + 1]
-        response = stored[-1]
-        if (response.response, response.stimulus) != (posted.response, posted.stimulus):
+    def _repeated(
+        self,
+        study: Study,
+        session: Session,
+        cursor: Cursor,
+        posted: Posted,
+        url: Callable[[str, str], str],
+    ) -> dict[str, Any] | None:
+        """Return the reply that an answer had when it was stored; None if none is stored for its picture."""
+        is_open = posted.trial_index >= cursor.trial_index
+        if is_open and not sessions.is_voided(session, cursor, posted):
+            return None
+        stored = self._store.responses(session.id)
+        place = next(
+            (
+                i
+                for i, response in enumerate(stored)
+                if (response.trial_index, response.stimulus) == (posted.trial_index, posted.stimulus)
+            ),
+            None,
+        )
+        if place is None and is_open:
+            return None
+        if place is None or stored[place].response != posted.response:
             raise Conflict(
                 f"trial {posted.trial_index} was answered already, with another answer; the first one counts",
                 code="answer_conflict",
             )
-        past = sessions.replay(session, study.protocol, cursor, stored)
-        return replies.answer(study, session, past, response)
+        past = sessions.replay(session, study.protocol, cursor, stored[: place + 1])
+        if place + 1 == len(stored):
+            past = dataclasses.replace(past, state=cursor.state)  # closed with this very answer
+        return replies.answer(study, session, past, stored[place], lambda name: url(study.name, name))
 
     def _change(self, session_id: str, rule: Callable[[Cursor], Cursor]) -> Cursor:
         for _ in range(_TRIES):

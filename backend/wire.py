@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.errors import InvalidInput
-from backend.records import TRUTHS
+from backend.records import TRUTHS, Timing
 from backend.session import Posted
 
 MAX_BODY_BYTES = 64 * 1024
@@ -74,10 +74,33 @@ def parse_answer(data: Mapping[str, Any]) -> Posted:
         shown_ms=_maybe_number(data, "shown_ms"),
         frames=None if data.get("frames") is None else _whole(data, "frames"),
         frame_ms=_maybe_number(data, "frame_ms"),
-        mask_ms=_mask_ms(data.get("mask_ms")),
+        mask_ms=None if data.get("mask_ms") is None else _numbers("mask_ms", data["mask_ms"]),
         rt=_maybe_number(data, "rt"),
         flags=_flags(data.get("flags", [])),
+        timing=None if data.get("timing") is None else _timing(data["timing"]),
     )
+
+
+def _timing(value: Any) -> Timing:
+    if not isinstance(value, dict):
+        raise InvalidInput(f"timing must be an object or null, not {_named(value)}")
+    evidence = value.get("evidence")
+    if not isinstance(evidence, str) or not _FLAG.fullmatch(evidence):
+        raise InvalidInput(f"timing.evidence must be a short lower-case word, not {_named(evidence)}")
+    planned, achieved, phase_ms = (
+        _numbers(f"timing.{name}", value.get(name))
+        for name in ("planned_frames", "achieved_frames", "phase_ms")
+    )
+    if not len(planned) == len(achieved) == len(phase_ms):
+        raise InvalidInput(
+            "timing must have as many planned_frames as achieved_frames and phase_ms, "
+            f"not {len(planned)}, {len(achieved)} and {len(phase_ms)}"
+        )
+    for name, frames in (("planned_frames", planned), ("achieved_frames", achieved)):
+        if not all(isinstance(count, int) for count in frames):
+            raise InvalidInput(f"timing.{name} must hold whole numbers, not {_named(list(frames))}")
+    lateness_ms = _duration("timing.lateness_ms", value.get("lateness_ms"))
+    return Timing(evidence, lateness_ms, planned, achieved, phase_ms)
 
 
 def _whole(data: Mapping[str, Any], name: str) -> int:
@@ -106,12 +129,10 @@ def _duration(name: str, value: Any) -> float:
     return value
 
 
-def _mask_ms(value: Any) -> tuple[float, ...] | None:
-    if value is None:
-        return None
+def _numbers(name: str, value: Any) -> tuple[float, ...]:
     if not isinstance(value, list) or len(value) > _MAX_ENTRIES:
-        raise InvalidInput(f"mask_ms must be a list of at most {_MAX_ENTRIES} numbers, not {_named(value)}")
-    return tuple(_duration("mask_ms", entry) for entry in value)
+        raise InvalidInput(f"{name} must be a list of at most {_MAX_ENTRIES} numbers, not {_named(value)}")
+    return tuple(_duration(name, entry) for entry in value)
 
 
 def _flags(value: Any) -> tuple[str, ...]:

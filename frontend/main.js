@@ -2,16 +2,14 @@
 /** The way through the task: consent, check, session, blocks, end. */
 
 import { Refused, makeApi } from "./api.js";
-import { measureRefresh } from "./frames.js";
+import { enterFullScreen, leaveFullScreen, measureDisplay, screenAtHand, unfitness } from "./display.js";
+import { sayGoodbye, showDone, showResult } from "./endings.js";
 import { listenToKeys, onTrialKeys } from "./keys.js";
-import { ask, dollars, duration, el, hideProgress, notice, paragraphs, show } from "./screens.js";
+import { ask, dollars, duration, el, facts, hideProgress, notice, paragraphs, show } from "./screens.js";
 import { holdTab, readToken, writeToken } from "./storage.js";
 import { playBlock } from "./trials.js";
 import { makeVisit } from "./visit.js";
 
-const SMALLEST_SIDE_CSS = 480;
-const SLOWEST_HZ = 50;
-const LARGEST_JITTER = 0.25; // of a refresh: half of all frames further off than this is no steady display
 /** What the server says of a token that opens nothing; any other refusal must not cost the session. */
 const TOKEN_IS_DEAD = ["wrong_token", "unknown_session"];
 const STUDY = decodeURIComponent(location.pathname.split("/")[2] ?? "");
@@ -72,7 +70,7 @@ async function resumed(name) {
  */
 async function entered(study) {
   if (!(await consented(study))) return sayGoodbye();
-  if (study.flashes) await passesCheck();
+  if (study.flashes) await fitDisplay(study);
   const opened = await open(study, null);
   if (opened.stage === "session") return begun(study, opened);
   return afterQualification(study, opened.qualification);
@@ -147,7 +145,8 @@ async function playBlocks(study, visit) {
   ]);
   while (!visit.done) {
     const block = visit.next.block;
-    await playBlock(visit);
+    if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
+    await playBlock(visit, study.flashes ? await fitDisplay(study) : null);
     if (!visit.done) {
       await ask(
         "break",
@@ -160,6 +159,7 @@ async function playBlocks(study, visit) {
       );
     }
   }
+  await leaveFullScreen();
   hideProgress();
 }
 
@@ -210,36 +210,25 @@ function flashWarning() {
 }
 
 /**
- * Check that the device can show flashes; tells kindly where it cannot, and checks again when asked.
+ * The display, measured and found fit for flashes; tells kindly where it is not, and checks again when asked.
+ * @param {any} study
  */
-async function passesCheck() {
+async function fitDisplay(study) {
   for (;;) {
-    const reasons = await unfitness();
-    if (reasons.length === 0) return;
+    show("check", "Checking your screen", [el("p", {}, "This takes two seconds.")]);
+    const display = await measureDisplay();
+    const reasons = unfitness(display, screenAtHand(), study.refresh_hz);
+    if (reasons.length === 0) return display;
     await ask(
       "check",
       "This device cannot show the task",
       [
         ...reasons.map((reason) => el("p", {}, reason)),
-        el("p", { class: "quiet" }, "This is no fault of yours. You have not started, so nothing is lost."),
+        el("p", { class: "quiet" }, "This is no fault of yours. Nothing is lost."),
       ],
       [{ label: "Check again", value: "again", primary: true }],
     );
   }
-}
-
-/** Why the display cannot show flashes, in words for the evaluator; nothing if it can. */
-async function unfitness() {
-  show("check", "Checking your screen", [el("p", {}, "This takes two seconds.")]);
-  const { refresh_hz, jitter_ms } = await measureRefresh(90);
-  const isUnsteady = jitter_ms * refresh_hz > LARGEST_JITTER * 1000;
-  const isSmall = Math.min(innerWidth, innerHeight) < SMALLEST_SIDE_CSS;
-  const hasKeysOrMouse = matchMedia("(any-pointer: fine)").matches || matchMedia("(any-hover: hover)").matches;
-  return [
-    ...(isSmall || !hasKeysOrMouse ? ["It needs a computer with a larger screen. Please open the same link there."] : []),
-    ...(refresh_hz < SLOWEST_HZ ? [`Your screen now shows ${Math.round(refresh_hz)} pictures a second, and the task needs ${SLOWEST_HZ}. Closing other programs, or plugging in the charger, may help.`] : []),
-    ...(isUnsteady ? ["Your computer is too busy just now to show flashes evenly. Closing other programs and tabs may help."] : []),
-  ];
 }
 
 /**
@@ -254,102 +243,6 @@ function instructions(study, isBack) {
     ...(study.feedback ? [el("p", {}, "After each answer you are told whether it was right. Nobody gets them all; follow your first impression.")] : []),
     ...(pay(study) ? [el("p", {}, `You are paid ${pay(study)}.`)] : []),
   ];
-}
-
-/** @returns {null} */
-function sayGoodbye() {
-  show("done", "Thank you for looking", [el("p", {}, "Nothing was recorded. You can close this page.")]);
-  return null;
-}
-
-/**
- * @param {any} study
- * @param {any} done
- */
-async function showDone(study, done) {
-  if (done.qualification) return showResult(done);
-  const title = done.complete ? "All done. Thank you!" : "That is enough for today. Thank you!";
-  const early = [el("p", {}, "The task was interrupted too often to go on. That is no fault of yours, and you are paid for what you did.")];
-  const actions = study.repeat_visits ? [{ label: "Take part again", value: "again", primary: !done.redirect_url }] : [];
-  const answer = await ask("done", title, [...(done.complete ? [] : early), ...ending(done)], actions);
-  if (answer === "again") {
-    writeToken(study.study, null);
-    location.reload();
-  }
-}
-
-/**
- * The end of a qualification, opened by its own link or on the way to a study.
- * @param {any} done
- * @param {boolean} [leadsOn] to the study, which then is the one primary button
- */
-async function showResult(done, leadsOn = false) {
-  const passed = done.qualification.passed;
-  const goesOn = leadsOn && passed;
-  const actions = goesOn ? [{ label: "Continue to the study", value: "on", primary: true }] : [];
-  await ask("done", passed ? "You passed" : "Thank you", qualificationResult(done, passed, goesOn), actions);
-}
-
-/**
- * @param {any} done
- * @param {string[][]} [rows] more facts, which stand first
- * @param {boolean} [isPrimary] whether the way back is what to do next
- */
-function ending(done, rows = [], isPrimary = true) {
-  const code = el("output", { class: "code", id: "code" }, done.completion_code);
-  const copy = el("button", { type: "button" }, "Copy the code");
-  const told = el("p", { class: "quiet told", role: "status" });
-  copy.addEventListener("click", async () => {
-    const isCopied = await copied(done.completion_code);
-    if (!isCopied) getSelection()?.selectAllChildren(code);
-    told.textContent = isCopied ? "The code is copied." : "The code is selected; please copy it with your keyboard or menu.";
-  });
-  const back = done.redirect_url ? [el("a", { class: isPrimary ? "button primary" : "button", href: done.redirect_url }, "Finish and go back")] : [];
-  return [
-    facts([
-      ...rows,
-      ["Right answers", `${done.right} of ${done.answered}`],
-      ["You earned", dollars(done.earned_usd_cents)],
-    ]),
-    el("p", {}, "Your answers are stored. Your completion code:"),
-    code,
-    el("div", { class: "actions" }, copy, ...back),
-    told,
-  ];
-}
-
-/**
- * Whether a text reached the clipboard; pages without TLS have none.
- * @param {string} text
- */
-async function copied(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * @param {any} done
- * @param {boolean} passed
- * @param {boolean} leadsOn
- */
-function qualificationResult(done, passed, leadsOn) {
-  const { reals_right, fakes_right, needed } = done.qualification;
-  const percent = (/** @type {number} */ share) => `${Math.round(100 * share)}%`;
-  return [
-    el("p", {}, passed
-      ? `You can now take part in the study${leadsOn ? " itself" : ""}.`
-      : `To take part in the study, ${percent(needed)} of the real and ${percent(needed)} of the fake pictures are needed. This says nothing about you as a worker, and you are paid for the test.`),
-    ...ending(done, [["Real pictures", `${percent(reals_right)} right`], ["Fake pictures", `${percent(fakes_right)} right`]], !leadsOn),
-  ];
-}
-
-/** @param {string[][]} rows */
-function facts(rows) {
-  return el("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 }
 
 function showElsewhere() {

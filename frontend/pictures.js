@@ -37,6 +37,10 @@ export function loadPictures(urls, fetchPicture, size, onProgress) {
     }
   }
 
+  /** @param {Blob} blob */
+  const decoded = (blob) =>
+    createImageBitmap(blob, { resizeWidth: size.px, resizeHeight: size.px, resizeQuality: size.quality });
+
   return {
     /** Wait until every picture is here. */
     all: () => Promise.all(blobs),
@@ -48,14 +52,17 @@ export function loadPictures(urls, fetchPicture, size, onProgress) {
     bitmap(i) {
       let bitmap = bitmaps.get(i);
       if (!bitmap) {
-        bitmap = blobs[i].then((blob) =>
-          createImageBitmap(blob, { resizeWidth: size.px, resizeHeight: size.px, resizeQuality: size.quality }),
-        );
+        bitmap = blobs[i].then(decoded);
         bitmap.catch(() => {});
         bitmaps.set(i, bitmap);
       }
       return bitmap;
     },
+    /**
+     * A picture that was not among them, decoded alike.
+     * @param {string} url
+     */
+    extra: async (url) => decoded(await fetchPicture(url)),
     /**
      * Give back the memory of a picture that is over.
      * @param {number} i

@@ -1,110 +1,194 @@
 // @ts-check
 /**
- * Shows a sequence of phases (countdown, picture, masks) on a canvas, each for its planned number of
- * refreshes, and tells what was really shown.
- *
- * The whole sequence is planned at once on cumulative frame edges; the phase of a frame is looked up
- * by the refresh the callback is in, lateness included, so that one late frame does not shift the rest.
+ * Shows flashes exact to the refresh, and knows when one was not. Two back ends behind one interface:
+ * a canvas of the page, where the browser itself tells when each phase was presented (Element
+ * Timing), and a canvas in a worker, which a busy page does not hold up.
  */
+
+import { everyFrame } from "./frames.js";
+import { drawPhase, warmUp } from "./painting.js";
+import { timingOfCallbacks, timingOfPresentations } from "./planner.js";
+import { hasElementTiming, makeProbes } from "./probes.js";
+import { runSequence } from "./sequence.js";
 
 /**
- * @typedef {{name: string, ms: number, draw: () => void}} Phase
- * @typedef {{planned: number, achieved: number, achieved_ms: number}} Shown
+ * One thing shown: a picture, a text, or the empty stage.
+ * @typedef {{name: string, ms: number, picture?: ImageBitmap, text?: string}} Phase
+ * @typedef {import("./planner.js").Timing} Timing
+ * @typedef {{timing: Timing, frame_ms: number}} Shown `frame_ms` as measured during the sequence
+ * @typedef {{canvas: HTMLCanvasElement, show: Show, end: () => void}} Backend
+ * @typedef {{settled: Promise<Shown>, wasDrawn: boolean[]}} Sequence `wasDrawn` by phase: false where it was skipped
+ * @typedef {(phases: Phase[], frame_ms: number, onPhase: (phase: Phase | null) => void) => Promise<Sequence>} Show
  */
 
-const GATE_FRAMES = 6;
-const GATE_LIMIT = 120;
+let sequences = 0;
 
 /**
- * First refresh of each phase and, last, the first one after them all; no phase shorter than one.
- * Four masks of 30 ms at 60 Hz end at 30, 60, 90, 120 ms: 2, 2, 1, 2 refreshes.
- * @param {number[]} durations_ms
- * @param {number} frame_ms
- * @returns {number[]}
+ * @param {HTMLElement} stage where the canvases stand, one above the other
+ * @param {{css: number, px: number}} size of the pictures
+ * @param {boolean} flashes false where pictures are only drawn, and no worker is needed
  */
-export function planPhases(durations_ms, frame_ms) {
-  const edges = [0];
-  let end_ms = 0;
-  for (const ms of durations_ms) {
-    end_ms += ms;
-    edges.push(Math.max(edges[edges.length - 1] + 1, Math.round(end_ms / frame_ms - 1e-9)));
+export async function makePresenter(stage, size, flashes = true) {
+  const worker = flashes ? await startWorker(stage, size) : null;
+  const page = pageBackend(stage, size);
+  let current = hasElementTiming() || !worker ? page : worker;
+  place(stage, current);
+  return {
+    /** The canvas that is seen. */
+    get canvas() {
+      return current.canvas;
+    },
+    /** Whether the worker draws. */
+    get isInWorker() {
+      return current === worker;
+    },
+    /**
+     * Show the phases; ends when the last one is over. What was shown is known a little later, in `settled`.
+     * @param {Phase[]} phases
+     * @param {number} frame_ms
+     * @param {(phase: Phase | null) => void} [onPhase] told as each phase begins, and null at the end
+     */
+    async show(phases, frame_ms, onPhase = () => {}) {
+      return current.show(phases, frame_ms, onPhase);
+    },
+    /** Go on in the worker, where there is one: the page proved too busy to be exact. */
+    leavePage() {
+      if (!worker || current === worker) return;
+      current = worker;
+      place(stage, current);
+    },
+    /** Draw one phase and leave it (a picture without time limit); null empties the stage. */
+    draw(/** @type {Phase | null} */ phase) {
+      current = page;
+      place(stage, page);
+      drawPhase(page.pen, phase);
+    },
+    end() {
+      page.end();
+      worker?.end();
+    },
+  };
+}
+
+/** @param {Phase[]} phases */
+function anchorOf(phases) {
+  return Math.max(0, phases.findIndex((phase) => phase.name === "stimulus"));
+}
+
+/**
+ * @param {HTMLElement} stage
+ * @param {Backend} backend
+ */
+function place(stage, backend) {
+  for (const canvas of stage.querySelectorAll("canvas")) {
+    const isSeen = canvas === backend.canvas;
+    canvas.style.visibility = isSeen ? "visible" : "hidden";
+    canvas.ariaHidden = `${!isSeen}`;
   }
-  return edges;
 }
 
 /**
- * The phase that refresh `refresh` belongs to; as many as there are phases once they are over.
- * @param {number[]} edges
- * @param {number} refresh
+ * @param {HTMLElement} stage
+ * @param {{css: number, px: number}} size
  */
-export function phaseAt(edges, refresh) {
-  let phase = 0;
-  while (phase < edges.length - 1 && refresh >= edges[phase + 1]) phase += 1;
-  return phase;
+function addCanvas(stage, { css, px }) {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = px;
+  canvas.style.width = canvas.style.height = `${css}px`;
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", "The picture to judge");
+  stage.append(canvas);
+  return canvas;
 }
 
 /**
- * Show the phases one after the other, then call `clear`.
- * @param {Phase[]} phases
- * @param {number} frame_ms the display's refresh interval
- * @param {(onFrame: (at: number) => boolean) => Promise<void>} everyFrame
- * @param {() => void} clear
- * @returns {Promise<Shown[]>} by phase; a phase that was skipped has 0 refreshes
+ * @param {HTMLElement} stage
+ * @param {{css: number, px: number}} size
  */
-export async function present(phases, frame_ms, everyFrame, clear) {
-  await steadyFrames(frame_ms, everyFrame);
-  const edges = planPhases(phases.map((phase) => phase.ms), frame_ms);
-  /** @type {(number | null)[]} */
-  const drawnAt = phases.map(() => null);
-  let began = NaN;
-  let ended = NaN;
-  let current = -1;
-  await everyFrame((at) => {
-    if (current < 0) began = at;
-    const phase = phaseAt(edges, Math.round((at - began) / frame_ms));
-    if (phase === current) return false;
-    current = phase;
-    if (phase === phases.length) {
-      clear();
-      ended = at;
-      return true;
-    }
-    phases[phase].draw();
-    drawnAt[phase] = at;
-    return false;
+function pageBackend(stage, size) {
+  const canvas = addCanvas(stage, size);
+  const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
+  warmUp(pen);
+  /** @type {Show} */
+  async function show(phases, frame_ms, onPhase) {
+    const serial = (sequences += 1);
+    const probes = hasElementTiming() ? await makeProbes(stage, phases.length + 1) : null;
+    const { edges, drawn, frame_ms: measured } = await runSequence(
+      phases.map((phase) => phase.ms),
+      anchorOf(phases),
+      frame_ms,
+      everyFrame,
+      (i) => {
+        drawPhase(pen, phases[i] ?? null);
+        probes?.reveal(i);
+        const { startTime } = performance.mark(`openhype:${serial}:${i}`);
+        onPhase(phases[i] ?? null);
+        return startTime;
+      },
+    );
+    const known = timingOfCallbacks(edges, drawn, frame_ms, "callback");
+    const wasDrawn = drawn.map((frame) => frame !== null);
+    return {
+      wasDrawn,
+      settled: settle(probes, wasDrawn).then((presented) => ({
+        timing: presented ? timingOfPresentations(edges, presented, frame_ms, known.lateness_ms) : known,
+        frame_ms: measured,
+      })),
+    };
+  }
+  return { canvas, pen, show, end: () => canvas.remove() };
+}
+
+/**
+ * @param {Awaited<ReturnType<typeof makeProbes>> | null} probes
+ * @param {boolean[]} wasDrawn
+ */
+async function settle(probes, wasDrawn) {
+  const presented = await probes?.presentations(wasDrawn);
+  for (const mark of performance.getEntriesByType("mark")) {
+    if (mark.name.startsWith("openhype:")) performance.clearMarks(mark.name);
+  }
+  return presented ?? null;
+}
+
+/**
+ * The worker's back end; null where the browser has none that can draw by refreshes.
+ * @param {HTMLElement} stage
+ * @param {{css: number, px: number}} size
+ * @returns {Promise<Backend | null>}
+ */
+async function startWorker(stage, size) {
+  if (typeof OffscreenCanvas === "undefined" || !("transferControlToOffscreen" in HTMLCanvasElement.prototype)) return null;
+  const canvas = addCanvas(stage, size);
+  const worker = new Worker(new URL("./presenter_worker.js", import.meta.url), { type: "module" });
+  const ready = new Promise((resolve) => {
+    worker.onmessage = ({ data }) => resolve(data.ready === true);
+    worker.onerror = () => resolve(false);
   });
-  return phases.map((_, i) => shown(i, edges, drawnAt, ended, frame_ms));
-}
-
-/**
- * @param {number} phase
- * @param {number[]} edges
- * @param {(number | null)[]} drawnAt
- * @param {number} ended
- * @param {number} frame_ms
- * @returns {Shown}
- */
-function shown(phase, edges, drawnAt, ended, frame_ms) {
-  const planned = edges[phase + 1] - edges[phase];
-  const from = drawnAt[phase];
-  if (from === null) return { planned, achieved: 0, achieved_ms: 0 };
-  const next = drawnAt.slice(phase + 1).find((at) => at !== null) ?? ended;
-  return { planned, achieved: Math.round((next - from) / frame_ms), achieved_ms: next - from };
-}
-
-/**
- * Wait for callbacks one refresh apart: the first ones after an idle spell come late.
- * @param {number} frame_ms
- * @param {(onFrame: (at: number) => boolean) => Promise<void>} everyFrame
- */
-async function steadyFrames(frame_ms, everyFrame) {
-  let last = NaN;
-  let steady = 0;
-  let count = 0;
-  await everyFrame((at) => {
-    steady = Math.abs(at - last - frame_ms) < frame_ms / 4 ? steady + 1 : 0;
-    last = at;
-    count += 1;
-    return steady >= GATE_FRAMES || count >= GATE_LIMIT;
-  });
+  const offscreen = canvas.transferControlToOffscreen();
+  worker.postMessage({ canvas: offscreen }, [offscreen]);
+  if (!(await ready)) {
+    worker.terminate();
+    canvas.remove();
+    return null;
+  }
+  /** @type {Show} */
+  function show(phases, frame_ms, onPhase) {
+    const serial = (sequences += 1);
+    return new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }) => {
+        if ("phase" in data) onPhase(phases[data.phase] ?? null);
+        if (!("timing" in data)) return;
+        const wasDrawn = data.timing.achieved_frames.map((/** @type {number} */ frames) => frames > 0);
+        resolve({ settled: Promise.resolve(data), wasDrawn });
+      };
+      worker.onerror = (event) => reject(new Error(event.message));
+      worker.postMessage({ serial, phases, anchor: anchorOf(phases), frame_ms });
+    });
+  }
+  const end = () => {
+    worker.terminate();
+    canvas.remove();
+  };
+  return { canvas, show, end };
 }

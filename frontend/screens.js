@@ -35,6 +35,14 @@ export function duration(minutes) {
 }
 
 /**
+ * Names and values, side by side.
+ * @param {string[][]} rows
+ */
+export function facts(rows) {
+  return el("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+}
+
+/**
  * Show a screen and wait for one of its buttons.
  * @param {string} name for `document.body.dataset.screen`
  * @param {string} title
@@ -83,22 +91,22 @@ export function showWaiting(title, text) {
 
 /**
  * The screen of trials, built once a block, so that nothing moves between trials.
- * @param {{css: number, px: number}} size of the picture
  */
-export function trialScreen(size) {
-  const canvas = /** @type {HTMLCanvasElement} */ (
-    el("canvas", { width: `${size.px}`, height: `${size.px}`, role: "img", "aria-label": "The picture to judge" })
-  );
-  canvas.style.width = canvas.style.height = `${size.css}px`;
+export function trialScreen() {
+  const stage = el("div", { class: "stage" });
   const fake = choice("Fake", "F");
   const real = choice("Real", "R");
   const verdict = el("p", { class: "verdict", role: "status" });
   const heading = el("h1", { tabindex: "-1" }, "Real or fake?");
   const main = byId("main");
-  main.className = "page trial";
   const choices = el("div", { class: "choices" }, fake, real);
-  main.replaceChildren(el("div", { class: "stage" }, canvas), heading, choices, verdict);
-  return { main, canvas, fake, real, verdict, heading };
+  /** Put the screen in its place, also after another one stood there. */
+  const enter = () => {
+    main.className = "page trial";
+    main.replaceChildren(stage, heading, choices, verdict);
+  };
+  enter();
+  return { main, stage, fake, real, verdict, heading, enter };
 }
 
 /**

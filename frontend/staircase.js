@@ -6,7 +6,7 @@
  */
 
 /**
- * @typedef {{right_to_descend: number, down_ms: number, up_ms: number, start_ms: number, min_ms: number, max_ms: number}} StaircaseRule
+ * @typedef {{right_to_descend: number, down_ms: number, up_ms: number, start_ms: number, min_ms: number, max_ms: number, grid_ms?: number}} StaircaseRule
  * @typedef {{exposure_ms: number, right_in_a_row: number}} StaircaseState
  */
 
@@ -80,5 +80,6 @@ export async function runBlock(rule, trialCount, runTrial) {
  * @param {number} exposure
  */
 function bounded(rule, exposure) {
-  return Math.min(Math.max(exposure, rule.min_ms), rule.max_ms);
+  const within = Math.min(Math.max(exposure, rule.min_ms), rule.max_ms);
+  return rule.grid_ms ? Math.round(within / rule.grid_ms) * rule.grid_ms : within;
 }

@@ -14,15 +14,21 @@ MINIMUM = 20
 
 def main(task: str) -> int:
     """Do `task` and return its exit status."""
-    node, npm = _node()
+    node, _ = _node()
     if task == "install":
-        return subprocess.call([*npm, "ci", "--no-audit", "--no-fund"], cwd=ROOT)
+        return install(ROOT)
     if task == "types":
         return subprocess.call([*node, "node_modules/typescript/bin/tsc", "-p", "."], cwd=ROOT)
     if task == "test":
         tests = sorted(str(path) for path in (ROOT / "tests" / "unit").glob("*.test.js"))
         return subprocess.call([*node, "--test", *tests], cwd=ROOT)
     raise SystemExit(f"python -m tests.node takes install, types or test, not {task!r}")
+
+
+def install(folder: Path) -> int:
+    """Install what the `package-lock.json` of `folder` names, and return npm's exit status."""
+    _, npm = _node()
+    return subprocess.call([*npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=folder)
 
 
 def _node() -> tuple[list[str], list[str]]:

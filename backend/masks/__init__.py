@@ -1,40 +1,91 @@
 """The masks of a study: made from its own pictures, reals and fakes alike, or brought along.
 
-A mask's name and file tell nothing of its source.
+A mask's name and file tell nothing of its source. The kinds of made masks are those of
+`protocol.MADE_MASKS`: `texture` (`backend.masks.texture`) and `phase` (`backend.masks.phase`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 from backend.errors import InvalidInput
+from backend.parallel import in_parallel
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_CHUNKS = {"texture": 1, "phase": 64}
+"""Masks that a process makes at a time: phases are scrambled faster than processes start."""
 
 
-def make_phase_masks(
+@dataclass(frozen=True)
+class _Job:
+    source: Path
+    out: Path
+    kind: str
+    seed: int
+    image_format: str
+    cache: Path | None
+
+
+def make_masks(
     pictures: Sequence[Path],
     out: Path,
     count: int,
     *,
+    kind: str,
     rng: Random,
     image_format: str,
+    cache: Path | None = None,
+    workers: int | None = None,
     progress: Callable[..., Iterable] | None = None,
 ) -> tuple[str, ...]:
-    """Write `count` phase-scrambled masks of `pictures` into `out`; return their names."""
+    """Write `count` masks of `pictures`, taken in turn, into `out`; return their names.
+
+    Names and masks follow from `rng` alone, however many processes work.
+
+    Args:
+        kind: `texture` or `phase`.
+        cache: folder from which texture masks made before are taken.
+        workers: processes; default, one a core.
+        progress: wraps an iterable: `progress(items, total, label)`.
+    """
+    from backend.images import suffix_of
+    from backend.uniform import make_uniform
+
+    suffix = suffix_of(image_format)
+    jobs = [
+        _Job(
+            pictures[i % len(pictures)],
+            out / f"{rng.getrandbits(128):032x}{suffix}",
+            kind,
+            rng.getrandbits(64),
+            image_format,
+            cache,
+        )
+        for i in range(count)
+    ]
+    made = in_parallel(_make, jobs, workers, _CHUNKS[kind])
+    paths = list(progress(made, count, f"{kind} masks") if progress else made)
+    make_uniform(paths)
+    return tuple(sorted(path.name for path in paths))
+
+
+def mask_of(picture: "np.ndarray", kind: str, seed: int, cache: Path | None = None) -> "np.ndarray":
+    """Return the mask of `picture` (side, side, 3; uint8) that `seed` gives."""
     import numpy as np
-    from PIL import Image
 
-    from backend.images import encode, suffix_of
-    from backend.masks.phase import scramble
+    rng = np.random.default_rng(seed)
+    if kind == "phase":
+        from backend.masks.phase import scramble
 
-    numbers = np.random.default_rng(rng.getrandbits(64))
-    order = [pictures[i % len(pictures)] for i in range(count)]
-    names = []
-    for path in progress(order, count, "masks") if progress else order:
-        with Image.open(path) as picture:
-            mask = scramble(np.asarray(picture.convert("RGB")), numbers)
-        names.append(f"{rng.getrandbits(128):032x}{suffix_of(image_format)}")
-        (out / names[-1]).write_bytes(encode(Image.fromarray(mask), image_format))
-    return tuple(sorted(names))
+        return scramble(picture, rng)
+    from backend.masks.cache import kept, key_of
+    from backend.masks.texture import VERSION, synthesise
+
+    return kept(cache, key_of(picture, kind, VERSION, seed), lambda: synthesise(picture, rng))
 
 
 def take_in_masks(
@@ -46,6 +97,7 @@ def take_in_masks(
         InvalidInput: the folder is missing or empty, or a file cannot be read.
     """
     from backend.images import process, suffix_of
+    from backend.uniform import make_uniform
 
     if not folder.is_dir():
         raise InvalidInput(f"the folder of masks, {folder}, does not exist")
@@ -53,9 +105,24 @@ def take_in_masks(
     if not paths:
         raise InvalidInput(f"the folder of masks, {folder}, has no files")
     rng = rng or Random()
-    names = []
+    made = []
     for path in paths:
         data, _ = process(path, size_px, image_format)
-        names.append(f"{rng.getrandbits(128):032x}{suffix_of(image_format)}")
-        (out / names[-1]).write_bytes(data)
-    return tuple(sorted(names))
+        made.append(out / f"{rng.getrandbits(128):032x}{suffix_of(image_format)}")
+        made[-1].write_bytes(data)
+    make_uniform(made)
+    return tuple(sorted(path.name for path in made))
+
+
+def _make(job: _Job) -> Path:
+    """Make one mask; runs in a worker process."""
+    import numpy as np
+    from PIL import Image
+
+    from backend.images import encode
+
+    with Image.open(job.source) as opened:
+        picture = np.asarray(opened.convert("RGB"))
+    mask = mask_of(picture, job.kind, job.seed, job.cache)
+    job.out.write_bytes(encode(Image.fromarray(mask), job.image_format))
+    return job.out

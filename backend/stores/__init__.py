@@ -63,7 +63,7 @@ class Store(Interface):
         """Store a response and the cursor after it, together or not at all; Stale as in `move`."""
 
     def responses(self, session_id: str) -> list[Response]:
-        """Return the responses of a session in the order of their trials."""
+        """Return the responses of a session in the order of their trials and attempts."""
 
     def close(self) -> None: ...
 

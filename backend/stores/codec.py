@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from backend import protocol as protocols
-from backend.records import PlannedBlock, Response, Session, Study
+from backend.records import PlannedBlock, Response, Session, Study, Timing
 from backend.session import Cursor
 
 
@@ -40,6 +40,11 @@ def load_response(text: str) -> Response:
     data["flags"] = tuple(data["flags"])
     if data["mask_ms"] is not None:
         data["mask_ms"] = tuple(data["mask_ms"])
+    if data.get("timing") is not None:
+        timing = data["timing"]
+        for name in ("planned_frames", "achieved_frames", "phase_ms"):
+            timing[name] = tuple(timing[name])
+        data["timing"] = Timing(**timing)
     return Response(**data)
 
 

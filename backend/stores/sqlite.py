@@ -41,6 +41,15 @@ MIGRATIONS = (
         PRIMARY KEY (study, evaluator_key)
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE attempts (
+        session TEXT NOT NULL, trial_index INTEGER NOT NULL, attempt INTEGER NOT NULL, record TEXT NOT NULL,
+        PRIMARY KEY (session, trial_index, attempt)
+    ) WITHOUT ROWID;
+    INSERT INTO attempts SELECT session, trial_index, 0, record FROM responses;
+    DROP TABLE responses;
+    ALTER TABLE attempts RENAME TO responses;
+    """,
 )
 """Numbered by their place, from 1; only ever added to."""
 
@@ -155,12 +164,13 @@ class SqliteStore:
 
         def write(db: sqlite3.Connection) -> None:
             _move(db, session_id, expected_version, cursor, where)
-            db.execute("INSERT INTO responses VALUES (?, ?, ?)", (session_id, response.trial_index, record))
+            place = (session_id, response.trial_index, response.attempt)
+            db.execute("INSERT INTO responses VALUES (?, ?, ?, ?)", (*place, record))
 
         self._write(write, checks_first=True)
 
     def responses(self, session_id: str) -> list[Response]:
-        sql = "SELECT record FROM responses WHERE session = ? ORDER BY trial_index"
+        sql = "SELECT record FROM responses WHERE session = ? ORDER BY trial_index, attempt"
         return [codec.load_response(record) for (record,) in self._db().execute(sql, (session_id,))]
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from tests.browser import launch_options
 SIZE = 64
 STORED_TRIAL = """(() => {
   const trial = window.openhype?.lastTrial;
-  return trial && "was_correct" in trial ? trial.trial_index : null;
+  return trial && "was_correct" in trial ? trial.trial_index + trial.attempt / 1000 : null;
 })()"""
 
 
@@ -49,7 +49,8 @@ class Site:
 
     def create(self, name, method="infinity", kind="study", **settings):
         models = (("gan", self.folders / "gan"),)
-        order = Order(name, kind, method, self.folders / "real", models, {"size_px": SIZE, **settings})
+        settings = {"size_px": SIZE, "masks": "phase", **settings}
+        order = Order(name, kind, method, self.folders / "real", models, settings)
         return create(self.store, self.data, order, datetime.now(UTC))
 
     def truths(self, study):
@@ -147,6 +148,11 @@ class Player:
             assert time.monotonic() < until, "the page did not move on"
             self.page.wait_for_timeout(20)
         self.wait_past("feedback")
+
+    def play_flashes(self, answer="f"):
+        """Answer flashes until the block is over, those that come in the place of mistimed ones too."""
+        while self.wait("question", "break", "done") == "question":
+            self.answer(answer)
 
     def start_flashes(self):
         """Go from the instructions, or a break, to the first flash of a block."""

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from backend.session import is_scored, picture_at, picture_of
+
 
 def test_an_infinity_session_is_played_with_keys_and_every_answer_is_stored(player, site):
     site.create("faces", images=10, feedback_ms=50)
@@ -40,11 +42,6 @@ def test_a_session_is_played_with_the_pointer_alone(player, site):
     assert player.answers_stored("faces") == 4
 
 
-def play_flashes(player, count, answer="f"):
-    for _ in range(count):
-        player.answer(answer)
-
-
 def test_a_time_session_flashes_masks_and_measures(player, site):
     site.create(
         "glimpse", "time", images=4, blocks=2, spare_images=8, countdown_ms=100, feedback_ms=50,
@@ -62,13 +59,14 @@ def test_a_time_session_flashes_masks_and_measures(player, site):
     player.press("consent")
     player.press("instructions")
     player.start_flashes()
-    play_flashes(player, 4)
+    player.play_flashes()
     player.press("break")
     player.start_flashes()
-    play_flashes(player, 4)
+    player.play_flashes()
     player.wait("done")
 
-    _, cursor, responses = site.stored("glimpse")
+    session, cursor, stored = site.stored("glimpse")
+    responses = [response for response in stored if is_scored(session, cursor, response)]
     screens = player.page.evaluate("screens")
     trial = player.page.evaluate("window.openhype.lastTrial")
     order = "countdown stimulus mask question feedback"
@@ -79,8 +77,9 @@ def test_a_time_session_flashes_masks_and_measures(player, site):
     assert trial["exposure_ms"] == responses[7].exposure_ms
     assert len(responses[0].mask_ms) == 4
     for response in responses:
-        if "mistimed" not in response.flags:
-            assert abs(response.shown_ms - response.exposure_ms) <= response.frame_ms
+        assert response.timing.achieved_frames == response.timing.planned_frames
+        assert response.timing.planned_frames[3] == round(response.exposure_ms / response.frame_ms)
+        assert abs(response.shown_ms - response.exposure_ms) <= response.frame_ms
 
 
 def test_a_flashed_picture_is_never_shown_twice_after_a_reload(player, site):
@@ -91,19 +90,76 @@ def test_a_flashed_picture_is_never_shown_twice_after_a_reload(player, site):
     player.start_flashes()
     player.answer("f")
     player.wait("question")
-    session = site.stored("glimpse")[0]
-    flashed = session.blocks[0].stimuli[1]
+    session, cursor, _ = site.stored("glimpse")
+    flashed = picture_at(session, cursor, cursor.trial_index).stimulus
 
     player.page.reload()
     player.press("instructions")
     player.start_flashes()
-    play_flashes(player, 3)
+    player.play_flashes()
     player.wait("done")
 
-    shown = [response.stimulus for response in site.stored("glimpse")[2]]
-    assert len(shown) == 4
+    session, cursor, responses = site.stored("glimpse")
+    shown = [response.stimulus for response in responses]
+    assert cursor.trial_index == 4
+    assert len(set(shown)) == len(shown)
     assert flashed not in shown
     assert set(shown) & set(session.spares[0].stimuli)
+
+
+def busy(page):
+    page.evaluate(
+        """setInterval(() => {
+          const until = performance.now() + 8 + 32 * Math.random();
+          while (performance.now() < until);
+        }, 60)"""
+    )
+
+
+def test_on_a_busy_page_mistimed_flashes_are_replaced_and_the_worker_takes_over(player, site):
+    site.create("glimpse", "time", images=8, blocks=1, spare_images=80, countdown_ms=100, feedback_ms=50)
+    player.visit("glimpse")
+    player.press("consent")
+    player.press("instructions")
+    player.page.wait_for_selector("h1:text-is('Ready?')", timeout=20000)
+    busy(player.page)
+    player.press("instructions")
+    player.play_flashes()
+    player.wait("done")
+
+    session, cursor, stored = site.stored("glimpse")
+    scored = [response for response in stored if is_scored(session, cursor, response)]
+    assert (cursor.state, len(scored)) == ("finished", 8)
+    assert cursor.voided_answers == len(stored) - 8 >= 1
+    assert stored[-1].timing.evidence == "worker"
+    assert all(r.timing.achieved_frames == r.timing.planned_frames for r in scored)
+    assert f"{2 * sum(right(session, r) for r in stored) / 100:.2f}" in player.page.inner_text("main")
+
+
+def right(session, response):
+    return picture_of(session, response.stimulus).truth == response.response
+
+
+def test_a_flash_during_which_full_screen_was_left_is_replaced(player, site):
+    site.create("glimpse", "time", images=2, blocks=1, spare_images=16, feedback_ms=50)
+    player.visit("glimpse")
+    player.press("consent")
+    player.press("instructions")
+    player.start_flashes()
+    player.wait("stimulus")
+    player.page.evaluate("document.exitFullscreen()")
+    player.answer("f")
+    player.wait("break")
+    assert player.heading() == "The window left full screen"
+    player.press("break")
+    player.wait_past("break")
+    player.play_flashes()
+    player.wait("done")
+
+    _, cursor, stored = site.stored("glimpse")
+    assert "left_full_screen" in stored[0].flags
+    assert (cursor.state, stored[1].trial_index, stored[1].attempt) == ("finished", 0, 1)
+    assert player.page.evaluate("document.fullscreenElement") is None
 
 
 def test_a_reload_goes_on_where_it_stood(player, site):

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { stageSize } from "../../frontend/screens.js";
@@ -33,5 +34,17 @@ test("no picture leaves the window, whatever its size and the display", () => {
         assert.equal(px, Math.round(px));
       }
     }
+  }
+});
+
+test("the largest stage is what the photosensitivity check takes it for", () => {
+  const vectors = JSON.parse(readFileSync(new URL("stage_vectors.json", import.meta.url), "utf8"));
+  for (const { size_px, largest_css } of vectors) {
+    const widths = [1, 1.25, 1.5, 2, 2.625, 3, 25].map((pixel_ratio) => {
+      return stageSize(size_px, { width: 5000, height: 5000, pixel_ratio }).css;
+    });
+
+    assert.ok(Math.max(...widths) <= largest_css + 0.5); // the width is whole device pixels
+    assert.ok(Math.max(...widths) > largest_css - 8);
   }
 });

@@ -64,7 +64,7 @@ def test_a_study_is_made_played_by_robots_scored_and_exported_alike(run, folders
 
 
 def test_a_time_study_gives_milliseconds(run, folders, tmp_path):
-    settings = ["--set", "images=16", "--set", "blocks=1", "--evaluators", 2]
+    settings = ["--set", "images=16", "--set", "blocks=1", "--set", "masks=phase", "--evaluators", 2]
     run("create", "glimpse", "--method", "time", *sides(folders), "--size", 16, *settings)
     run("simulate", "glimpse", "--accuracy", "all=threshold=300,slope=4")
     run("export", "glimpse", "-o", tmp_path / "out")
@@ -75,6 +75,83 @@ def test_a_time_study_gives_milliseconds(run, folders, tmp_path):
     assert all(100 <= model["score"] <= 1000 for model in scores["models"])
     of_file = run("score", tmp_path / "out" / "data" / "study-glimpse_data.csv", "--json")
     assert json.loads(of_file.output) == scores
+
+
+@pytest.fixture
+def gray(tmp_path):
+    """Return options for small gray pictures, whose textures are quickly made, and few a session."""
+    for name in ("real", "gan"):
+        (tmp_path / name).mkdir()
+        for i in range(12):
+            noise = RNG.integers(0, 256, (16, 16)).astype("uint8")
+            Image.fromarray(noise).save(tmp_path / name / f"{i}.png")
+    sides = ["--real", tmp_path / "real", "--model", f"gan={tmp_path / 'gan'}", "--size", 16]
+    numbers = ["--set", "images=8", "--set", "blocks=1", "--set", "spare_images=2"]
+    return ["--method", "time", *sides, *numbers]
+
+
+def masks_of(tmp_path, study):
+    store = open_store("sqlite:///openhype.db", tmp_path / "data")
+    found = store.study(study)
+    store.close()
+    folder = DataDir(tmp_path / "data").images(study)
+    return found, {(folder / name).read_bytes() for name in found.masks}
+
+
+def size_of(path):
+    with Image.open(path) as picture:
+        return picture.size
+
+
+def test_masks_are_textures_unless_others_are_asked_for_and_kept_for_the_next_study(run, gray, tmp_path):
+    first = run("create", "one", *gray)
+    entries = {path.stat().st_ino for path in (tmp_path / "data" / "cache").rglob("*") if path.is_file()}
+    run("create", "two", *gray)
+    run("create", "three", *gray, "--set", "masks=phase")
+
+    (one, textures), (_, again), (three, phases) = (masks_of(tmp_path, n) for n in ("one", "two", "three"))
+
+    assert first.exit_code == 0
+    assert (one.protocol.masks, three.protocol.masks) == ("texture", "phase")
+    assert textures == again
+    assert not textures & phases
+    assert entries == {p.stat().st_ino for p in (tmp_path / "data" / "cache").rglob("*") if p.is_file()}
+
+
+def test_masks_of_ones_own_are_told_apart(run, gray, tmp_path):
+    own = fill(tmp_path / "own", 3)
+
+    made = run("create", "glimpse", *gray, "--masks", own)
+    refused = run("create", "other", *gray, "--set", "masks=own")
+
+    assert made.exit_code == 0
+    assert masks_of(tmp_path, "glimpse")[0].protocol.masks == "own"
+    assert (refused.exit_code, "--masks DIR" in refused.stderr) == (1, True)
+
+
+def test_masks_are_looked_at_before_and_after_a_study_is_made(run, gray, tmp_path):
+    run("create", "glimpse", *gray, "--set", "masks=phase")
+    run(
+        "create",
+        "none",
+        "--real",
+        tmp_path / "real",
+        "--model",
+        f"gan={tmp_path / 'gan'}",
+        "--set",
+        "images=8",
+    )
+
+    of_study = run("masks", "glimpse", "-o", tmp_path / "study.png", "--count", 4)
+    of_folder = run("masks", tmp_path / "real", "-o", tmp_path / "folder.png", "--size", 16, "--count", 3)
+    missing = run("masks", "nothing", "-o", tmp_path / "n.png")
+    without = run("masks", "none", "-o", tmp_path / "n.png")
+
+    assert (of_study.exit_code, of_folder.exit_code) == (0, 0)
+    assert size_of(tmp_path / "study.png") == (36, 36)  # two by two of 16 px, 4 px apart
+    assert size_of(tmp_path / "folder.png") == (56, 36)  # three sources above their masks
+    assert (missing.exit_code, without.exit_code) == (1, 1)
+    assert "study none has no masks" in without.stderr
 
 
 def test_a_qualification_stands_before_its_study(run, folders):

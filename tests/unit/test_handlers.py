@@ -5,6 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from backend.progress import progress
+from backend.results import study_rows
+
 from . import studies
 
 
@@ -46,6 +49,76 @@ def test_no_reply_before_an_answer_tells_truth_model_or_source(world):
     seen = json.dumps([player.state, player.begin(), world.http.get("/api/studies/faces").json])
 
     assert not any(word in seen for word in (*study.models, '"real"', '"fake"', "truth", "source"))
+
+
+def late_flash(**changes):
+    timing = {
+        "evidence": "element", "lateness_ms": 3.5,
+        "planned_frames": [30, 6, 2], "achieved_frames": [30, 7, 2], "phase_ms": [500, 116.7, 33.3],
+    }  # fmt: skip
+    return {"timing": timing, "frames": 7, "frame_ms": 16.7, "shown_ms": 116.7, **changes}
+
+
+def test_after_a_mistimed_flash_comes_a_spare_and_nothing_is_told(world):
+    study = world.add(studies.study(method="time", images=8, blocks=1, spare_images=4))
+    player = world.player()
+    player.begin()
+    body = player.body(**late_flash())
+
+    reply = player.post("answers", body).json
+
+    name = reply["replaced_by"].rpartition("/")[2]
+    assert (reply["was_correct"], reply["earned_usd_cents"], reply["progress"]["answered"]) == (None, 0, 0)
+    assert (reply["next"]["trial_index"], reply["next"]["exposure_ms"]) == (0, 500)
+    assert (player.truths[name], name != body["stimulus"]) == (player.truths[body["stimulus"]], True)
+
+    player.images[0], player.next = name, reply["next"]
+    for _ in range(8):
+        player.answer()
+    assert player.post("answers", body).json == reply
+    assert player.done["earned_usd_cents"] == 18
+    assert (player.done["right"], player.done["answered"]) == (9, 9)
+    assert len(list(study_rows(world.store, study))) == 8
+    (replaced,) = study_rows(world.store, study, "replaced")
+    assert (replaced["stimulus"], replaced["achieved_frames"]) == (body["stimulus"], (30, 7, 2))
+    assert progress(world.store, study)["mistimed"] == {"responses": 1, "share": 1 / 9}
+
+
+def test_another_answer_to_a_replaced_picture_is_refused(world):
+    world.add(studies.study(method="time", images=8, blocks=1, spare_images=4))
+    player = world.player()
+    player.begin()
+    player.post("answers", player.body(**late_flash()))
+
+    other = player.post("answers", player.body(right=False, **late_flash()))
+
+    assert (other.status_code, other.json["error"]["code"]) == (409, "answer_conflict")
+
+
+@pytest.mark.parametrize(
+    ("timing", "message"),
+    [
+        ([], "timing must be an object or null, not a list"),
+        ({}, "timing.evidence must be a short lower-case word, not null"),
+        ({"evidence": "element", "planned_frames": [1]}, "timing.achieved_frames must be a list"),
+        (
+            {"evidence": "x", "planned_frames": [1], "achieved_frames": [1, 2], "phase_ms": []},
+            "as many planned_frames as achieved_frames",
+        ),
+        (
+            {"evidence": "x", "planned_frames": [1.5], "achieved_frames": [1], "phase_ms": [1]},
+            "timing.planned_frames must hold whole numbers",
+        ),
+    ],
+)
+def test_a_timing_of_another_form_is_refused(world, timing, message):
+    world.add(studies.study(method="time", images=8, blocks=1, spare_images=4))
+    player = world.player()
+    player.begin()
+
+    reply = player.post("answers", player.body(timing=timing))
+
+    assert (reply.status_code, message in reply.json["error"]["message"]) == (400, True)
 
 
 def test_the_same_answer_again_gets_the_same_reply_however_late(player):

@@ -12,11 +12,13 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
     "answers", "values", "scoring", "caveats", "comparisons", "studentized_range", "tables", "bootstrap",
-    "columns", "observer", "settling",
+    "columns", "shown", "observer", "settling", "flashes",
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
-    "parallel", "intake", "masks", "masks.phase",
+    "parallel", "intake", "uniform", "masks", "masks.cache", "masks.luminance", "masks.phase",
+    "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
+    "photosensitivity",
     "responses", "reading", "chunks", "plain", "cells", "demo_images",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",

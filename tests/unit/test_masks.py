@@ -1,5 +1,8 @@
 """Masks keep a picture's light and frequencies, and none of its shapes; their files say nothing."""
 
+import io
+import re
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 import numpy as np
@@ -7,8 +10,10 @@ import pytest
 from PIL import Image
 
 from backend.errors import InvalidInput
-from backend.masks import make_phase_masks, take_in_masks
+from backend.masks import make_masks, take_in_masks
+from backend.masks.cache import kept, key_of
 from backend.masks.phase import scramble
+from backend.protocol import MADE_MASKS
 
 
 def shape(side=64):
@@ -37,19 +42,99 @@ def test_a_mask_keeps_the_frequencies_and_loses_the_shapes():
     assert abs(np.corrcoef(picture.mean(axis=2).ravel(), mask.mean(axis=2).ravel())[0, 1]) < 0.3
 
 
-def test_masks_of_a_study_are_reproducible_and_their_names_say_nothing(tmp_path):
-    Image.fromarray(shape()).save(tmp_path / "a.png")
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
+@pytest.fixture
+def pictures(tmp_path):
+    """Return five small pictures, on disk."""
+    rng = np.random.default_rng(4)
+    for i in range(5):
+        small = Image.fromarray(rng.integers(0, 256, (8, 8, 3)).astype("uint8"))
+        small.resize((24, 24), Image.Resampling.BICUBIC).save(tmp_path / f"{i}.png")
+    return sorted(tmp_path.glob("*.png"))
 
-    made = [
-        make_phase_masks([tmp_path / "a.png"], tmp_path / name, 3, rng=Random(5), image_format="png")
-        for name in ("one", "two")
-    ]
 
-    assert made[0] == made[1]
-    assert all(len(name) == 36 for name in made[0])
-    assert len({(tmp_path / "one" / name).read_bytes() for name in made[0]}) == 3
+def made(pictures, out, kind="texture", count=6, **options):
+    """Return the masks' bytes by name, as a study would have them."""
+    out.mkdir()
+    names = make_masks(pictures, out, count, kind=kind, rng=Random(5), image_format="png", **options)
+    return {name: (out / name).read_bytes() for name in names}
+
+
+@pytest.mark.parametrize("kind", MADE_MASKS)
+def test_masks_of_a_study_follow_from_the_seed_alone(pictures, tmp_path, kind):
+    one, two = (made(pictures, tmp_path / str(n), kind, workers=n) for n in (1, 2))
+
+    assert one == two
+    assert len(set(one.values())) == 6
+
+
+@pytest.mark.parametrize("kind", MADE_MASKS)
+def test_files_of_masks_say_nothing(pictures, tmp_path, kind):
+    masks = made(pictures, tmp_path / "out", kind, workers=1)
+
+    stats = [(tmp_path / "out" / name).stat() for name in masks]
+    assert all(re.fullmatch(r"[0-9a-f]{32}\.png", name) for name in masks)
+    assert len({(stat.st_size, stat.st_mode, stat.st_mtime) for stat in stats}) == 1
+
+
+def test_a_texture_made_before_is_taken_from_the_cache(pictures, tmp_path):
+    cache = tmp_path / "cache"
+    first = made(pictures, tmp_path / "one", workers=1, cache=cache)
+    entries = [path for path in cache.rglob("*") if path.is_file()]
+    for path in entries:  # a mark that only a cached mask can carry
+        path.unlink()
+        kept(cache, path.name, lambda: np.zeros((24, 24, 3), np.uint8))
+
+    again = made(pictures, tmp_path / "two", workers=1, cache=cache)
+
+    assert len(entries) == 6
+    assert list(again) == list(first)
+    assert all(np.asarray(Image.open(io.BytesIO(data))).max() == 0 for data in again.values())
+
+
+@pytest.mark.parametrize("damage", [b"", b"short", b"x" * 3000])
+def test_a_damaged_entry_is_made_again(tmp_path, damage):
+    mask = shape(16)
+    kept(tmp_path, "k" * 64, lambda: mask)
+    (entry,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    whole = entry.read_bytes()
+    entry.write_bytes(damage)
+
+    found = kept(tmp_path, "k" * 64, lambda: mask)
+
+    assert (found == mask).all()
+    assert entry.read_bytes() == whole
+
+
+def test_a_bit_that_fell_over_is_noticed(tmp_path):
+    kept(tmp_path, "k" * 64, lambda: shape(16))
+    (entry,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    data = bytearray(entry.read_bytes())
+    data[-20] ^= 1
+    entry.write_bytes(data)
+
+    found = kept(tmp_path, "k" * 64, lambda: np.zeros((16, 16, 3), np.uint8))
+
+    assert found.max() == 0
+
+
+def test_entries_are_told_apart_by_pixels_and_settings():
+    one, two = shape(16), shape(16)
+    two[0, 0, 0] += 1
+
+    keys = [key_of(one, "texture", 1, 5), key_of(two, "texture", 1, 5), key_of(one, "texture", 2, 5)]
+
+    assert len({*keys, key_of(one, "texture", 1, 6)}) == 4
+    assert key_of(one.copy(), "texture", 1, 5) == keys[0]
+
+
+def test_many_may_write_one_entry_at_once(tmp_path):
+    mask = shape(16)
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: kept(tmp_path, "k" * 64, lambda: mask), range(64)))
+
+    assert all((one == mask).all() for one in found)
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 1
 
 
 def test_own_masks_go_through_the_pictures_pipeline(tmp_path):

@@ -41,6 +41,7 @@ def test_a_rule_can_be_spelled_out_and_its_bounds_be_set_apart():
         ({"images": "0"}, "images must be from 2 to"),
         ({"mask_ms": "nan"}, "mask_ms must be finite"),
         ({"feedback": "maybe"}, "feedback must be true or false"),
+        ({"masks": "noise"}, "masks must be 'texture' or 'phase', not 'noise'"),
         ({"staircase": "3-up"}, "staircase must be one of hype-2019, weighted-75"),
         ({"staircase": "down_ms:0"}, "steps must be above 0"),
         ({"min_exposure_ms": "2000"}, "min <= start <= max"),

@@ -210,6 +210,7 @@ def test_what_is_written_is_scored_as_what_was_stored(tmp_path):
 
 names = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1).filter(str.strip)
 times = st.none() | st.floats(0, 1e9, allow_nan=False)
+counts = st.lists(st.integers(0, 99), max_size=5).map(tuple)
 rows = st.fixed_dictionaries(
     {
         "study": names, "method": st.just("time"), "session": names, "model": names, "evaluator": names,
@@ -219,6 +220,10 @@ rows = st.fixed_dictionaries(
         "exposure_ms": st.floats(1e-3, 1e6), "shown_ms": times, "frames": st.none() | st.integers(0, 999),
         "frame_ms": times, "mask_ms": st.lists(st.floats(0, 1e6), max_size=5).map(tuple), "rt": times,
         "flags": st.lists(st.sampled_from(["late", "hidden", "blurred"])).map(tuple), "at": names,
+        "attempt": st.integers(0, 9), "evidence": st.sampled_from(["element", "worker"]),
+        "lateness_ms": times,
+        "planned_frames": counts, "achieved_frames": counts,
+        "phase_ms": st.lists(st.floats(0, 1e6), max_size=5).map(tuple),
     }
 )  # fmt: skip
 

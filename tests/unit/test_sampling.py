@@ -25,7 +25,7 @@ def test_half_of_every_block_is_real_and_nothing_comes_twice(seed):
 
     assert [len(block.stimuli) for block in blocks] == [150, 150, 150]
     assert all(Counter(block.truths) == {REAL: 75, FAKE: 75} for block in blocks)
-    assert len(set(shown)) == len(shown) == 470
+    assert len(set(shown)) == len(shown) == 510
 
 
 def test_a_session_shows_fakes_of_its_model_only():

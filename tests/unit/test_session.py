@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from backend import session as sessions
 from backend.errors import Conflict
+from backend.records import Timing
 from backend.session import Posted
 
 from . import studies
@@ -17,10 +18,10 @@ TIME = studies.study(method="time", images=8, blocks=2, spare_images=4)
 INFINITY = studies.study(images=8, spare_images=4)
 
 
-def begun(study):
+def begun(study, display=None):
     session = studies.session(study)
     cursor = sessions.opening(study.protocol, AT)
-    return session, sessions.begin_block(session, cursor, 1, 0, {}, AT)
+    return session, sessions.begin_block(session, study.protocol, cursor, 1, 0, display or {}, AT)
 
 
 def posted(session, cursor, right=True, **changes):
@@ -169,7 +170,7 @@ def test_the_cursor_is_what_a_replay_of_the_stored_answers_gives(rights, reloads
         if i in reloads:
             cursor = sessions.resume(session, TIME.protocol, cursor, AT)
         if i == 8:
-            cursor = sessions.begin_block(session, cursor, cursor.lease, 1, {}, AT)
+            cursor = sessions.begin_block(session, TIME.protocol, cursor, cursor.lease, 1, {}, AT)
         response, cursor = answered(TIME, session, cursor, right)
         stored.append(response)
 
@@ -199,3 +200,110 @@ def test_pay_is_the_base_and_two_cents_for_each_right_answer():
     cursor = dataclasses.replace(sessions.opening(protocol, AT), reals_right=30, fakes_right=12)
 
     assert sessions.earned_usd_cents(protocol, cursor) == 100 + 2 * 42
+
+
+def flashed(session, cursor, right=True, achieved=(30, 6), **changes):
+    timing = Timing("element", 0.4, (30, 6), achieved, (500.0, 100.0))
+    return posted(session, cursor, right, timing=timing, **changes)
+
+
+def test_an_answer_to_a_mistimed_flash_is_stored_and_a_spare_takes_its_place_at_the_same_exposure():
+    session, cursor = begun(TIME)
+    before = sessions.picture_at(session, cursor, 0)
+
+    response, after = sessions.answer(
+        session, TIME.protocol, cursor, flashed(session, cursor, achieved=(30, 7)), AT
+    )
+
+    spare = sessions.picture_at(session, after, 0)
+    assert (response.stimulus, response.attempt, response.timing.achieved_frames) == (
+        before.stimulus, 0, (30, 7),
+    )  # fmt: skip
+    assert (after.trial_index, after.exposure_ms, after.right_in_a_row) == (0, 500, 0)
+    assert spare.stimulus in session.spares[0].stimuli
+    assert spare.truth == before.truth
+    assert not sessions.is_scored(session, after, response)
+
+
+@pytest.mark.parametrize("flag", ["mistimed", "hidden", "left_full_screen", "display_changed"])
+def test_what_the_page_flags_as_not_seen_is_replaced(flag):
+    session, cursor = begun(TIME)
+
+    _, after = sessions.answer(session, TIME.protocol, cursor, flashed(session, cursor, flags=(flag,)), AT)
+
+    assert (after.trial_index, after.voided_answers, len(after.voids)) == (0, 1, 1)
+
+
+def test_a_flash_as_planned_counts():
+    session, cursor = begun(TIME)
+
+    response, after = sessions.answer(session, TIME.protocol, cursor, flashed(session, cursor), AT)
+
+    assert (after.trial_index, after.voided_answers) == (1, 0)
+    assert sessions.is_scored(session, after, response)
+
+
+def test_mistimed_flashes_without_a_spare_left_end_the_session_and_are_paid():
+    session, cursor = begun(TIME)
+    earned = []
+
+    while cursor.state == "active":
+        flash = flashed(session, cursor, flags=("mistimed",))
+        _, cursor = sessions.answer(session, TIME.protocol, cursor, flash, AT)
+        earned.append(sessions.earned_usd_cents(TIME.protocol, cursor))
+
+    assert cursor.state == "ended"
+    assert earned == [0, 0, 6]
+
+
+@given(mistimed=st.lists(st.booleans(), min_size=1, max_size=16), rights=st.lists(st.booleans(), min_size=16))
+@settings(max_examples=60)
+def test_a_replay_counts_mistimed_answers_as_the_session_did(mistimed, rights):
+    session, cursor = begun(TIME)
+    stored = []
+    for bad, right in zip(mistimed, rights, strict=False):
+        if cursor.state != "active":
+            break
+        if cursor.blocks_begun == 1 and cursor.trial_index == 8:
+            cursor = sessions.begin_block(session, TIME.protocol, cursor, cursor.lease, 1, {}, AT)
+        flash = flashed(session, cursor, right, flags=("mistimed",) if bad else ())
+        response, cursor = sessions.answer(session, TIME.protocol, cursor, flash, AT)
+        stored.append(response)
+
+    past = sessions.replay(session, TIME.protocol, cursor, stored)
+
+    same = ("trial_index", "exposure_ms", "right_in_a_row", "reals_right", "voided_answers", "voided_right")
+    assert [getattr(past, name) for name in same] == [getattr(cursor, name) for name in same]
+    assert sum(sessions.is_scored(session, cursor, response) for response in stored) == cursor.trial_index
+
+
+def test_below_100_ms_exposures_move_in_refreshes_of_the_display():
+    study = studies.study(method="time", images=8, blocks=2, min_exposure_ms=13)
+    session, cursor = begun(study, {"frame_ms": 1000 / 75, "refresh_hz": 75})
+    exposures = [cursor.exposure_ms]
+
+    for right in (True, True, True, False):
+        _, cursor = answered(study, session, cursor, right)
+        exposures.append(cursor.exposure_ms)
+
+    # 500 ms are 37.5 refreshes of 13.333 ms, shown as 38; the steps are 1 up and 3 down
+    assert [round(ms / 13.333, 6) for ms in exposures] == [38, 38, 38, 35, 36]
+
+
+def test_a_display_that_tells_no_refresh_gets_the_rule_in_milliseconds():
+    study = studies.study(method="time", images=8, blocks=2, min_exposure_ms=13)
+
+    _, cursor = begun(study, {})
+
+    assert cursor.exposure_ms == 500
+
+
+@pytest.mark.parametrize(("rate", "admitted"), [(59.9, False), (60.1, True), (143.9, True), (165, False)])
+def test_a_study_may_ask_for_a_refresh_rate(rate, admitted):
+    study = studies.study(method="time", images=8, blocks=1, min_refresh_hz=60, max_refresh_hz=144)
+
+    if admitted:
+        assert begun(study, {"refresh_hz": rate})[1].blocks_begun == 1
+    else:
+        with pytest.raises(Conflict, match="needs a display of 60 to 144 Hz"):
+            begun(study, {"refresh_hz": rate})

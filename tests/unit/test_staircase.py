@@ -56,3 +56,25 @@ def test_exposures_stay_within_their_bounds(answers):
 def test_no_trials_have_no_mode():
     with pytest.raises(InvalidInput, match="without trials has no modal exposure"):
         staircase.modal_exposure([])
+
+
+@given(
+    frame_ms=st.floats(4, 40), down=st.integers(1, 6), up=st.integers(1, 6), answers=st.lists(st.booleans())
+)
+def test_on_a_display_every_exposure_is_a_whole_number_of_refreshes(frame_ms, down, up, answers):
+    rule = staircase.on_display(StaircaseRule(down_ms=10 * down, up_ms=10 * up, min_ms=10), frame_ms)
+    state = staircase.start(rule)
+
+    for right in answers:
+        state = staircase.step(rule, state, right)
+
+        assert state.exposure_ms == round(state.exposure_ms / frame_ms) * frame_ms
+        assert rule.min_ms <= state.exposure_ms <= rule.max_ms
+
+
+@pytest.mark.parametrize("rate_hz", [60, 75, 90, 120, 144, 240])
+def test_in_refreshes_the_rule_settles_where_it_did(rate_hz):
+    rule = staircase.NAMED_RULES["hype-2019"]
+
+    settled = staircase.equilibrium_accuracy(staircase.on_display(rule, 1000 / rate_hz))
+    assert settled == pytest.approx(staircase.equilibrium_accuracy(rule))

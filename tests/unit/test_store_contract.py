@@ -7,7 +7,7 @@ import pytest
 
 from backend import session as sessions
 from backend.errors import Conflict, NotFound
-from backend.records import Response
+from backend.records import Response, Timing
 from backend.stores import Stale, open_store
 
 from . import studies
@@ -91,6 +91,17 @@ def test_responses_come_back_in_the_order_of_their_trials(store):
         store.append("s1", i, dataclasses.replace(cursor, version=i + 1, trial_index=i + 1), response(i))
 
     assert store.responses("s1") == [response(i) for i in range(12)]
+
+
+def test_several_attempts_at_a_trial_are_kept_apart(store):
+    _, cursor = with_session(store)
+    timing = Timing("element", 0.5, (30, 6), (30, 7), (500.0, 116.7))
+    first = dataclasses.replace(response(0), timing=timing)
+    second = dataclasses.replace(response(0, "fake"), attempt=1)
+    for i, attempt in enumerate((first, second)):
+        store.append("s1", i, dataclasses.replace(cursor, version=i + 1), attempt)
+
+    assert store.responses("s1") == [first, second]
 
 
 def test_a_write_at_an_old_version_changes_nothing(store):

@@ -1,0 +1,175 @@
+"""The complex steerable pyramid of a square picture, for any side: four orientations, octave scales.
+
+Filters after Portilla and Simoncelli (2000, section 1.2): raised cosines over log frequency, and
+cos**3 over orientation, whose squares sum to one, so that the pyramid is its own inverse. All are
+laid out over absolute frequencies; a scale's grid is any even side that holds its frequencies, so
+that a side need not be a power of two.
+
+Spectra are Fourier series coefficients (`norm="forward"`), which stay the same when the grid
+changes: half spectra (side, side // 2 + 1) of real fields, whole ones (side, side) of complex bands.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy import fft
+
+ORIENTATIONS = 4
+_MOST_SCALES = 4
+_SMALLEST_RESIDUAL_PX = 12
+_EXPONENT = ORIENTATIONS - 1
+_GAIN = np.sqrt(0.8)
+"""Makes the squares of four cos**3 sum to one: 0.8 times the sum of cos**6, which is 5/4."""
+_TO_REAL = (-1j) ** _EXPONENT
+"""cos**3 is odd, so the band of a real picture is real only after a quarter turn of phase."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Grid and filters of one octave, all float32 or complex64."""
+
+    side: int
+    analytic: np.ndarray
+    """(orientation, side, side): picture's whole spectrum to complex bands."""
+    rebuild: np.ndarray
+    """(orientation, side, side // 2 + 1): real bands' half spectra back to the picture's."""
+    half_plane: np.ndarray
+    """(orientation, side, side), 0 or 2: a real band's whole spectrum to its complex band's."""
+    below: np.ndarray
+    """(side, side // 2 + 1): what this scale and the coarser ones carry of a picture, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Pyramid:
+    """Scales from fine to coarse, and the grid of what lies below them."""
+
+    side: int
+    scales: tuple[Scale, ...]
+    residual_side: int
+    below: np.ndarray
+    """(residual_side, residual_side // 2 + 1): what lies below all scales, 0 to 1."""
+    above: np.ndarray
+    """(side, side // 2 + 1): amplitude of what lies above all scales, 0 to 1."""
+
+
+def scale_count(side: int) -> int:
+    """Return how many octaves a picture of `side` px carries: 4 from 192 px, 1 below 48 px."""
+    return int(np.clip(np.log2(side / _SMALLEST_RESIDUAL_PX), 1, _MOST_SCALES))
+
+
+@lru_cache(maxsize=4)
+def pyramid(side: int) -> Pyramid:
+    """Return the pyramid of pictures of `side` px."""
+    count = scale_count(side)
+    radius = _radius(side, side, half=True)
+    above = np.sqrt(1 - _lowpass(radius, 0) ** 2)
+    residual_side = _grid(side, count)
+    below = _lowpass(_radius(residual_side, side, half=True), count) ** 2
+    scales = tuple(_scale(side, number) for number in range(count))
+    return Pyramid(side, scales, residual_side, below.astype(np.float32), above.astype(np.float32))
+
+
+def spectrum(field: np.ndarray) -> np.ndarray:
+    """Return the half spectrum of real fields (…, side, side)."""
+    return fft.rfft2(field, norm="forward")
+
+
+def field(half: np.ndarray, side: int) -> np.ndarray:
+    """Return the real fields (…, side, side) of half spectra."""
+    return fft.irfft2(half, s=(side, side), norm="forward")
+
+
+def resized(half: np.ndarray, side: int) -> np.ndarray:
+    """Return half spectra on the grid of `side`; frequencies it does not hold are left out."""
+    old = half.shape[-2]
+    if old == side:
+        return half
+    reach = (min(old, side) - 1) // 2
+    new = np.zeros((*half.shape[:-2], side, side // 2 + 1), half.dtype)
+    new[..., : reach + 1, : reach + 1] = half[..., : reach + 1, : reach + 1]
+    new[..., -reach:, : reach + 1] = half[..., -reach:, : reach + 1]
+    return new
+
+
+def bands(half: np.ndarray, scale: Scale) -> np.ndarray:
+    """Return the whole spectra (channel, orientation, side, side) of a picture's complex bands."""
+    return _whole(resized(half, scale.side))[:, None] * scale.analytic
+
+
+def complex_field(whole: np.ndarray, side: int) -> np.ndarray:
+    """Return complex fields of whole spectra, on a grid of `side` at least as fine as theirs."""
+    old = whole.shape[-1]
+    if old != side:
+        reach = (old - 1) // 2
+        wide = np.zeros((*whole.shape[:-2], side, side), whole.dtype)
+        for rows in (slice(0, reach + 1), slice(-reach, None)):
+            for columns in (slice(0, reach + 1), slice(-reach, None)):
+                wide[..., rows, columns] = whole[..., rows, columns]
+        whole = wide
+    return fft.ifft2(whole, norm="forward")
+
+
+def analytic_spectrum(real_bands: np.ndarray, scale: Scale) -> np.ndarray:
+    """Return the whole spectra of the complex bands that have these real parts."""
+    return _whole(spectrum(real_bands)) * scale.half_plane
+
+
+def rebuilt(real_bands: np.ndarray, scale: Scale) -> np.ndarray:
+    """Return the half spectrum (channel, …) of what real bands add to the picture."""
+    return (spectrum(real_bands) * scale.rebuild).sum(axis=1)
+
+
+def _whole(half: np.ndarray) -> np.ndarray:
+    """Return the whole spectrum of real fields from their half."""
+    side = half.shape[-2]
+    mirrored = np.conj(half[..., (-np.arange(side)) % side, :][..., (side - 1) // 2 : 0 : -1])
+    return np.concatenate([half, mirrored], axis=-1)
+
+
+def _scale(side: int, number: int) -> Scale:
+    grid = _grid(side, number)
+    ring, half_ring = (_ring(_radius(grid, side, half), number) for half in (False, True))
+    whole, half = (np.stack([_towards(grid, k, h) for k in range(ORIENTATIONS)]) for h in (False, True))
+    analytic = 2 * _TO_REAL * _GAIN * ring * np.maximum(whole, 0) ** _EXPONENT
+    rebuild = np.conj(_TO_REAL) * _GAIN * half_ring * half**_EXPONENT
+    below = _lowpass(_radius(grid, side, half=True), number) ** 2
+    return Scale(
+        grid,
+        analytic.astype(np.complex64),
+        rebuild.astype(np.complex64),
+        (2 * (whole > 0)).astype(np.float32),
+        below.astype(np.float32),
+    )
+
+
+def _grid(side: int, number: int) -> int:
+    """Return the side of the grid of scale `number`: the picture's own, then even ones."""
+    return side if number == 0 else 2 * int(np.ceil(side / 2 ** (number + 1)))
+
+
+def _ring(radius: np.ndarray, number: int) -> np.ndarray:
+    return _lowpass(radius, number) * np.sqrt(1 - _lowpass(radius, number + 1) ** 2)
+
+
+def _lowpass(radius: np.ndarray, number: int) -> np.ndarray:
+    """Return the amplitude of frequencies: 1 up to pi / 2**(number + 1), falling to 0 in an octave."""
+    with np.errstate(divide="ignore"):
+        octaves = np.log2(radius * 2 ** (number + 1) / np.pi)
+    return np.cos(np.pi / 2 * np.clip(octaves, 0, 1)) * (octaves < 1)
+
+
+def _radius(grid: int, side: int, half: bool) -> np.ndarray:
+    """Return frequencies in radians a pixel of a picture of `side`, over a spectrum of `grid`."""
+    y, x = _indices(grid, half)
+    return 2 * np.pi * np.hypot(y, x) / side
+
+
+def _towards(grid: int, orientation: int, half: bool) -> np.ndarray:
+    y, x = _indices(grid, half)
+    return np.cos(np.arctan2(y, x) - np.pi * orientation / ORIENTATIONS)
+
+
+def _indices(grid: int, half: bool) -> tuple[np.ndarray, np.ndarray]:
+    x = np.arange(grid // 2 + 1) if half else np.fft.fftfreq(grid, 1 / grid)
+    return np.fft.fftfreq(grid, 1 / grid)[:, None], x[None, :]

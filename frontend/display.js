@@ -1,0 +1,98 @@
+// @ts-check
+/** The display at hand: whether it can show flashes, full screen, and whether it stayed as it was. */
+
+import { measureRefresh, waitFrames } from "./frames.js";
+
+const SMALLEST_SIDE_CSS = 480;
+const LARGEST_JITTER = 0.25; // of a refresh: half of all frames further off than this is no steady display
+const LARGEST_CHANGE = 0.05; // of the refresh interval
+const FRAMES_MEASURED = 120;
+const SETTLING_MS = 300;
+
+/**
+ * @typedef {import("./frames.js").Refresh} Refresh
+ * @typedef {{width: number, height: number, has_pointer_or_keys: boolean}} Screen
+ */
+
+/** Measure the display's refresh, over two seconds at 60 Hz. */
+export function measureDisplay() {
+  return measureRefresh(FRAMES_MEASURED);
+}
+
+/** @returns {Screen} */
+export function screenAtHand() {
+  return {
+    width: innerWidth,
+    height: innerHeight,
+    has_pointer_or_keys: matchMedia("(any-pointer: fine)").matches || matchMedia("(any-hover: hover)").matches,
+  };
+}
+
+/**
+ * Why a display cannot show flashes, in words for the evaluator; nothing if it can.
+ * @param {Refresh} refresh
+ * @param {Screen} screen
+ * @param {number[]} admitted lowest and highest refresh rate of the study
+ * @returns {string[]}
+ */
+export function unfitness(refresh, screen, [slowest_hz, fastest_hz]) {
+  const hz = Math.round(refresh.refresh_hz);
+  const isSmall = Math.min(screen.width, screen.height) < SMALLEST_SIDE_CSS;
+  return [
+    ...(isSmall || !screen.has_pointer_or_keys ? ["It needs a computer with a larger screen. Please open the same link there."] : []),
+    ...(refresh.refresh_hz < slowest_hz ? [`Your screen now shows ${hz} pictures a second, and the task needs ${slowest_hz}. Closing other programs, or plugging in the charger, may help.`] : []),
+    ...(refresh.refresh_hz > fastest_hz ? [`Your screen now shows ${hz} pictures a second, and the task needs at most ${fastest_hz}. You can change that in the settings of your display.`] : []),
+    ...(refresh.is_variable ? ["Your screen changes its refresh rate all the time. Please switch off “variable refresh rate” (FreeSync, G-Sync) in the settings of your display."] : []),
+    ...(!refresh.is_variable && refresh.jitter_ms > LARGEST_JITTER * refresh.frame_ms ? ["Your computer is too busy just now to show flashes evenly. Closing other programs and tabs may help."] : []),
+  ];
+}
+
+/**
+ * Whether a refresh interval is no longer the one that was measured.
+ * @param {number} frame_ms
+ * @param {number} before_ms
+ */
+export function hasChanged(frame_ms, before_ms) {
+  return Math.abs(frame_ms / before_ms - 1) > LARGEST_CHANGE;
+}
+
+/** Go to full screen, where the browser lets the page; must follow a key or click. */
+export async function enterFullScreen() {
+  if (isFullScreen() || !document.documentElement.requestFullscreen) return;
+  try {
+    await document.documentElement.requestFullscreen({ navigationUI: "hide" });
+    await waitFrames(SETTLING_MS);
+  } catch {
+    // An embedding page may forbid it; the task goes on in the window.
+  }
+}
+
+export function isFullScreen() {
+  return document.fullscreenElement !== null;
+}
+
+export async function leaveFullScreen() {
+  if (isFullScreen()) await document.exitFullscreen().catch(() => {});
+}
+
+/**
+ * Watch what must not happen during a flash; gives the function that ends the watch and tells, as flags.
+ * @returns {() => string[]}
+ */
+export function watchFlash() {
+  const flags = new Set();
+  const before = { isFull: isFullScreen(), ...geometry() };
+  if (document.hidden) flags.add("hidden");
+  const onHidden = () => flags.add("hidden");
+  document.addEventListener("visibilitychange", onHidden);
+  return () => {
+    document.removeEventListener("visibilitychange", onHidden);
+    if (before.isFull && !isFullScreen()) flags.add("left_full_screen");
+    else if (Object.entries(geometry()).some(([name, value]) => before[/** @type {"pixel_ratio"} */ (name)] !== value)) flags.add("display_changed");
+    return [...flags];
+  };
+}
+
+function geometry() {
+  return { pixel_ratio: devicePixelRatio, screen_width: screen.width, screen_height: screen.height };
+}

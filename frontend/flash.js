@@ -1,0 +1,125 @@
+// @ts-check
+/** One flash of a trial: made ready, shown, judged by what was really shown. */
+
+import { enterFullScreen, hasChanged, isFullScreen, measureDisplay, watchFlash } from "./display.js";
+import { waitFrames } from "./frames.js";
+import { isAsPlanned } from "./planner.js";
+import { ask, el } from "./screens.js";
+
+const SHOWINGS_AT_MOST = 5;
+
+/**
+ * @typedef {import("./trials.js").Scene} Scene
+ * @typedef {import("./trials.js").Screen} Screen
+ * @typedef {{shown_ms: number|null, frames: number|null, mask_ms: number[]|null, timing: import("./planner.js").Timing|null, flags: string[]}} Seen
+ */
+
+/**
+ * Before a flash: everything decoded, and full screen again where it was lost.
+ * @param {Scene} scene
+ * @param {{exposure_ms: number | null}} next
+ * @param {Promise<ImageBitmap>[]} ahead
+ */
+export async function readyToFlash(scene, next, ahead) {
+  if (next.exposure_ms === null) return;
+  await Promise.all(ahead);
+  if (!scene.isFull || isFullScreen()) return;
+  await ask(
+    "break",
+    "The window left full screen",
+    [el("p", {}, "Flashes need the whole screen. Nothing is lost: the picture is replaced by another one.")],
+    [{ label: "Back to full screen", value: "on", primary: true }],
+  );
+  await enterFullScreen();
+  scene.isFull = isFullScreen(); // where it is refused now, the task goes on in the window
+  scene.screen.enter();
+}
+
+/**
+ * After a flash that went wrong: measure the display anew if it changed, and leave a page that is busy.
+ * @param {Scene} scene
+ * @param {string[]} flags
+ */
+export async function settleIn(scene, flags) {
+  if (flags.includes("display_changed")) {
+    scene.display = await measureDisplay();
+  } else if (flags.includes("mistimed") && !flags.includes("hidden")) {
+    scene.presenter.leavePage();
+  }
+}
+
+/**
+ * Show the picture: with a time limit as a flash between countdown and masks, else until answered.
+ * @param {Scene} scene
+ * @param {ImageBitmap} picture
+ * @param {ImageBitmap[]} masks
+ * @param {{exposure_ms: number | null}} next
+ * @returns {Promise<{settled: Promise<Seen>}>}
+ */
+export async function showPicture(scene, picture, masks, next) {
+  scene.screen.verdict.textContent = "";
+  if (next.exposure_ms === null) {
+    scene.presenter.draw({ name: "stimulus", ms: Infinity, picture });
+    await waitFrames(0);
+    return { settled: Promise.resolve({ shown_ms: null, frames: null, mask_ms: null, timing: null, flags: [] }) };
+  }
+  const { protocol } = scene.visit.state;
+  const phases = [
+    ...Array.from({ length: protocol.countdown_from }, (_, i) => ({ name: "countdown", ms: protocol.countdown_ms, text: `${protocol.countdown_from - i}` })),
+    { name: "stimulus", ms: next.exposure_ms, picture },
+    ...masks.map((mask) => ({ name: "mask", ms: protocol.mask_ms, picture: mask })),
+  ];
+  // A tab that is hidden during the countdown comes back with everything over. What nobody saw is shown again.
+  for (let showing = 1; ; showing += 1) {
+    const flash = await showFlash(scene, phases, protocol.countdown_from);
+    if (flash.wasSeen || showing === SHOWINGS_AT_MOST) return flash;
+    await flash.settled;
+  }
+}
+
+/**
+ * Countdown, picture, masks: once, with what was really shown.
+ * @param {Scene} scene
+ * @param {import("./presenter.js").Phase[]} phases
+ * @param {number} k the picture's place among them
+ * @returns {Promise<{settled: Promise<Seen>, wasSeen: boolean}>}
+ */
+async function showFlash({ screen, presenter, display }, phases, k) {
+  const watched = watchFlash();
+  screen.main.classList.add("flashing");
+  const { settled, wasDrawn } = await presenter.show(phases, display.frame_ms, (phase) => enter(screen, phase));
+  screen.main.classList.remove("flashing");
+  const flags = watched();
+  return {
+    wasSeen: wasDrawn[k],
+    settled: settled.then(({ timing, frame_ms }) => ({
+      shown_ms: timing.phase_ms[k],
+      frames: timing.achieved_frames[k],
+      mask_ms: timing.phase_ms.slice(k + 1),
+      timing,
+      flags: [
+        ...flags,
+        ...(isAsPlanned(timing, display.frame_ms) ? [] : ["mistimed"]),
+        ...(hasChanged(frame_ms, display.frame_ms) && !flags.includes("display_changed") ? ["display_changed"] : []),
+      ],
+    })),
+  };
+}
+
+/**
+ * @param {Screen} screen
+ * @param {import("./presenter.js").Phase | null} phase
+ */
+function enter(screen, phase) {
+  if (!phase || isGone(screen)) return;
+  if (document.body.dataset.screen !== phase.name) document.body.dataset.screen = phase.name;
+}
+
+/**
+ * Whether another screen took the place of the trials: this tab lost the session, and must neither
+ * announce a trial nor answer one.
+ * @param {Screen} screen
+ */
+export function isGone(screen) {
+  return !screen.stage.isConnected;
+}

@@ -1,0 +1,117 @@
+// @ts-check
+/**
+ * What a sequence of phases (countdown, picture, masks) is in refreshes of a display, and whether it
+ * came out so. Pure: times in ms go in, refreshes come out.
+ */
+
+const LARGEST_DOUBT = 0.4; // of a refresh
+
+/**
+ * What is known of a sequence that was shown; by phase, in order.
+ * @typedef {object} Timing
+ * @property {"element" | "worker" | "callback"} evidence
+ * @property {number} lateness_ms the latest callback that changed what is shown, after the start of its refresh
+ * @property {number[]} planned_frames
+ * @property {number[]} achieved_frames 0 for a phase that was never shown
+ * @property {number[]} phase_ms
+ */
+
+/**
+ * When a phase was drawn: the start of its refresh as the browser tells it, and the clock then.
+ * @typedef {{at: number, now: number}} Drawn
+ */
+
+/**
+ * First refresh of each phase and, last, the first one after them all; no phase shorter than one.
+ * The edges are those nearest to the cumulative times: four masks of 30 ms at 60 Hz end at 30, 60, 90,
+ * 120 ms, which are 2, 2, 1, 2 refreshes.
+ * @param {number[]} durations_ms
+ * @param {number} frame_ms
+ * @param {number} anchor place of the phase from whose first refresh on times are counted anew: what the
+ *   countdown rounds off is not to change the exposure
+ * @returns {number[]}
+ */
+export function planPhases(durations_ms, frame_ms, anchor = 0) {
+  const edges = [0];
+  let end_ms = 0;
+  for (const [i, ms] of durations_ms.entries()) {
+    if (i === anchor) end_ms = edges[i] * frame_ms;
+    end_ms += ms;
+    edges.push(Math.max(edges[edges.length - 1] + 1, Math.round(end_ms / frame_ms - 1e-9)));
+  }
+  return edges;
+}
+
+/**
+ * The phase that refresh `refresh` belongs to; as many as there are phases once they are over.
+ * @param {number[]} edges
+ * @param {number} refresh
+ */
+export function phaseAt(edges, refresh) {
+  let phase = 0;
+  while (phase < edges.length - 1 && refresh >= edges[phase + 1]) phase += 1;
+  return phase;
+}
+
+/**
+ * The refresh, counted from `began`, that a callback is really in: one that runs late may be in a
+ * later refresh than the one it was called for.
+ * @param {Drawn} frame
+ * @param {number} began
+ * @param {number} frame_ms
+ */
+export function refreshOfCallback({ at, now }, began, frame_ms) {
+  return Math.round((at - began) / frame_ms) + Math.max(0, Math.floor((now - at) / frame_ms));
+}
+
+/**
+ * The timing of a sequence from when each phase was drawn. A callback that runs late in its refresh may
+ * or may not still be shown in it, so that it is the clock that counts and not the refresh.
+ * @param {number[]} edges as planned
+ * @param {(Drawn | null)[]} drawn for each phase, null if never, and last the end of them all
+ * @param {number} frame_ms
+ * @param {"worker" | "callback"} evidence
+ * @returns {Timing}
+ */
+export function timingOfCallbacks(edges, drawn, frame_ms, evidence) {
+  const starts = drawn.map((frame) => (frame ? frame.now : null));
+  const lateness = drawn.map((frame) => (frame ? frame.now - frame.at : 0));
+  return { ...timingOfStarts(edges, starts, frame_ms), evidence, lateness_ms: Math.max(0, ...lateness) };
+}
+
+/**
+ * The same from the times at which the browser says that each phase was presented.
+ * @param {number[]} edges
+ * @param {(number | null)[]} presented
+ * @param {number} frame_ms
+ * @param {number} lateness_ms
+ * @returns {Timing}
+ */
+export function timingOfPresentations(edges, presented, frame_ms, lateness_ms) {
+  return { ...timingOfStarts(edges, presented, frame_ms), evidence: "element", lateness_ms };
+}
+
+/**
+ * Whether every phase stood for the refreshes it was planned for, and surely so: a time half-way
+ * between two numbers of refreshes tells neither.
+ * @param {Timing} timing
+ * @param {number} frame_ms
+ */
+export function isAsPlanned({ planned_frames, phase_ms }, frame_ms) {
+  return planned_frames.every((planned, i) => Math.abs(phase_ms[i] / frame_ms - planned) <= LARGEST_DOUBT);
+}
+
+/**
+ * @param {number[]} edges
+ * @param {(number | null)[]} starts of each phase and the end, in ms
+ * @param {number} frame_ms
+ */
+function timingOfStarts(edges, starts, frame_ms) {
+  const planned_frames = edges.slice(1).map((edge, i) => edge - edges[i]);
+  const phase_ms = planned_frames.map((_, i) => {
+    const from = starts[i];
+    const to = starts.slice(i + 1).find((start) => start !== null);
+    return from === null || to === undefined || to === null ? 0 : to - from;
+  });
+  return { planned_frames, phase_ms, achieved_frames: phase_ms.map((ms) => Math.round(ms / frame_ms)) };
+}

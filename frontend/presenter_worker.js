@@ -1,0 +1,31 @@
+// @ts-check
+/** The presenter's back end in a worker: the same sequence, on a canvas that the page does not hold up. */
+
+import { everyFrame } from "./frames.js";
+import { drawPhase, warmUp } from "./painting.js";
+import { timingOfCallbacks } from "./planner.js";
+import { runSequence } from "./sequence.js";
+
+const scope = /** @type {any} */ (globalThis);
+/** @type {OffscreenCanvasRenderingContext2D} */
+let pen;
+
+scope.onmessage = async (/** @type {MessageEvent} */ { data }) => {
+  if (data.canvas) {
+    pen = data.canvas.getContext("2d", { alpha: false });
+    if (pen) warmUp(pen);
+    scope.postMessage({ ready: Boolean(pen) && typeof scope.requestAnimationFrame === "function" });
+    return;
+  }
+  const { serial, phases, anchor, frame_ms } = data;
+  const durations = phases.map((/** @type {{ms: number}} */ phase) => phase.ms);
+  const { edges, drawn, frame_ms: measured } = await runSequence(durations, anchor, frame_ms, everyFrame, (i) => {
+    drawPhase(pen, phases[i] ?? null);
+    const { startTime } = performance.mark(`openhype:${serial}:${i}`);
+    scope.postMessage({ phase: i });
+    return startTime;
+  });
+  for (const phase of phases) phase.picture?.close();
+  performance.clearMarks();
+  scope.postMessage({ timing: timingOfCallbacks(edges, drawn, frame_ms, "worker"), frame_ms: measured });
+};

@@ -1,0 +1,73 @@
+// @ts-check
+/**
+ * Asks the browser when each phase of a flash was really presented. Element Timing tells it of an image
+ * painted for the first time; so each phase has a one-pixel image of its own, decoded before, which the
+ * callback that draws the phase makes visible.
+ */
+
+import { everyFrame } from "./frames.js";
+
+/** One pixel in the gray of the stage. */
+const PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAICAgAAAACH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==";
+const FRAMES_TO_WAIT = 30;
+
+let made = 0;
+
+/** Whether the browser tells presentation times, in full resolution. */
+export function hasElementTiming() {
+  return globalThis.crossOriginIsolated === true && (PerformanceObserver.supportedEntryTypes ?? []).includes("element");
+}
+
+/**
+ * @param {HTMLElement} stage
+ * @param {number} count
+ */
+export async function makeProbes(stage, count) {
+  const names = Array.from({ length: count }, () => `openhype-${(made += 1)}`);
+  const box = document.createElement("div");
+  box.className = "probes";
+  const images = names.map((name) => {
+    const image = new Image(1, 1);
+    image.setAttribute("elementtiming", name);
+    image.alt = "";
+    image.src = PIXEL;
+    image.style.visibility = "hidden";
+    return image;
+  });
+  await Promise.all(images.map((image) => image.decode()));
+  box.append(...images);
+  stage.append(box);
+  /** @type {Map<string, number>} */
+  const times = new Map();
+  const note = (/** @type {PerformanceEntryList} */ entries) => {
+    for (const entry of entries) {
+      const { identifier, renderTime } = /** @type {any} */ (entry);
+      if (renderTime > 0) times.set(identifier, renderTime);
+    }
+  };
+  const observer = new PerformanceObserver((list) => note(list.getEntries()));
+  observer.observe({ type: "element" });
+  return {
+    /** @param {number} i */
+    reveal(i) {
+      images[i].style.visibility = "visible";
+    },
+    /**
+     * When each was presented (ms), null where it was never revealed; null if the browser does not tell.
+     * @param {boolean[]} wasRevealed
+     */
+    async presentations(wasRevealed) {
+      const expected = names.filter((_, i) => wasRevealed[i]);
+      let frames = 0;
+      await everyFrame(() => {
+        note(observer.takeRecords());
+        frames += 1;
+        return frames > FRAMES_TO_WAIT || expected.every((name) => times.has(name));
+      });
+      observer.disconnect();
+      box.remove();
+      if (!expected.every((name) => times.has(name))) return null;
+      return names.map((name) => times.get(name) ?? null);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+// @ts-check
+/** Runs a planned sequence of phases frame by frame, on the page or in a worker alike. */
+
+import { refreshOf } from "./frames.js";
+import { phaseAt, planPhases, refreshOfCallback } from "./planner.js";
+
+const GATE_FRAMES = 6;
+const GATE_LIMIT = 120;
+const FEWEST_FRAMES = 20; // tell the refresh interval to within some percent
+
+/**
+ * @typedef {import("./planner.js").Drawn} Drawn
+ * @typedef {(onFrame: (at: number, now: number) => boolean) => Promise<void>} EveryFrame
+ */
+
+/**
+ * Show the phases one after the other. The whole sequence is planned at once, and the phase of a frame
+ * is looked up by the refresh its callback is really in, so that one late frame does not shift the rest.
+ * @param {number[]} durations_ms
+ * @param {number} anchor place of the picture, see `planPhases`
+ * @param {number} frame_ms the display's refresh interval
+ * @param {EveryFrame} everyFrame
+ * @param {(phase: number) => number | void} draw called once for each phase that is shown, and for the end;
+ *   may tell the time at which it was done
+ * @returns {Promise<{edges: number[], drawn: (Drawn | null)[], frame_ms: number}>} when each phase and the
+ *   end were drawn, null if never; and the refresh interval measured meanwhile
+ */
+export async function runSequence(durations_ms, anchor, frame_ms, everyFrame, draw) {
+  await steadyFrames(frame_ms, everyFrame);
+  const edges = planPhases(durations_ms, frame_ms, anchor);
+  /** @type {(Drawn | null)[]} */
+  const drawn = edges.map(() => null);
+  /** @type {number[]} */
+  const times = [];
+  let began = NaN;
+  let current = -1;
+  await everyFrame((at, now) => {
+    if (current < 0) began = at;
+    times.push(at);
+    const phase = phaseAt(edges, refreshOfCallback({ at, now }, began, frame_ms));
+    if (phase === current) return false;
+    current = phase;
+    drawn[phase] = { at, now: draw(phase) ?? now };
+    return phase === durations_ms.length;
+  });
+  return { edges, drawn, frame_ms: times.length > FEWEST_FRAMES ? refreshOf(times).frame_ms : frame_ms };
+}
+
+/**
+ * Wait for callbacks that come one refresh apart and on time: the first ones after an idle spell come
+ * late, and would shorten what is shown first.
+ * @param {number} frame_ms
+ * @param {EveryFrame} everyFrame
+ */
+async function steadyFrames(frame_ms, everyFrame) {
+  let last = NaN;
+  let steady = 0;
+  let count = 0;
+  await everyFrame((at, now) => {
+    const isOnTime = Math.abs(at - last - frame_ms) < frame_ms / 4 && now - at < frame_ms / 2;
+    steady = isOnTime ? steady + 1 : 0;
+    last = at;
+    count += 1;
+    return steady >= GATE_FRAMES || count >= GATE_LIMIT;
+  });
+}

@@ -1,0 +1,126 @@
+// @ts-check
+/** A page on which anyone measures a display: its refreshes, and flashes by the task's own presenter. */
+
+import { measureRefresh } from "./frames.js";
+import { histogram } from "./histogram.js";
+import { listenToKeys } from "./keys.js";
+import { isAsPlanned } from "./planner.js";
+import { makePresenter } from "./presenter.js";
+import { hasElementTiming } from "./probes.js";
+import { ask, el, facts, show, showWaiting } from "./screens.js";
+
+const FRAMES = 600;
+const FLASHES_MS = [1, 17, 33, 50, 100, 150];
+const EACH = 5;
+const MASK_MS = 30;
+const SIZE = { css: 128, px: 128 };
+/** Grays a step apart from the stage: too faint to be a flash in the sense of WCAG 2.2, 2.3.1. */
+const PICTURE_GRAY = 136;
+const MASK_GRAYS = [132, 124, 132, 124];
+
+listenToKeys(document);
+run();
+
+async function run() {
+  await ask(
+    "check",
+    "How evenly your display shows pictures",
+    [
+      el("p", {}, "This measures how often your browser can change the picture on this screen, and how exactly it keeps to it. It takes about ten seconds. Nothing leaves this page."),
+      el("p", { class: "quiet" }, "Please close what keeps your computer busy, and leave this window in front."),
+    ],
+    [{ label: "Measure", value: "on", primary: true }],
+  );
+  for (;;) {
+    const measured = await measuredDisplay();
+    const chosen = await ask("check", "Your display", result(measured), [
+      { label: "Try faint flashes", value: "flashes", primary: true },
+      { label: "Measure again", value: "again" },
+    ]);
+    if (chosen === "flashes") await tryFlashes(measured.refresh.frame_ms);
+  }
+}
+
+async function measuredDisplay() {
+  const tell = showWaiting("Measuring", "Ten seconds at 60 pictures a second.");
+  /** @type {number[]} */
+  const times = [];
+  const refresh = await measureRefresh(FRAMES, (at) => tell(times.push(at) / FRAMES));
+  return { refresh, gaps_ms: times.slice(1).map((at, i) => at - times[i]) };
+}
+
+/** @param {Awaited<ReturnType<typeof measuredDisplay>>} measured */
+function result({ refresh, gaps_ms }) {
+  const { refresh_hz, frame_ms, jitter_ms, dropped_frames, is_variable } = refresh;
+  return [
+    el("p", {}, is_variable
+      ? "This display keeps to no fixed refresh rate; flashes cannot be planned on it. Switching off “variable refresh rate” in its settings may help."
+      : `This display shows a new picture every ${frame_ms.toFixed(2)} ms. That is the shortest exposure it can give, and exposures are multiples of it.`),
+    facts([
+      ["Refresh rate", is_variable ? "varies" : `${refresh_hz.toFixed(2)} Hz`],
+      ["One refresh", `${frame_ms.toFixed(3)} ms`],
+      ["Scatter", `${jitter_ms.toFixed(3)} ms (median distance from the grid of refreshes)`],
+      ["Missed", `${dropped_frames} of ${gaps_ms.length + dropped_frames} refreshes had no frame`],
+      ["Presentation times", hasElementTiming() ? "told by the browser" : "not told by this browser"],
+      ["Window", `${innerWidth} × ${innerHeight}, ${devicePixelRatio} device pixels each`],
+    ]),
+    histogram(gaps_ms, frame_ms),
+  ];
+}
+
+/** @param {number} frame_ms */
+async function tryFlashes(frame_ms) {
+  show("check", "Faint flashes", [el("p", {}, "A gray square changes a little, thirty times on the page and thirty times in a worker.")]);
+  const stage = el("div", { class: "stage faint" });
+  /** @type {HTMLElement} */ (document.getElementById("main")).append(stage);
+  const rows = [await flashes(stage, frame_ms, false), await flashes(stage, frame_ms, true)];
+  await ask(
+    "check",
+    "Faint flashes",
+    [
+      el("p", {}, "How many were up for exactly the planned refreshes, the picture and each of its four masks."),
+      el(
+        "table",
+        {},
+        el("thead", {}, el("tr", {}, ...["drawn", "evidence", "exact", "latest callback"].map((name) => el("th", { scope: "col" }, name)))),
+        el("tbody", {}, ...rows.filter((row) => row !== null).map((row) => el("tr", {}, ...row.map((cell) => el("td", {}, cell))))),
+      ),
+    ],
+    [{ label: "Back", value: "back", primary: true }],
+  );
+}
+
+/**
+ * @param {HTMLElement} stage
+ * @param {number} frame_ms
+ * @param {boolean} inWorker
+ */
+async function flashes(stage, frame_ms, inWorker) {
+  const presenter = await makePresenter(stage, SIZE);
+  if (inWorker) presenter.leavePage();
+  if (inWorker !== presenter.isInWorker) {
+    presenter.end();
+    return null;
+  }
+  const picture = await plain(PICTURE_GRAY);
+  const masks = await Promise.all(MASK_GRAYS.map(plain));
+  const timings = [];
+  for (const ms of Array.from({ length: EACH }, () => FLASHES_MS).flat()) {
+    const { settled } = await presenter.show(
+      [{ name: "stimulus", ms, picture }, ...masks.map((mask) => ({ name: "mask", ms: MASK_MS, picture: mask }))],
+      frame_ms,
+    );
+    timings.push((await settled).timing);
+  }
+  presenter.end();
+  const latest = Math.max(...timings.map((timing) => timing.lateness_ms));
+  return [inWorker ? "in a worker" : "on the page", timings[0].evidence, `${timings.filter((timing) => isAsPlanned(timing, frame_ms)).length} of ${timings.length}`, `${latest.toFixed(1)} ms`];
+}
+
+/** @param {number} gray */
+function plain(gray) {
+  const image = new ImageData(SIZE.px, SIZE.px);
+  image.data.fill(gray);
+  for (let i = 3; i < image.data.length; i += 4) image.data[i] = 255;
+  return createImageBitmap(image);
+}

@@ -1,0 +1,158 @@
+"""What the eye gets, by the browser's own trace: every flash exact to the refresh, or known not to be.
+
+How many flashes a machine spoils is its own affair and is printed (`pytest -rP`); a flash that was
+wrong and not flagged, or planned wrongly, is a fault of the page.
+"""
+
+import itertools
+import subprocess
+import sys
+
+import pytest
+
+from backend.session import is_scored
+
+from .test_task import busy
+from .trace import frames_drawn, frames_shown, traced
+
+TRIALS = 14
+COUNTDOWN_MS = 60
+MASK_MS = 30
+WITHOUT_ELEMENT_TIMING = "Object.defineProperty(PerformanceObserver, 'supportedEntryTypes', {get: () => []})"
+
+
+@pytest.fixture
+def hogs():
+    """Give every core more than it can do."""
+    running = []
+
+    def start():
+        running.extend(subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3))
+
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+def play(player, site, name="glimpse", before_flashes=lambda: None):
+    """Play a block from 17 ms on; return its answers as the page told them, and the traced flashes."""
+    page, told = player.page, []
+    player.visit(name)
+    player.press("consent")
+    player.press("instructions")
+    page.wait_for_selector("h1:text-is('Ready?')", timeout=30000)
+    before_flashes()
+    with traced(page) as trace:
+        player.press("instructions")
+        while player.wait("question", "done") == "question":
+            player.answer("f")
+            told.append(page.evaluate("window.openhype.lastTrial"))
+    return told, trace.sequences()
+
+
+def created(site, **settings):
+    return site.create(
+        "glimpse", "time", images=TRIALS, blocks=1, spare_images=60,
+        countdown_ms=COUNTDOWN_MS, feedback_ms=20,
+        min_exposure_ms=17, start_exposure_ms=100, exposure_steps="ms", **settings,
+    )  # fmt: skip
+
+
+def planned(exposure_ms, frame_ms):
+    """Return the refreshes of countdown, picture and masks, at the edges nearest to their times."""
+
+    def edges(*durations_ms):
+        ends = [0]
+        for i in range(len(durations_ms)):
+            nearest = int(sum(durations_ms[: i + 1]) / frame_ms + 0.5 - 1e-9)
+            ends.append(max(ends[-1] + 1, nearest))
+        return [after - before for before, after in itertools.pairwise(ends)]
+
+    return edges(*[COUNTDOWN_MS] * 3) + edges(exposure_ms, *[MASK_MS] * 4)
+
+
+def checked(told, sequences, what):
+    """Check every flash against the trace; print the shares and return the evidence of each."""
+    assert len(sequences) == len(told)
+    unflagged, stalls, flagged, false_alarms = [], 0, 0, 0
+    for trial, phases in zip(told, (sequences[number] for number in sorted(sequences)), strict=True):
+        timing, frame_ms = trial["timing"], trial["frame_ms"]
+        assert timing["planned_frames"] == planned(trial["exposure_ms"], frame_ms)
+        is_flagged = "mistimed" in trial["flags"]
+        assert is_flagged or timing["planned_frames"] == timing["achieved_frames"]
+        shown = by_phase(phases, frames_shown, frame_ms)
+        is_wrong = shown != timing["planned_frames"]
+        was_drawn_right = by_phase(phases, frames_drawn, frame_ms) == timing["planned_frames"]
+        flagged += is_flagged
+        false_alarms += is_flagged and not is_wrong
+        if is_wrong and not is_flagged and timing["evidence"] == "worker" and was_drawn_right:
+            stalls += 1  # the display stood still after the worker had handed over its frame in time
+        elif is_wrong and not is_flagged:
+            unflagged.append(
+                {
+                    "evidence": timing["evidence"],
+                    "planned": timing["planned_frames"],
+                    "page": timing["achieved_frames"],
+                    "trace": shown,
+                    "drawn_ms": [round(phase.drawn_ms - phases[0].drawn_ms, 1) for phase in phases],
+                    "delay_ms": [round(phase.presented_ms - phase.drawn_ms, 1) for phase in phases],
+                    "lateness_ms": timing["lateness_ms"],
+                }
+            )
+    print(f"{what}: {len(told)} flashes, {flagged} flagged, {false_alarms} of them falsely, {stalls} stalls")  # noqa: T201
+    assert unflagged == []
+    assert stalls <= len(told) // 2, "the worker's frames are shown late as a rule"
+    return [trial["timing"]["evidence"] for trial in told]
+
+
+def by_phase(phases, count, frame_ms):
+    """Return the refreshes of each of the 8 phases, 0 for one that was never drawn."""
+    assert all(phase.presented_ms is not None for phase in phases)
+    frames = [0] * 8
+    for phase, number in zip(phases, count(phases, frame_ms), strict=False):
+        frames[phase.phase] = number
+    return frames
+
+
+def test_flashes_on_an_idle_page_are_what_the_trace_says(player, site):
+    created(site)
+
+    told, sequences = play(player, site)
+
+    assert "element" in checked(told, sequences, "idle, on the page")
+
+
+def test_flashes_in_the_worker_are_what_the_trace_says(player, site):
+    created(site)
+    player.page.add_init_script(WITHOUT_ELEMENT_TIMING)
+
+    told, sequences = play(player, site)
+
+    assert set(checked(told, sequences, "idle, in the worker")) == {"worker"}
+
+
+def test_flashes_of_a_busy_page_are_known_and_then_exact(player, site):
+    created(site)
+
+    told, sequences = play(player, site, before_flashes=lambda: busy(player.page))
+
+    assert checked(told, sequences, "busy page")[-1] == "worker"
+
+
+def test_flashes_on_a_busy_machine_are_known(player, site, hogs):
+    created(site)
+
+    told, sequences = play(player, site, before_flashes=hogs)
+
+    checked(told, sequences, "busy machine")
+
+
+def test_flashes_of_large_photographs_are_known(player, site):
+    created(site, size_px=1024)
+
+    told, sequences = play(player, site)
+
+    checked(told, sequences, "1024 px")
+    session, cursor, stored = site.stored("glimpse")
+    assert sum(is_scored(session, cursor, response) for response in stored) == TRIALS

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { refreshOf } from "../../frontend/frames.js";
+import { isAsPlanned, timingOfCallbacks, timingOfPresentations } from "../../frontend/planner.js";
+import { runSequence } from "../../frontend/sequence.js";
+import { randomFrom } from "./display.js";
+
+const HZ_60 = 1000 / 60;
+const RATES = [60, 75, 90, 120, 144, 240];
+
+/** A display whose callbacks come at the times given, `late` ms after the start of their refresh. */
+function display(times, late = () => 0) {
+  let i = 0;
+  return async (onFrame) => {
+    for (;;) {
+      const at = times[i];
+      if (onFrame(at, at + late(i++))) return;
+    }
+  };
+}
+
+const regular = (count, frame = HZ_60) => Array.from({ length: count }, (_, i) => i * frame);
+const GATE = 7; // callbacks until six gaps of one refresh were seen
+
+async function shown(durations, frame, everyFrame) {
+  const drawn = [];
+  const sequence = await runSequence(durations, 0, frame, everyFrame, (phase) => void drawn.push(phase));
+  return { ...timingOfCallbacks(sequence.edges, sequence.drawn, frame, "callback"), drawn, frame_ms: sequence.frame_ms };
+}
+
+/** When the first phase was drawn. */
+async function onset(everyFrame) {
+  let now_at = NaN;
+  let drawn_at = NaN;
+  const watched = (onFrame) => everyFrame((at, now) => onFrame((now_at = at), now));
+  await runSequence([100], 0, HZ_60, watched, (phase) => {
+    if (phase === 0) drawn_at = now_at;
+  });
+  return drawn_at;
+}
+
+test("on a regular display every phase is up for its planned refreshes, and is drawn once", async () => {
+  for (const rate of RATES) {
+    const frame = 1000 / rate;
+    const timing = await shown([500, 333, 30, 30], frame, display(regular(1000, frame)));
+
+    assert.ok(isAsPlanned(timing, frame));
+    assert.deepEqual(timing.drawn, [0, 1, 2, 3, 4]);
+    assert.ok(Math.abs(timing.frame_ms - frame) < 1e-9);
+  }
+});
+
+test("a late frame lengthens its phase, is seen, and does not shift the ones after", async () => {
+  const times = regular(200);
+  times.splice(GATE + 4, 3); // three refreshes without a callback, around the end of the first phase (6 refreshes)
+  const timing = await shown([100, 100, 100], HZ_60, display(times));
+
+  assert.deepEqual(timing.planned_frames, [6, 6, 6]);
+  assert.deepEqual(timing.achieved_frames, [7, 5, 6]);
+  assert.equal(isAsPlanned(timing, HZ_60), false);
+});
+
+test("a callback that runs a refresh late draws what is due by then", async () => {
+  const late = (i) => (i === GATE + 5 ? HZ_60 * 1.3 : 0.2);
+  const timing = await shown([100, 100], HZ_60, display(regular(200), late));
+
+  assert.deepEqual(timing.drawn, [0, 1, 2]);
+  assert.ok(timing.phase_ms[0] < 6.4 * HZ_60); // the callback for the fifth refresh of the first phase drew the second
+  assert.ok(Math.abs(timing.lateness_ms - HZ_60 * 1.3) < 1e-6);
+});
+
+test("onset waits until callbacks are on time", async () => {
+  const late = (i) => (i < 20 ? HZ_60 * 0.7 : 0);
+
+  assert.ok((await onset(display(regular(200), late))) >= 26 * HZ_60 - 1e-6);
+});
+
+test("presentation times are judged by the refreshes between them", () => {
+  const edges = [0, 6, 8, 10];
+  const times = [1000, 1000 + 7 * HZ_60 + 0.4, 1000 + 8 * HZ_60 - 0.3, 1000 + 10 * HZ_60 + 3];
+  const timing = timingOfPresentations(edges, times, HZ_60, 0.5);
+
+  assert.deepEqual([timing.achieved_frames, timing.evidence], [[7, 1, 2], "element"]);
+});
+
+test("refreshes that a busy page misses do not make the display look slower", () => {
+  const times = regular(200).filter((_, i) => i % 3 !== 1 && i % 7 !== 2);
+
+  const refresh = refreshOf(times);
+
+  assert.ok(Math.abs(refresh.refresh_hz - 60) < 0.1);
+  assert.equal(refresh.dropped_frames, Math.round(times.at(-1) / HZ_60) - (times.length - 1));
+});
+
+test("a display without a grid of refreshes is told from a busy page", () => {
+  for (const stretch of [0.3, 0.5, 0.8]) {
+    const random = randomFrom(7);
+    let at = 0;
+    const times = Array.from({ length: 121 }, () => (at += 7 * (1 + stretch * random())));
+
+    assert.equal(refreshOf(times).is_variable, true, `stretched by up to ${stretch}`);
+  }
+});

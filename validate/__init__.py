@@ -1,0 +1,1 @@
+"""Our numbers against those of other people's programs; run by `make validate`."""
