@@ -5,8 +5,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from backend import bootstrap as bootstraps
 from backend import scoring
+from backend.analysis import bootstrap as bootstraps
 from backend.errors import InvalidInput
 from backend.responses import score_file
 

@@ -1,8 +1,8 @@
 """The responses file: one row a response, as CSV or JSON lines, read and written as a stream.
 
 A bad row is refused with file, line, column, what was expected and what came; nothing is scored from
-a file that has one. Plain CSV is read by `plain.py`, which makes a million rows cost little more than
-reading their lines; whatever it doubts, `reading.py` reads again.
+a file that has one. Plain CSV is read by `reading/plain.py`, which makes a million rows cost little more than
+reading their lines; whatever it doubts, `reading/careful.py` reads again.
 """
 
 import csv
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from backend.columns import COLUMNS, LISTS, NUMBERS, WHOLE, number, whole
+from backend.reading.columns import COLUMNS, LISTS, NUMBERS, WHOLE, number, whole
 from backend.shown import on_shown
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def read_responses(path: Path) -> Iterator[dict[str, Any]]:
         NotFound: there is no such file.
         InvalidInput: the first bad row, or columns that are missing; rows before it were yielded.
     """
-    from backend.reading import ResponsesFile
+    from backend.reading.careful import ResponsesFile
 
     file = ResponsesFile(path)
     for chunk in file.chunks():
@@ -58,8 +58,8 @@ def read_answers(path: Path, details: bool = False) -> "Answers":
         NotFound: there is no such file.
         InvalidInput: the first bad row found, or columns that are missing.
     """
-    from backend.plain import NotPlain, read_plain
-    from backend.reading import is_json, read_carefully
+    from backend.reading.careful import is_json, read_carefully
+    from backend.reading.plain import NotPlain, read_plain
 
     path = Path(path)
     if not is_json(path):

@@ -1,7 +1,8 @@
 """Scores of models from responses: the numbers of HYPE, with their intervals and tests.
 
-A model's score is the mean of its evaluators' values (`values.py`). Intervals are the bootstrap's over
-evaluators (HYPE 3), exact unless iterations are asked for. Nothing is rounded and nothing is clipped.
+A model's score is the mean of its evaluators' values (`analysis/values.py`). Intervals are the
+bootstrap's over evaluators (HYPE 3), exact unless iterations are asked for. Nothing is rounded and
+nothing is clipped.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from backend import bootstrap
+from backend.analysis import bootstrap
+from backend.analysis.caveats import caveats
+from backend.analysis.comparisons import Groups, Moments, anova, are_comparable, student, tukey
+from backend.analysis.values import Values, values_by_model
 from backend.answers import Answers, answers_of
-from backend.caveats import caveats
-from backend.comparisons import Groups, Moments, anova, are_comparable, student, tukey
 from backend.errors import InvalidInput
-from backend.values import Values, values_by_model
 
 UNITS = {"infinity": "percent", "time": "ms"}
 _FALLBACK_SEED = 0

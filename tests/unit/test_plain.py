@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend import plain
-from backend.cells import NotPlain
 from backend.errors import InvalidInput
-from backend.plain import read_plain
-from backend.reading import read_carefully
+from backend.reading.careful import read_carefully
+from backend.reading.cells import NotPlain
+from backend.reading.plain import read_plain
 
 HEADER = "model,evaluator,truth,response"
 

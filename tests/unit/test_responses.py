@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend import chunks
 from backend.errors import InvalidInput, NotFound
+from backend.reading import chunks
 from backend.responses import COLUMNS, read_answers, read_responses, score_file, write_responses
 
 HEADER = "model,evaluator,truth,response"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from backend.studentized_range import isf, sf
+from backend.analysis.studentized_range import isf, sf
 
 
 @pytest.mark.parametrize("groups", [2, 3, 10, 100])

@@ -1,7 +1,7 @@
 """Plain CSV read at the speed of memory: whole columns at once, by numpy.
 
 Plain is what nearly every program writes: UTF-8, one line a row, quotes only around cells. This
-reader refuses nothing by itself: at the first doubt it raises `NotPlain`, and `reading.py`, which is
+reader refuses nothing by itself: at the first doubt it raises `NotPlain`, and `careful.py`, which is
 slower and words the refusals, reads the file instead.
 """
 
@@ -13,15 +13,15 @@ from typing import BinaryIO
 import numpy as np
 
 from backend.answers import NAMES, NUMBERS, Answers, Coded, distinct
-from backend.cells import LONGEST, Cells, Levels, NotPlain
-from backend.columns import COLUMNS, NEEDED, NEEDED_FOR_TIME
+from backend.reading.cells import LONGEST, Cells, Levels, NotPlain
+from backend.reading.columns import COLUMNS, NEEDED, NEEDED_FOR_TIME
 
 _BLOCK_BYTES = 2**20
 _LONGEST_LINE = 2**20
 
 
 def read_plain(path: Path, details: bool) -> Answers:
-    """Return the answers of a responses file, as `reading.read_carefully` does.
+    """Return the answers of a responses file, as `careful.read_carefully` does.
 
     Raises:
         NotPlain: the careful reader has to read this file.
@@ -92,7 +92,7 @@ class _PlainFile:
         )
 
     def _find_method(self, cells: dict[str, Cells]) -> None:
-        """Find the method as `reading.ResponsesFile` does: what is stated, else what exposures tell."""
+        """Find the method as `careful.ResponsesFile` does: what is stated, else what exposures tell."""
         exposures = cells.get("exposure_ms")
         if "method" in cells:
             self._code("method", cells["method"])

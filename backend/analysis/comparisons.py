@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import fdtrc, gammaln, nctdtrinc, stdtr, stdtrit
 
-from backend import studentized_range
+from backend.analysis import studentized_range
 
 Groups = Mapping[str, np.ndarray]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from backend.analysis.intervals import Spread, wilson
 from backend.answers import Answers, distinct
-from backend.intervals import Spread, wilson
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TextIO
 
-from backend.columns import COLUMNS, LISTS, NEEDED
 from backend.errors import InvalidInput, NotFound
+from backend.reading.columns import COLUMNS, LISTS, NEEDED
 
 _CHUNK_ROWS = 2**10
 """Few enough for the processor's cache."""

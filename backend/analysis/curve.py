@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from backend import bootstrap
-from backend.costs import Costs
-from backend.values import Values
+from backend.analysis import bootstrap
+from backend.analysis.costs import Costs
+from backend.analysis.values import Values
 
 EVALUATORS = tuple(range(10, 125, 5))
 

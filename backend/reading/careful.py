@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from backend.answers import NAMES, NUMBERS, Answers, Coder
-from backend.chunks import Chunk, csv_chunks, json_chunks
-from backend.columns import NEEDED_FOR_TIME, number, whole
 from backend.errors import InvalidInput
+from backend.reading.chunks import Chunk, csv_chunks, json_chunks
+from backend.reading.columns import NEEDED_FOR_TIME, number, whole
 
 
 def is_json(path: Path) -> bool:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from backend.analysis.comparisons import Groups
 from backend.answers import Answers
-from backend.comparisons import Groups
 
 
 def caveats(answers: Answers, groups: Groups) -> list[str]:

@@ -11,8 +11,8 @@ from math import lcm
 
 import numpy as np
 
+from backend.analysis.bootstrap import Lattice, lattice_of
 from backend.answers import Answers
-from backend.bootstrap import Lattice, lattice_of
 
 _FINEST = 10**9
 

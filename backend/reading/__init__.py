@@ -1,0 +1,1 @@
+"""Responses files as rows of texts, and as columns of numbers."""
