@@ -21,7 +21,8 @@ WORLD = {
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
     "demo_images",
 }  # fmt: skip
-DOORS = {"handlers", "cli", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
+DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
+         "commands.scores", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
          "results",
          "export", "notebook"}  # fmt: skip
 OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}

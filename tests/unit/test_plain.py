@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend import plain
+from backend.reading import plain
 from backend.errors import InvalidInput
 from backend.reading.careful import read_carefully
 from backend.reading.cells import NotPlain

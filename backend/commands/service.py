@@ -1,0 +1,101 @@
+"""Commands that run studies: `serve`, `status`, `simulate` and `demo`."""
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from backend.commands.world import World, pairs, pass_world, progress_bar, store_options
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
+@store_options
+@pass_world
+def serve(world: World, host: str, port: int) -> None:
+    """Serve the task page and the API on this machine."""
+    _serve(world, host, port)
+
+
+def _serve(world: World, host: str, port: int, opened: Any = None) -> None:
+    from backend.handlers import create_app
+    from backend.server import make_server
+    from backend.server import serve as run
+
+    app = create_app(world.store, world.data, world.data.keys())
+    server = make_server(app, host, port)
+    base = f"http://{host}:{server.effective_port}"
+    for study in world.store.studies():
+        click.echo(f"{study.kind} {study.name}: {base}/s/{study.name}")
+    click.echo(f"researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C")
+    sys.stdout.flush()
+    if opened is not None:
+        opened(base)
+    run(server)
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@store_options
+@pass_world
+def status(world: World, name: str | None, as_json: bool) -> None:
+    """List the studies, or show how far the study NAME is."""
+    from backend.progress import as_text, progress
+    from backend.visits import utc_now
+
+    studies = [world.store.study(name)] if name else world.store.studies()
+    found = [progress(world.store, study, utc_now()) for study in studies]
+    if as_json:
+        click.echo(json.dumps(found[0] if name else found, indent=2))
+    elif found:
+        click.echo("\n".join(as_text(data) for data in found))
+    else:
+        click.echo("no study yet; make one with `openhype create`, or try `openhype demo`")
+
+
+@click.command()
+@click.argument("name")
+@click.option("--evaluators", type=click.IntRange(1), metavar="N", help="In all; default: as many as wanted.")
+@click.option(
+    "--accuracy",
+    "observers",
+    multiple=True,
+    callback=pairs,
+    metavar="MODEL=OBSERVER",
+    help="0.81, or threshold=250,slope=3,lapse=0.02,guess=0.5; `all=…` for every model not named.",
+)
+@click.option("--sd", type=click.FloatRange(0, 0.5), default=0.0, help="SD of accuracy between evaluators.")
+@click.option("--url", help="A running server; default: one of its own on this store.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--at-once", type=click.IntRange(1, 256), default=8, show_default=True)
+@store_options
+@pass_world
+def simulate(world: World, name: str, observers: tuple, **options: Any) -> None:
+    """Have simulated evaluators take part in the study NAME, through the real HTTP API."""
+    from backend.simulation import simulate as run
+
+    done = run(world.store, world.data, name, dict(observers), progress=progress_bar, **options)
+    click.echo(f"{done} simulated evaluators finished {name}; next: openhype score {name}")
+
+
+@click.command()
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
+@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
+@store_options
+@pass_world
+def demo(world: World, port: int, no_browser: bool) -> None:
+    """Make the sample studies if they are missing, and serve them."""
+    from backend.demo import make_missing
+
+    make_missing(world.store, world.data, report=click.echo, progress=progress_bar)
+    _serve(world, "127.0.0.1", port, opened=None if no_browser else _open_browser)
+
+
+def _open_browser(base: str) -> None:
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(f"{base}/s/digits",), daemon=True).start()

@@ -1,0 +1,144 @@
+"""Commands that make studies: `create`, `qualification`, and `masks` to look at them before."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backend.commands.world import World, pairs, pass_world, progress_bar, store_options
+from backend.errors import InvalidInput
+from backend.protocol import MADE_MASKS
+
+
+def _image_options(command: Any) -> Any:
+    for option in reversed(
+        [
+            click.option("--real", type=click.Path(path_type=Path), help="Folder of real images."),
+            click.option(
+                "--model",
+                "models",
+                multiple=True,
+                callback=pairs,
+                metavar="NAME=DIR",
+                help="A model and the folder of its samples; once for each model.",
+            ),
+            click.option("--size", type=int, metavar="PX", help="Width and height of the pictures shown."),
+            click.option(
+                "--set",
+                "settings",
+                multiple=True,
+                callback=pairs,
+                metavar="KEY=VALUE",
+                help="A setting of the study (docs/settings.md).",
+            ),
+            click.option(
+                "--equalise",
+                multiple=True,
+                metavar="STEP",
+                help="Put both sides through the same loss: jpeg:QUALITY or size:PX.",
+            ),
+            click.option(
+                "--skip-bad", is_flag=True, help="Leave unreadable and duplicate files out, and list them."
+            ),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("name")
+@click.option("--method", type=click.Choice(["infinity", "time"]), default="infinity", show_default=True)
+@_image_options
+@click.option("--masks", type=click.Path(path_type=Path), help="Folder of masks to use instead of made ones.")
+@click.option("--evaluators", type=int, metavar="N", help="Finished sessions wanted for each model.")
+@click.option("--qualification", metavar="NAME", help="Qualification that evaluators must have passed.")
+@store_options
+@pass_world
+def create(world: World, name: str, method: str, real: Path | None, models: tuple, **options: Any) -> None:
+    """Make a study NAME from folders of images, or from a description in NAME.toml."""
+    from backend.creation import Order, read_order
+
+    if name.endswith(".toml"):
+        if real is not None or models:
+            raise click.UsageError("a study is described by a TOML file or by options, not by both")
+        _create(world, read_order(Path(name)))
+        return
+    _need_folders(real, models)
+    settings = _settings(options)
+    _create(world, Order(name, "study", method, real, _folders(models), settings, **_picked(options)))
+
+
+@click.command()
+@click.argument("what", metavar="NAME|DIR")
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True)
+@click.option("--kind", type=click.Choice(MADE_MASKS), default="texture", show_default=True)
+@click.option(
+    "--size", "size_px", type=click.IntRange(16, 2048), default=256, show_default=True, metavar="PX"
+)
+@click.option("--count", type=click.IntRange(1, 1000), default=10, show_default=True, metavar="N")
+@click.option("--seed", type=int, default=0, show_default=True)
+@store_options
+@pass_world
+def masks(world: World, what: str, out: Path, count: int, **options: Any) -> None:
+    """Show masks as a PNG: those of the study NAME, or pictures of the folder DIR above their masks."""
+    from backend.masks import sheet
+
+    if "/" not in what and not Path(what).is_dir():
+        study = world.store.study(what)
+        folder = world.data.images(study.name)
+        if not study.masks:
+            raise InvalidInput(f"study {what} has no masks")
+        picture = sheet.of_masks([folder / name for name in study.masks[:count]])
+    else:
+        picture = sheet.of_sources(Path(what), count, progress=progress_bar, **options)
+    picture.save(out, "PNG", optimize=True)
+    click.echo(str(out))
+
+
+@click.command()
+@click.argument("name")
+@_image_options
+@store_options
+@pass_world
+def qualification(world: World, name: str, real: Path | None, models: tuple, **options: Any) -> None:
+    """Make a qualification NAME; a study asks for it with `--qualification NAME`."""
+    from backend.creation import Order
+
+    _need_folders(real, models)
+    settings = _settings(options)
+    order = Order(name, "qualification", "infinity", real, _folders(models), settings, **_picked(options))
+    _create(world, order)
+
+
+def _need_folders(real: Path | None, models: tuple) -> None:
+    if real is None or not models:
+        raise click.UsageError("--real DIR and at least one --model NAME=DIR are needed")
+
+
+def _folders(models: tuple) -> tuple[tuple[str, Path], ...]:
+    return tuple((name, Path(folder)) for name, folder in models)
+
+
+def _settings(options: dict[str, Any]) -> dict[str, Any]:
+    settings = dict(options["settings"])
+    named = {"size_px": "size", "evaluators": "evaluators", "qualification": "qualification"}
+    settings.update({key: options[name] for key, name in named.items() if options.get(name) is not None})
+    return settings
+
+
+def _picked(options: dict[str, Any]) -> dict[str, Any]:
+    return {key: options[key] for key in ("masks", "equalise", "skip_bad") if key in options}
+
+
+def _create(world: World, order: Any) -> None:
+    from backend.creation import create
+    from backend.visits import utc_now
+
+    study = create(world.store, world.data, order, utc_now(), progress=progress_bar)
+    click.echo(
+        f"made the {study.kind} {study.name}: {len(study.models)} models, {study.protocol.trials} trials"
+    )
+    for note in study.notes:
+        click.echo(f"note: {note}")
+    click.echo(f"next: openhype serve, then share http://…/s/{study.name}")
