@@ -293,7 +293,8 @@ def _known(flashes: Sequence[Seen]) -> str:
     flagged = sum(bool(each.was_flagged) for each in flashes)
     unknown = [each for each in flashes if not each.is_whole and not each.was_flagged]
     stalled = sum(bool(each.machine_stalled) for each in unknown)
-    return f", {flagged} flagged, {len(unknown)} wrong unknown, {stalled} of them in a stall of the machine"
+    told = f", {flagged} flagged, {len(unknown)} wrong unknown"
+    return f"{told} ({stalled} of them in a stall of the machine)" if stalled else told
 
 
 def _results(seen: Mapping[tuple[str, str], list[Seen]], conditions: list[str]) -> dict:
