@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.reading import plain
 from backend.errors import InvalidInput
+from backend.reading import plain
 from backend.reading.careful import read_carefully
 from backend.reading.cells import NotPlain
 from backend.reading.plain import read_plain
