@@ -5,13 +5,16 @@ sessions that broke off, and answers to mistimed flashes, are kept and exported 
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backend.errors import InvalidInput
 from backend.records import Study
 from backend.session import is_scored, picture_of
-from backend.shown import on_shown
+from backend.shown import as_exposed
 from backend.stores import Store
+
+if TYPE_CHECKING:
+    from backend.answers import Answers
 
 
 def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[dict[str, Any]]:
@@ -41,17 +44,13 @@ def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[di
             }
 
 
-def study_scores(store: Store, study: Study, exposures: str = "nominal", **options: Any) -> dict[str, Any]:
-    """Return the scores of a study, as `scoring.score` gives them.
-
-    Args:
-        exposures: `nominal`, or `shown` (HYPE-time).
+def study_answers(store: Store, study: Study) -> "Answers":
+    """Return the answers of a study that are scored.
 
     Raises:
-        InvalidInput: a qualification, no session is finished yet, or shown exposures of HYPE-infinity.
+        InvalidInput: a qualification, or no session is finished yet.
     """
     from backend.answers import answers_of
-    from backend.scoring import score_answers
 
     if study.kind == "qualification":
         raise InvalidInput(f"{study.name} is a qualification; it admits evaluators and gives no scores")
@@ -60,5 +59,18 @@ def study_scores(store: Store, study: Study, exposures: str = "nominal", **optio
             f"study {study.name} has no finished session yet; "
             f"`openhype status {study.name}` shows how far it is"
         )
-    answers = answers_of(study_rows(store, study), study.protocol.method)
-    return score_answers(on_shown(answers) if exposures == "shown" else answers, **options)
+    return answers_of(study_rows(store, study), study.protocol.method)
+
+
+def study_scores(store: Store, study: Study, exposures: str = "nominal", **options: Any) -> dict[str, Any]:
+    """Return the scores of a study, as `scoring.score` gives them.
+
+    Args:
+        exposures: `nominal`, or `shown` (HYPE-time).
+
+    Raises:
+        InvalidInput: as `study_answers`, or shown exposures of HYPE-infinity.
+    """
+    from backend.scoring import score_answers
+
+    return score_answers(as_exposed(study_answers(store, study), exposures), **options)

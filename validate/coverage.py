@@ -10,10 +10,10 @@ import argparse
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from backend.analysis import bootstrap
 from backend.analysis.bootstrap import Lattice, exact_on_lattice
 from backend.analysis.intervals import better_interval
 
@@ -62,7 +62,7 @@ def coverage(of: Population, evaluators: int, studies: int, rng: np.random.Gener
     truth, drawn = 100 * of.rate, of.wrong((studies, evaluators), rng)
     holds = {"percentile": 0, "better": 0, "printed": 0, "advised": 0, "above": 0, "below": 0}
     for wrong in drawn:
-        found = exact_on_lattice(Lattice(wrong, bootstrap.Fraction(100, IMAGES)), evaluators, LEVEL)
+        found = exact_on_lattice(Lattice(wrong, Fraction(100, IMAGES)), evaluators, LEVEL)
         better = better_interval(100 * wrong / IMAGES, IMAGES * evaluators, "infinity", LEVEL)
         low, high = better["ci"]
         is_percentile = found.low - 1e-9 <= truth <= found.high + 1e-9

@@ -113,8 +113,10 @@ def fit(
         rng: draws the data sets that the deviance is compared with; None for no comparison.
 
     Raises:
-        InvalidInput: `guess` is not from 0 to under 1, or `at` not between it and 1.
+        InvalidInput: `guess` is not from 0 to under 1, `at` not between it and 1, or `level` not from 0 to 1.
     """
+    if level is not None and not 0 < level < 1:
+        raise InvalidInput(f"level must be between 0 and 1, such as 0.95, not {level}")
     if not 0 <= guess < 1:
         raise InvalidInput(f"guess must be from 0 to below 1, not {guess}")
     if not guess < at < 1:

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from backend.datadir import DataDir
 from backend.stores import Store, open_store
+
+if TYPE_CHECKING:
+    from backend.answers import Answers
 
 _DEFAULT_STORE = "sqlite:///openhype.db"
 
@@ -62,6 +65,21 @@ def store_options(command: Any) -> Any:
         metavar="URL",
         help="Where studies and answers are stored.",
     )(command)
+
+
+def answers_named(world: World, what: str, details: bool) -> "Answers":
+    """Return the answers of a responses file, or of the study of that name.
+
+    Args:
+        details: of a file, with the columns that scores can do without; a study's are always there.
+    """
+    if Path(what).suffix in (".csv", ".jsonl", ".ndjson") or "/" in what:
+        from backend.responses import read_answers
+
+        return read_answers(Path(what), details)
+    from backend.results import study_answers
+
+    return study_answers(world.store, world.store.study(what))
 
 
 def pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

@@ -11,7 +11,8 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
-    "answers", "scoring", "findings", "tables", "shown", "observer", "settling", "flashes", "reading.columns",
+    "answers", "scoring", "findings", "tables", "sections", "shown", "observer", "settling", "flashes",
+    "reading.columns",
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
@@ -19,7 +20,7 @@ WORLD = {
     "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
     "photosensitivity",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
-    "demo_images",
+    "reading.metrics", "demo_images",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
          "commands.scores", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
