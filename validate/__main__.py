@@ -17,10 +17,10 @@ PARTS = {"masks": masks, "statistics": statistics}
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m validate", description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "names", nargs="*", choices=[*PARTS, []], metavar="NAME", help=f"of {', '.join(PARTS)}"
-    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(PARTS)}")
     chosen = parser.parse_args().names
+    if unknown := set(chosen) - set(PARTS):
+        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     results, disagreements = json.loads(RESULTS.read_text()) if chosen else {}, []
     for part in chosen or PARTS:
         for name, result in PARTS[part].run().items():

@@ -16,10 +16,13 @@ import numpy as np
 
 from backend.analysis.bootstrap import Lattice, exact_on_lattice
 from backend.analysis.intervals import better_interval
+from backend.analysis.psychometric import Trials, fit, interval_over_evaluators
 
 IMAGES = 100
 STUDIES = 10_000
+THRESHOLDS = 300
 LEVEL = 0.95
+SLOPE = 3.0
 PUBLISHED = {
     "WGAN-GP": (0.038, 0.027),
     "BEGAN": (0.100, 0.084),
@@ -72,7 +75,7 @@ def coverage(of: Population, evaluators: int, studies: int, rng: np.random.Gener
         holds["printed"] += (low <= truth <= high) if better["advised"] else is_percentile
         holds["above"] += truth > high
         holds["below"] += truth < low
-    return {name: count / studies for name, count in holds.items()}
+    return {name: float(count) / studies for name, count in holds.items()}
 
 
 def table(studies: int, seed: int = 1) -> Iterator[dict]:
@@ -86,6 +89,65 @@ def table(studies: int, seed: int = 1) -> Iterator[dict]:
                 "evaluators": evaluators,
                 **coverage(population, evaluators, studies, rng),
             }
+
+
+def threshold_coverage(studies: int, seed: int = 2) -> dict[str, float]:
+    """Return how often intervals of the 75% threshold hold it, by how it was measured.
+
+    Evaluators have a slope of 3 and a lapse rate of 0.03; one has a midpoint of 300 ms, many are
+    lognormal about it, with an SD of 0.3. The pooled truth is the fit to 3,000 of them.
+    """
+    rng = np.random.default_rng(seed)
+    truth = 300 * (0.25 / (0.47 - 0.25)) ** (1 / SLOPE)
+    constant = np.tile(np.geomspace(80, 1000, 10), (studies, 45))
+    plain = (constant, rng.random(constant.shape) < accuracy(constant, 300))
+    alone = staircases(np.full(studies, 300.0), rng)
+    crowd = staircases(300 * np.exp(rng.normal(0, 0.3, 3000)), rng)
+    population = fit(Trials.of(crowd[0].ravel(), crowd[1].ravel()), level=None).threshold_ms
+    held = {"pooled": 0, "pooled_answers": 0}
+    for _ in range(studies):
+        shown, was_right = staircases(300 * np.exp(rng.normal(0, 0.3, 30)), rng)
+        found = fit(Trials.of(shown.ravel(), was_right.ravel()))
+        people = [Trials.of(*one) for one in zip(shown, was_right, strict=True)]
+        held["pooled"] += _holds(interval_over_evaluators(found, people, LEVEL), population)
+        held["pooled_answers"] += _holds(found.ci, population)
+    return {
+        "constant": _share(plain, truth),
+        "staircase": _share(alone, truth),
+        **{name: float(count) / studies for name, count in held.items()},
+    }
+
+
+def accuracy(exposure_ms: np.ndarray, midpoint_ms: np.ndarray | float) -> np.ndarray:
+    return 0.5 + 0.47 / (1 + (midpoint_ms / exposure_ms) ** SLOPE)
+
+
+def staircases(midpoint_ms: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return exposures and right answers, (evaluators, 450): three blocks of `hype-2019` each."""
+    shown, was_right = [], []
+    for _ in range(3):
+        ms, in_a_row = np.full(len(midpoint_ms), 500.0), np.zeros(len(midpoint_ms), int)
+        for _ in range(150):
+            right = rng.random(len(ms)) < accuracy(ms, midpoint_ms)
+            shown.append(ms)
+            was_right.append(right)
+            in_a_row = np.where(right, in_a_row + 1, 0)
+            does_fall = in_a_row == 3
+            ms = np.clip(np.where(right, ms - 30 * does_fall, ms + 10), 100, 1000)
+            in_a_row[does_fall] = 0
+    return np.array(shown).T, np.array(was_right).T
+
+
+def _share(answers: tuple[np.ndarray, np.ndarray], truth: float) -> float:
+    """Return the share of evaluators whose own interval holds the truth."""
+    return float(np.mean([_holds(fit(Trials.of(*one)).ci, truth) for one in zip(*answers, strict=True)]))
+
+
+def _holds(interval: tuple[float | None, float | None] | None, truth: float) -> bool:
+    if interval is None:
+        return True
+    low, high = interval
+    return (low is None or low <= truth) and (high is None or truth <= high)
 
 
 def main() -> None:

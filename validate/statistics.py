@@ -181,12 +181,12 @@ def _psignifit() -> dict[str, Row]:
             stimulus_range=(np.log(exposures[0]), np.log(exposures[-1])),
         )
         at = float(np.squeeze(theirs.threshold(0.75, return_ci=False)))
-        far.append(abs(np.log(ours.threshold_ms) - at))
+        far.append(float(abs(np.log(ours.threshold_ms) - at)))
         found = theirs.parameter_estimate
         rise = expit(2 * np.log(19) / found["width"] * (np.log(exposures) - found["threshold"]))
         accuracy = 0.5 + (0.5 - found["lambda"]) * rise
         likelihood = (xlogy(right, accuracy) + xlogy(totals - right, 1 - accuracy)).sum()
-        less_likely.append(ours.log_likelihood - likelihood)
+        less_likely.append(float(ours.log_likelihood - likelihood))
     return {
         "psignifit: 75% thresholds of 20 data sets, median relative difference": {
             "value": float(np.median(far)), "agrees_if": "below 0.01", "agrees": bool(np.median(far) < 0.01),
@@ -195,10 +195,10 @@ def _psignifit() -> dict[str, Row]:
             "value": max(far), "agrees_if": "below 0.05", "agrees": max(far) < 0.05,
         },
         "psignifit: log likelihood of our fit less that of theirs, least of 20": {
-            "value": float(min(less_likely)), "agrees_if": "not below 0", "agrees": min(less_likely) > -1e-6,
+            "value": min(less_likely), "agrees_if": "not below 0", "agrees": min(less_likely) > -1e-6,
         },
         "psignifit: log likelihood of our fit less that of theirs, most of 20": {
-            "value": float(max(less_likely)), "agrees_if": "below 1", "agrees": max(less_likely) < 1,
+            "value": max(less_likely), "agrees_if": "below 1", "agrees": max(less_likely) < 1,
         },
     }  # fmt: skip
 
@@ -210,6 +210,7 @@ def _coverage() -> dict[str, Row]:
     least = min(row["percentile"] for row in thirty)
     expected = percentile_coverage(30, coverage.LEVEL)
     better = [row["printed"] for row in rows]
+    thresholds = coverage.threshold_coverage(coverage.THRESHOLDS)
     return {
         "coverage of the percentile interval, 30 evaluators, rates 0.1, 0.3, 0.5: least": {
             "value": least, "agrees_if": f"within 0.015 of the {expected:.3f} that the report tells",
@@ -220,5 +221,21 @@ def _coverage() -> dict[str, Row]:
         },
         "coverage of the advised interval, all populations, 5 to 30 evaluators: most": {
             "value": max(better), "agrees_if": "at most 0.975", "agrees": max(better) <= 0.975,
+        },
+        "coverage of one evaluator's threshold, constant stimuli": {
+            "value": thresholds["constant"], "agrees_if": "at least 0.93",
+            "agrees": thresholds["constant"] >= 0.93,
+        },
+        "coverage of one evaluator's threshold, staircases of hype-2019": {
+            "value": thresholds["staircase"], "agrees_if": "at least 0.88",
+            "agrees": thresholds["staircase"] >= 0.88,
+        },
+        "coverage of the pooled threshold of 30 evaluators, staircases": {
+            "value": thresholds["pooled"], "agrees_if": "at least 0.9",
+            "agrees": thresholds["pooled"] >= 0.9,
+        },
+        "coverage of the pooled threshold, if answers were taken for independent": {
+            "value": thresholds["pooled_answers"], "agrees_if": "below 0.8: people differ",
+            "agrees": thresholds["pooled_answers"] < 0.8,
         },
     }  # fmt: skip
