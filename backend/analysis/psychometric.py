@@ -29,8 +29,10 @@ _LAPSES = (0.0, 0.45)
 _REACH = math.log(30.0)
 """Midpoint and threshold are sought within 30 times the exposures shown, on either side."""
 _SIMULATED = 1000
+_STEPS = 200
+"""Of a descent, at most."""
 _SMALLEST = 1e-9
-"""Accuracies are kept this far from 0 and 1."""
+"""Accuracies are kept this far from 0 and 1, and log likelihoods are known to it."""
 _CLOSE = 1e-4
 """On the logarithm of ms: how closely the ends of an interval are sought."""
 
@@ -124,9 +126,7 @@ def fit(
     low, high = trials.log_ms.min() - _REACH, trials.log_ms.max() + _REACH
     lapses = (_LAPSES[0], min(_LAPSES[1], 0.9 * (1 - guess)))
     bounds = [(low, high), _SLOPES, lapses]
-    best, cost = _minimum(
-        lambda x: _cost(trials, guess, x[0], x[1], x[2]), bounds, _starts(trials, guess, bounds)
-    )
+    best, cost = _minimum(lambda x: _slopes(trials, guess, x), trials, bounds, _starts(trials, guess, bounds))
     midpoint, log_slope, lapse = best.tolist()
     reached = (at - guess) / (1 - guess - lapse)
     threshold = midpoint + float(logit(reached)) / math.exp(log_slope) if reached < 1 else None
@@ -148,20 +148,9 @@ def fit(
     )
 
 
-def _cost(
-    trials: Trials, guess: float, midpoint: float, log_slope: float, lapse: float
-) -> tuple[float, np.ndarray]:
-    """Return the negative log likelihood and its gradient by (midpoint, log slope, lapse)."""
-    slope = math.exp(log_slope)
-    z = slope * (trials.log_ms - midpoint)
-    rise = expit(z)
-    span = 1 - guess - lapse
-    accuracy = np.clip(guess + span * rise, _SMALLEST, 1 - _SMALLEST)
-    wrong = trials.total - trials.right
-    value = -float(trials.right @ np.log(accuracy) + wrong @ np.log1p(-accuracy))
-    outer = wrong / (1 - accuracy) - trials.right / accuracy
-    by_z = outer * span * rise * (1 - rise)
-    return value, np.array([-slope * by_z.sum(), by_z @ z, -(outer @ rise)])
+def _cost(trials: Trials, accuracy: np.ndarray) -> float:
+    """Return the negative log likelihood."""
+    return -float(trials.right @ np.log(accuracy) + (trials.total - trials.right) @ np.log1p(-accuracy))
 
 
 def _starts(trials: Trials, guess: float, bounds: list[tuple[float, float]]) -> list[np.ndarray]:
@@ -173,18 +162,59 @@ def _starts(trials: Trials, guess: float, bounds: list[tuple[float, float]]) -> 
         for log_slope in np.log([1.0, 3.0, 9.0])
         for lapse in (0.02, 0.1, min(0.3, bounds[2][1]))
     ]
-    costs = [_cost(trials, guess, *point)[0] for point in grid]
+    costs = [_cost(trials, _slopes(trials, guess, point)[0]) for point in grid]
     return [grid[i] for i in np.argsort(costs)[:2]]
 
 
 def _minimum(
-    cost: Callable, bounds: list[tuple[float, float]], starts: list[np.ndarray]
+    curve: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    trials: Trials,
+    bounds: list[tuple[float, float]],
+    starts: list[np.ndarray],
 ) -> tuple[np.ndarray, float]:
-    from scipy.optimize import minimize
+    """Return the parameters of the least cost within bounds, and the cost.
 
-    found = [minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds) for start in starts]
-    best = min(found, key=lambda one: one.fun)
-    return best.x, float(best.fun)
+    Fisher scoring with the damping of Levenberg and Marquardt: a dozen steps of two or three parameters,
+    for which a general optimiser spends most of its time on itself.
+
+    Args:
+        curve: gives accuracy and its derivatives by the parameters.
+    """
+    low, high = np.array(bounds).T
+    found = [_descended(curve, trials, low, high, np.clip(start, low, high)) for start in starts]
+    return min(found, key=lambda one: one[1])
+
+
+def _descended(
+    curve: Callable, trials: Trials, low: np.ndarray, high: np.ndarray, x: np.ndarray
+) -> tuple[np.ndarray, float]:
+    accuracy, slopes = curve(x)
+    cost, damping = _cost(trials, accuracy), 1e-3
+    for _ in range(_STEPS):
+        weights = 1 / (accuracy * (1 - accuracy))
+        down = ((trials.right - trials.total * accuracy) * weights) @ slopes
+        information = slopes.T @ (slopes * (trials.total * weights)[:, None])
+        is_free = np.where(down > 0, x < high, x > low)
+        if not is_free.any():
+            break
+        kept = information[np.ix_(is_free, is_free)]
+        scale = np.diag(kept) + _SMALLEST
+        while True:
+            there = x.copy()
+            there[is_free] += np.linalg.solve(kept + np.diag(damping * scale), down[is_free])
+            there = np.clip(there, low, high)
+            accuracy, slopes = curve(there)
+            lower = _cost(trials, accuracy)
+            if lower <= cost or damping > 1e8:
+                break
+            damping *= 5
+        gain = cost - lower
+        if gain < 0:
+            break
+        x, cost, damping = there, lower, max(damping / 10, 1e-9)
+        if gain < _SMALLEST:
+            break
+    return x, cost
 
 
 def _profile(trials: Trials, guess: float, at: float, start: np.ndarray) -> Callable[[float], float]:
@@ -193,16 +223,19 @@ def _profile(trials: Trials, guess: float, at: float, start: np.ndarray) -> Call
     starts = [np.array([start[1], min(start[2], lapses[1])]), np.array([math.log(3.0), lapses[1] / 4])]
 
     def least(threshold: float) -> float:
-        def cost(x: np.ndarray) -> tuple[float, np.ndarray]:
+        def curve(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             span = 1 - guess - x[1]
             reached = (at - guess) / span
             shift = float(logit(reached)) / math.exp(x[0])
-            value, slopes = _cost(trials, guess, threshold - shift, x[0], x[1])
+            accuracy, slopes = _slopes(trials, guess, np.array([threshold - shift, x[0], x[1]]))
             by_lapse = 1 / (span * (1 - reached)) / math.exp(x[0])
-            return value, np.array([slopes[1] + slopes[0] * shift, slopes[2] - slopes[0] * by_lapse])
+            by_midpoint, by_slope, by_own_lapse = slopes.T
+            return accuracy, np.stack(
+                [by_slope + by_midpoint * shift, by_own_lapse - by_midpoint * by_lapse], axis=1
+            )
 
         nonlocal starts
-        best = _minimum(cost, [_SLOPES, lapses], starts)
+        best = _minimum(curve, trials, [_SLOPES, lapses], starts)
         starts = [best[0]]
         return best[1]
 
@@ -221,13 +254,17 @@ def _interval(
 ) -> tuple[float | None, float | None]:
     """Return the thresholds at which twice the log likelihood has fallen by chi-squared's quantile."""
     limit = math.sqrt(float(chdtri(1, 1 - level)))
-    inside = min(max(reach[1] if threshold is None else threshold, reach[0]), reach[1])
+    is_open = threshold is None
+    if is_open:  # from the likeliest of those that would be reached
+        least = _profile(trials, guess, at, best)
+        threshold = min(np.linspace(trials.log_ms.min(), reach[1], 16).tolist(), key=least)
+    inside = min(max(threshold, reach[0]), reach[1])
 
     def end(sign: int) -> float | None:
         least = _profile(trials, guess, at, best)
         return _crossing(lambda x: math.sqrt(max(0.0, 2 * (least(x) - cost))) - limit, inside, sign, reach)
 
-    return end(-1), None if threshold is None else end(1)
+    return end(-1), None if is_open else end(1)
 
 
 def _crossing(
