@@ -92,12 +92,14 @@ def _times_reading(path: Path) -> float:
 
 def _memory(path: Path) -> int:
     """Return the largest memory (bytes) of a fresh process that scores the file, imports included."""
+    # the kernel's high-water mark of this program alone: ru_maxrss also counts the parent it was forked from
     program = (
-        "import sys, resource, openhype; openhype.score(sys.argv[1]);"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)"
+        "import sys, openhype; openhype.score(sys.argv[1]);"
+        "lines = open('/proc/self/status').read().splitlines();"
+        "print(next(line.split()[1] for line in lines if line.startswith('VmHWM')))"
     )
     found = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
-    return int(found.stdout)
+    return int(found.stdout) * 1024
 
 
 def _read(path: Path) -> None:
