@@ -11,7 +11,8 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
-    "answers", "scoring", "tables", "shown", "observer", "settling", "flashes", "reading.columns",
+    "answers", "scoring", "tables", "plan_table", "shown", "observer", "settling", "flashes",
+    "reading.columns",
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
@@ -19,12 +20,11 @@ WORLD = {
     "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
     "photosensitivity",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
-    "demo_images",
+    "demo_images", "report", "report.figures_plan",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
-         "commands.scores", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
-         "results",
-         "export", "notebook"}  # fmt: skip
+         "commands.scores", "commands.plans", "__main__", "server", "simulation", "demo", "creation",
+         "visits", "progress", "results", "export", "notebook"}  # fmt: skip
 OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}
 
 
