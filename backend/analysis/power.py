@@ -6,6 +6,7 @@ one pair under Tukey's test, whose bar is that of the studentised range over all
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import nctdtr, ndtri, stdtrit
@@ -88,6 +89,7 @@ def _exact(spread: Spread, evaluators: int, level: float) -> bootstrap.Interval 
     return bootstrap.exact_on_lattice(spread.values.lattice, evaluators, level)
 
 
+@lru_cache(maxsize=4096)
 def _bar(level: float, df: float, tukey_models: int | None) -> float:
     """Return the t value beyond which a difference counts."""
     if tukey_models is None:

@@ -1,9 +1,11 @@
 """The docs tell what is there: every command and option, and links that lead somewhere."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from backend.cli import main
 
@@ -43,3 +45,16 @@ def test_commands_that_pages_name_exist(page):
         if re.search(rf"(`|^|\$ ){re.escape('openhype ' + name)}", page.read_text("utf-8"), re.MULTILINE)
     }
     assert in_code - set(main.commands) == set()
+
+
+def outputs_of(page):
+    """Yield each command that a page shows at a prompt, with the output that it shows."""
+    for command, output in re.findall(
+        r"^```\n\$ openhype ([^\n]+)\n(.*?)^```", page.read_text("utf-8"), re.M | re.S
+    ):
+        yield pytest.param(command, output, id=f"{page.stem}: {command}")
+
+
+@pytest.mark.parametrize(("command", "output"), [shown for page in PAGES for shown in outputs_of(page)])
+def test_outputs_that_pages_show_are_what_the_commands_print(command, output):
+    assert CliRunner().invoke(main, shlex.split(command)).output == output
