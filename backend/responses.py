@@ -6,7 +6,7 @@ reading their lines; whatever it doubts, `reading/careful.py` reads again.
 """
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -17,15 +17,26 @@ if TYPE_CHECKING:
     from backend.answers import Answers
 
 
-def write_responses(rows: Iterable[dict[str, Any]], file: TextIO) -> None:
-    """Write rows as CSV with a header; lists become words apart by spaces, None an empty cell.
+def write_responses(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
+    """Write rows as a responses file; cells as `row_writer` gives them."""
+    write = row_writer(file, COLUMNS)
+    for row in rows:
+        write(row)
 
-    Floats are written as `repr` gives them, so that they come back as they were.
+
+def row_writer(file: TextIO, columns: Sequence[str]) -> Callable[[Mapping[str, Any]], None]:
+    """Write the header of a CSV and return what writes a row to it.
+
+    Lists become words apart by spaces, None an empty cell, truth values `true` and `false`. Floats are
+    written as `repr` gives them, so that they come back as they were.
     """
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in rows:
-        writer.writerow([_cell(row.get(column)) for column in COLUMNS])
+    writer.writerow(columns)
+
+    def write(row: Mapping[str, Any]) -> None:
+        writer.writerow([_cell(row.get(column)) for column in columns])
+
+    return write
 
 
 def read_responses(path: Path) -> Iterator[dict[str, Any]]:
@@ -101,4 +112,6 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
 def _cell(value: Any) -> Any:
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return str(value).lower()
     return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else value

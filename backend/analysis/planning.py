@@ -234,7 +234,7 @@ def _assumptions(
             "are as long as those that the SDs come from"
         )
     yield from _of_spreads(spreads, most)
-    if min(row["evaluators"] for row in rows) < _FEW:
+    if min(part["evaluators"] for row in rows for part in (row, row["best"] or row)) < _FEW:
         yield (
             f"with fewer than {_FEW} evaluators a percentile interval of 95% covers less than 90%; "
             f"take {_FEW} or more"

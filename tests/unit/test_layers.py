@@ -11,7 +11,7 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
-    "answers", "scoring", "tables", "plan_table", "shown", "observer", "settling", "flashes",
+    "answers", "scoring", "tables", "plan_table", "codebook", "shown", "observer", "settling", "flashes",
     "reading.columns",
 }  # fmt: skip
 WORLD = {
