@@ -78,7 +78,10 @@ COLUMNS = {
     "number_guesses_generated": Column("Answers that called it fake", "count"),
     "soft_label": Column("Share of answers that called it fake", "0 to 1"),
     "error": Column("Share of answers that were wrong", "0 to 1"),
-    "event": Column("What happened"),
+    "event": Column(
+        "What happened on the page besides answering; the last three are told by flags",
+        "focus, blur, fullscreenenter, fullscreenexit, hidden, left_full_screen, display_changed",
+    ),
     "trial": Column("The trial during which it happened, as in `trial_index`", "whole number from 0"),
     "time": Column(
         "When it happened, from the opening of the page; empty where only the trial is known", "ms"

@@ -116,7 +116,9 @@ def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _events(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what a response's flags tell to have happened; at which time of the trial is not known."""
+    """Yield what happened during a trial: what the page kept with its time, and what only flags tell."""
+    for each in row["interactions"]:
+        yield {**row, "event": each.event, "trial": row["trial_index"], "time": each.time_ms}
     for flag in row["flags"]:
         if flag in _HAPPENED:
             yield {**row, "event": flag, "trial": row["trial_index"], "time": None}

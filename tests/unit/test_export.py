@@ -176,6 +176,23 @@ def test_what_does_not_count_stands_in_files_of_its_own(faces, exported):
     assert len(table(paths[0])) == 6 * 20
 
 
+def test_what_the_page_kept_is_an_event_with_its_time(world, exported):
+    study = world.add(studies.study(images=4, spare_images=0))
+    player = world.player()
+    player.begin()
+    player.answer()
+    happened = [{"event": "blur", "time_ms": 4100}, {"event": "focus", "time_ms": 5200.5}]
+    reply = player.post("answers", player.body() | {"interactions": happened})
+
+    events = table(file_of(exported(study), "events"))
+
+    assert reply.status_code == 200
+    assert [(event["event"], event["trial"], float(event["time"])) for event in events] == [
+        ("blur", "1", 4100),
+        ("focus", "1", 5200.5),
+    ]
+
+
 def test_what_the_flags_tell_is_an_event_of_its_trial(world, exported):
     study = world.add(studies.study(images=4, spare_images=0))
     player = world.player()
