@@ -16,7 +16,7 @@ from backend.analysis.fooling import image_table
 from backend.analysis.quality import evaluator_table
 from backend.analysis.values import values_by_model
 from backend.codebook import COLUMNS, FILES
-from backend.errors import Conflict
+from backend.errors import Conflict, NotFound
 from backend.export import export, keyword_of
 from backend.records import Response
 from backend.responses import read_answers, score_file
@@ -113,6 +113,14 @@ def test_the_first_file_scores_as_the_study_does(world, faces, exported):
 
     assert scored.name == "study-faces_data.csv"
     assert score_file(scored) == study_scores(world.store, faces)
+
+
+def test_the_folder_scores_as_its_first_file_and_one_without_is_refused(faces, exported, tmp_path):
+    scored = exported(faces)[0]
+
+    assert score_file(tmp_path / "out") == score_file(scored)
+    with pytest.raises(NotFound, match=r"materials is a folder and must hold one data/study-<name>_data.csv"):
+        score_file(tmp_path / "out" / "materials")
 
 
 def test_the_table_of_evaluators_is_that_of_the_analysis(faces, exported):

@@ -164,6 +164,18 @@ def test_simulated_tukey_tests_of_the_planned_size_have_the_power():
     assert (ranges > 3.67478).mean() == pytest.approx(power(38, effect, 0.95, models), abs=0.0085)
 
 
+def test_simulated_tukey_tests_of_few_evaluators_have_the_power():
+    rng = np.random.default_rng(3)
+    values = rng.normal(0, 1, (20_000, 5, 4))
+    values[:, 0] += 2.5
+
+    pooled = np.sqrt(values.var(2, ddof=1).mean(1) / 4)
+    ranges = np.abs(values[:, 0].mean(1) - values[:, 1].mean(1)) / pooled
+
+    # scipy.stats.studentized_range.ppf(0.95, 5, 15) = 4.36698; 3 standard errors are at most 0.0107
+    assert (ranges > 4.36698).mean() == pytest.approx(power(4, 2.5, 0.95, 5), abs=0.0107)
+
+
 # The parts of the spread, and the best number of images
 
 
