@@ -2,6 +2,7 @@
 
 import json
 import math
+from random import Random
 
 import numpy as np
 import pytest
@@ -17,6 +18,9 @@ from backend.analysis.spreads import Spread, published, spreads_of
 from backend.answers import answers_of
 from backend.cli import main
 from backend.errors import InvalidInput
+from backend.export import export
+
+from . import studies
 
 SDS = st.floats(0.5, 40)
 PUBLISHED = {spread.model.removesuffix(" CelebA-64"): spread for spread in published("infinity")}
@@ -386,6 +390,22 @@ def test_the_command_prints_what_the_notebook_gets(run, pilot):
     printed = json.loads(run(*options).output)
 
     assert printed == json.loads(json.dumps(openhype.plan(pilot, difference=10, models=3, right_usd_cents=5)))
+
+
+def test_a_study_is_a_pilot_as_its_export_is(world, tmp_path):
+    study = world.add(studies.study(images=20, spare_images=0, evaluators=4))
+    rng = Random(1)
+    for k in range(8):
+        world.player().play(right=lambda truth, k=k: rng.random() > k / 10)
+    export(world.store, study, tmp_path / "out")
+
+    printed = CliRunner().invoke(
+        main, ["plan", "--pilot", "faces", "--width", "8", "--json", "--data", str(tmp_path)]
+    )
+
+    plan = json.loads(printed.output)
+    assert plan == json.loads(json.dumps(openhype.plan(tmp_path / "out", width=8)))
+    assert {row["model"]: row["images"] for row in plan["rows"]} == {"gan": 20, "vae": 20}
 
 
 def test_the_table_tells_the_plan_in_words(run):
