@@ -10,6 +10,7 @@ _HOMES = {
     "score": "backend.notebook",
     "bootstrap": "backend.notebook",
     "fit_psychometric": "backend.notebook",
+    "plan": "backend.notebook",
     "StaircaseRule": "backend.staircase",
     "equilibrium_accuracy": "backend.staircase",
     "modal_exposure": "backend.staircase",

@@ -9,10 +9,10 @@ import json
 import sys
 from pathlib import Path
 
-from validate import masks, statistics
+from validate import masks, power, statistics
 
 RESULTS = Path(__file__).parent / "results.json"
-PARTS = {"masks": masks, "statistics": statistics}
+PARTS = {"masks": masks, "statistics": statistics, "power": power}
 
 
 def main() -> int:

@@ -80,7 +80,7 @@ def answers_named(world: World, what: str, details: bool) -> "Answers":
     Args:
         details: of a file, with the columns that scores can do without; a study's are always there.
     """
-    if Path(what).suffix in (".csv", ".jsonl", ".ndjson") or "/" in what:
+    if is_file(what):
         from backend.responses import read_answers
 
         return read_answers(Path(what), details)
@@ -98,6 +98,11 @@ def pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
             raise click.BadParameter(f"must be of the form NAME=VALUE, not {value!r}", ctx, param)
         pairs.append((name, rest))
     return tuple(pairs)
+
+
+def is_file(what: str) -> bool:
+    """Tell a file of responses from the name of a study."""
+    return Path(what).suffix in (".csv", ".jsonl", ".ndjson") or "/" in what
 
 
 def progress_bar(items: Iterable, total: int | None = None, label: str = "") -> Iterable:

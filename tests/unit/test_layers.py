@@ -11,21 +11,21 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
-    "answers", "scoring", "findings", "tables", "sections", "shown", "observer", "settling", "flashes",
+    "answers", "scoring", "findings", "tables", "sections", "plan_table", "codebook", "shown", "observer",
+    "settling", "flashes",
     "reading.columns",
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
     "parallel", "intake", "uniform", "masks", "masks.cache", "masks.luminance", "masks.phase",
     "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
-    "photosensitivity",
+    "panels", "photosensitivity",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
-    "reading.metrics", "demo_images",
+    "reading.metrics", "demo_images", "report", "report.figures_plan",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
-         "commands.scores", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
-         "results",
-         "export", "notebook"}  # fmt: skip
+         "commands.scores", "commands.plans", "__main__", "server", "simulation", "demo", "creation",
+         "visits", "progress", "results", "export", "notebook"}  # fmt: skip
 OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}
 
 
