@@ -52,10 +52,10 @@ def run() -> dict:
 
 
 def _start() -> float:
-    """Return the time of a command's help in those of importing click, each the best of 20, by turns."""
+    """Return the time of a command's help in those of importing click, each the best of 40, by turns."""
     click, ours = ["-c", "import click"], ["-m", "backend", "score", "--help"]
     times = {id(command): [] for command in (click, ours)}
-    for _ in range(20):
+    for _ in range(40):
         for command in (click, ours):
             run = partial(
                 subprocess.run, [sys.executable, *command], capture_output=True, check=True, cwd=ROOT
