@@ -42,4 +42,6 @@ def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
 
 def p_text(value: float) -> str:
     """Return a p-value as papers print it."""
+    if value > 0.99:
+        return "p > 0.99"
     return "p < 0.0001" if value < 0.0001 else f"p = {value:.2g}"
