@@ -14,7 +14,8 @@ PURE = {
     "answers", "scoring", "tables", "shown", "observer", "settling", "flashes", "reading.columns",
 }  # fmt: skip
 WORLD = {
-    "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
+    "stores", "stores.sqlite", "stores.codec", "stores.dynamodb", "stores.calls", "stores.compact",
+    "stores.plans", "stores.tally", "datadir", "images", "folders", "differences",
     "parallel", "intake", "uniform", "masks", "masks.cache", "masks.luminance", "masks.phase",
     "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
     "photosensitivity",
@@ -77,7 +78,8 @@ def test_nothing_inside_imports_the_public_face():
 def test_a_trial_request_imports_nothing_heavy():
     program = (
         "import sys, backend.handlers, backend.stores.sqlite;"
-        "print([m for m in ('numpy', 'scipy', 'PIL', 'matplotlib', 'sklearn', 'tqdm') if m in sys.modules])"
+        "print([m for m in ('numpy', 'scipy', 'PIL', 'matplotlib', 'sklearn', 'tqdm',"
+        "'boto3', 'botocore') if m in sys.modules])"
     )
 
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -1,0 +1,468 @@
+"""The serverless store: one DynamoDB table, on demand, one conditional write an answer.
+
+| partition | sort key | what |
+| --- | --- | --- |
+| `studies` | name | a study, with the upload that its pool came with |
+| `pool STUDY UPLOAD` | chunk | stimuli, packed |
+| `claim STUDY KEY` | `-` | the session that holds an evaluator's place |
+| `session ID` | 0 | the session, fixed, and its opening cursor |
+| `session ID` | first version | the next few writes: responses, and the cursor after the last |
+| `tally STUDY SHARD` | `-` | open sessions, and counts of finished ones (`tally.py`) |
+| `closed STUDY SHARD` | session | a closed session's cursor and responses, packed |
+
+A write makes version `v` of a session's cursor, and `v` alone tells the item it goes to. Within an item
+it is an update on the condition that the version before stands there; the first version of an item
+is put on the condition that there is none. So whoever holds an old cursor is refused by one item, and
+response and cursor are stored together. An item takes few writes, so that it stays below the kilobyte
+that one write unit pays for.
+"""
+
+import heapq
+import json
+import logging
+import secrets
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import islice
+from typing import Any
+
+from backend.errors import Conflict, NotFound, StoreFailed
+from backend.records import Response, Session, Stimulus, Study
+from backend.session import Cursor
+from backend.stores import Stale, codec, compact, plans
+from backend.stores.calls import Calls, Item, Refused, connect, key, parse_url
+from backend.stores.tally import Entry, Tally, shard_of
+
+WRITES_PER_ITEM = 6
+"""Writes that share an item. A response of HYPE-time takes about 90 bytes, the cursor and what the
+browser told of its display some 300: six of them leave room for long flags within a kilobyte."""
+CLOSED_SHARDS = 8
+_LARGEST_BYTES = 350_000
+"""Responses of a session that are packed into one item; DynamoDB admits 400 KB."""
+_RESPONSES_PER_PART = 2000
+_HEADS = 50
+_LOOK_AGAIN_S = 600
+_LOOKS_AT_ONCE = 16
+_NONCE_BYTES = 4
+_HEAD = f"{0:08d}"
+
+log = logging.getLogger("openhype")
+
+
+def table_definition(name: str) -> dict[str, Any]:
+    """Return the arguments of CreateTable for a store's table."""
+    return {
+        "TableName": name,
+        "KeySchema": [
+            {"AttributeName": "p", "KeyType": "HASH"},
+            {"AttributeName": "s", "KeyType": "RANGE"},
+        ],
+        "AttributeDefinitions": [
+            {"AttributeName": "p", "AttributeType": "S"},
+            {"AttributeName": "s", "AttributeType": "S"},
+        ],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+
+
+TTL_ATTRIBUTE = "x"
+"""Seconds of the epoch after which an item may be deleted; only sessions without any write have it."""
+
+
+def create_table(url: str) -> None:
+    """Make the table that a URL names, and wait until it is there; one that exists is left."""
+    table, options = parse_url(url)
+    client = connect(options)
+    with suppress(client.exceptions.ResourceInUseException):
+        client.create_table(**table_definition(table))
+    while client.describe_table(TableName=table)["Table"]["TableStatus"] != "ACTIVE":
+        time.sleep(0.1)
+
+
+@dataclass(frozen=True)
+class _Head:
+    """A session, and whether it would be deleted if nobody went on with it."""
+
+    session: Session
+    pictures: Sequence[str]
+    expires: bool
+
+
+class DynamoStore:
+    """`Store` on one table. Safe to use from many threads and processes.
+
+    Args:
+        expire_days: after so many days sessions in which nothing was ever begun are deleted; None for never.
+    """
+
+    def __init__(
+        self, calls: Calls, expire_days: float | None = None, clock: Callable[[], float] = time.time
+    ):
+        self._calls, self._expire_days, self._clock = calls, expire_days, clock
+        # None of these changes once stored.
+        self._pool = lru_cache(maxsize=16)(self._read_pool)
+        self._head = lru_cache(maxsize=1024)(self._read_head)
+
+    @classmethod
+    def open(cls, url: str) -> "DynamoStore":
+        """Return the store at a `dynamodb://` URL."""
+        table, options = parse_url(url)
+        expire_days = options.get("expire_days")
+        return cls(Calls(connect(options), table), None if expire_days is None else float(expire_days))
+
+    def add_study(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
+        taken = Conflict(f"a study {study.name} exists already; choose another name")
+        if self._calls.get("studies", study.name):
+            raise taken
+        upload = secrets.token_hex(8)
+        pool = f"pool {study.name} {upload}"
+        chunks = 0
+        for chunks, data in enumerate(plans.pack_stimuli(stimuli), start=1):
+            self._calls.put({**key(pool, f"{chunks:08d}"), "b": {"B": data}})
+        record = zlib.compress(codec.dump(study).encode(), 9)
+        try:
+            self._calls.put(
+                {**key("studies", study.name), "u": {"S": upload}, "j": {"B": record}},
+                "attribute_not_exists(p) OR u = :u",
+                {":u": {"S": upload}},
+            )
+        except Refused:
+            for chunk in range(1, chunks + 1):
+                self._calls.delete(pool, f"{chunk:08d}")
+            raise taken from None
+
+    def study(self, name: str) -> Study:
+        return _study(self._study_item(name))
+
+    def studies(self) -> list[Study]:
+        return [_study(item) for item in self._calls.each("studies")]
+
+    def stimuli(self, study: str) -> Iterator[Stimulus]:
+        try:
+            pool = self._pool(study)
+        except NotFound:
+            return
+        yield from pool.stimuli
+
+    def claim(self, study: str, evaluator_key: str, session_id: str, instead_of: str | None = None) -> str:
+        values = {":h": {"S": session_id}, ":o": {"S": instead_of or session_id}}
+        place = f"claim {study} {evaluator_key}"
+        try:
+            self._calls.update(
+                place, "-", "SET h = :h", "attribute_not_exists(h) OR h = :h OR h = :o", values
+            )
+        except Refused:
+            return self._calls.get(place, "-")["h"]["S"]
+        return session_id
+
+    def claimed(self, study: str, evaluator_key: str) -> str | None:
+        item = self._calls.get(f"claim {study} {evaluator_key}", "-")
+        return item["h"]["S"] if item else None
+
+    def add_session(self, session: Session, cursor: Cursor) -> None:
+        head = self._head_item(session, cursor)
+        if self._expire_days is not None and cursor.state == "active":
+            head[TTL_ATTRIBUTE] = {"N": str(int(self._clock() + 86400 * self._expire_days))}
+        self._calls.put(head)
+        self._list(session, cursor)
+
+    def session(self, session_id: str) -> Session:
+        return self._head(session_id).session
+
+    def cursor(self, session_id: str) -> Cursor:
+        item = self._calls.newest(_of(session_id))
+        if item is None or "v" not in item or self._is_expired(item):
+            raise _no_session(session_id)
+        return self._cursor(session_id, item)
+
+    def sessions(self, study: str) -> Iterator[tuple[Session, Cursor]]:
+        for head, item in self._listed(study, ("p", "s", "v", "c", "d")):
+            session = head.session
+            yield session, _cursor(item, head.pictures) if item else self.cursor(session.id)
+
+    def answered(self, study: str) -> Iterator[tuple[Session, Cursor, list[Response]]]:
+        for head, item in self._listed(study):
+            if item is not None and "b" in item:
+                responses = compact.unpack_responses(item["b"]["B"], head.pictures)
+                yield head.session, _cursor(item, head.pictures), responses
+            else:
+                yield head.session, *self._whole(head)
+
+    def taken(self, study: str, active_since: str) -> dict[str, int]:
+        tally = Tally(self._calls, study)
+        entries, counts = tally.read()
+        now = int(self._clock())
+        doubtful = []
+        for entry in entries:
+            if entry.alive_at >= active_since:
+                _count(counts, entry.model)
+            elif entry.looked_at + _LOOK_AGAIN_S < now:
+                doubtful.append(entry)
+        if doubtful:
+            look = partial(self._look, tally, now)
+            with ThreadPoolExecutor(min(_LOOKS_AT_ONCE, len(doubtful))) as threads:
+                for entry, cursor in zip(doubtful, threads.map(look, doubtful), strict=True):
+                    if cursor is not None and _holds_a_place(cursor, active_since):
+                        _count(counts, entry.model)
+        return counts
+
+    def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
+        self._write(session_id, expected_version, cursor, None)
+
+    def append(self, session_id: str, expected_version: int, cursor: Cursor, response: Response) -> None:
+        self._write(session_id, expected_version, cursor, response)
+
+    def responses(self, session_id: str) -> list[Response]:
+        try:
+            head = self._head(session_id)
+        except NotFound:
+            return []
+        return self._whole(head)[1]
+
+    def restore(self, session: Session, cursor: Cursor, responses: Sequence[Response]) -> None:
+        pictures = plans.pictures(session)
+        for k, start in enumerate(range(0, len(responses), _RESPONSES_PER_PART)):
+            part = compact.pack_responses(responses[start : start + _RESPONSES_PER_PART], pictures)
+            self._calls.put({**key(_of(session.id), f"{_HEAD}-{k:04d}"), "b": {"B": part}})
+        if cursor.version:
+            first, _ = _place(cursor.version)
+            standing = {**key(_of(session.id), first), **_standing(cursor, pictures)}
+            try:
+                self._calls.put(standing, "attribute_not_exists(p) OR v <= :v", {":v": standing["v"]})
+            except Refused:
+                raise Stale(f"session {session.id} went on meanwhile") from None
+        self._calls.put(self._head_item(session, cursor))
+        self._list(session, cursor)
+
+    def close(self) -> None:
+        self._calls.client.close()
+
+    def _write(
+        self, session_id: str, expected_version: int, cursor: Cursor, response: Response | None
+    ) -> None:
+        """Store the cursor and the response that comes with it, if the cursor before stands there."""
+        head = self._head(session_id)
+        if head.expires and expected_version == 0:
+            self._keep(session_id)
+        first, entry = _place(cursor.version)
+        facts = compact.pack_response(response, head.pictures) if response else b""
+        ours = {"B": secrets.token_bytes(_NONCE_BYTES) + facts}
+        try:
+            if entry == 0:
+                item = {**key(_of(session_id), first), **_standing(cursor, head.pictures), "0": ours}
+                self._calls.put(item, "attribute_not_exists(p)")
+            else:
+                self._update(session_id, first, expected_version, cursor, head, str(entry), ours)
+        except Refused as refused:
+            # Whether this write was stored by a try whose reply was lost, only what stands there tells.
+            stored = self._calls.get(_of(session_id), first) if refused.may_be_ours else None
+            if stored is None or stored.get(str(entry)) != ours:
+                raise Stale(f"session {session_id} is no longer at version {expected_version}") from None
+        if cursor.state != "active":
+            self._close_if_open(head.session, cursor)
+
+    def _update(
+        self,
+        session_id: str,
+        first: str,
+        expected_version: int,
+        cursor: Cursor,
+        head: _Head,
+        entry: str,
+        ours: dict[str, bytes],
+    ) -> None:
+        standing = _standing(cursor, head.pictures)
+        changes = {f":{name}": value for name, value in standing.items()}
+        self._calls.update(
+            _of(session_id),
+            first,
+            "SET #e = :e, " + ", ".join(f"{name} = :{name}" for name in standing),
+            "v = :old",
+            {**changes, ":e": ours, ":old": {"N": str(expected_version)}},
+            {"#e": entry},
+        )
+
+    def _keep(self, session_id: str) -> None:
+        """Have a session stay for good, now that somebody goes on with it."""
+        try:
+            self._calls.update(_of(session_id), _HEAD, f"REMOVE {TTL_ATTRIBUTE}", "attribute_exists(p)", {})
+        except Refused:
+            raise _no_session(session_id) from None
+
+    def _close_if_open(self, session: Session, cursor: Cursor) -> None:
+        """Pack a closed session for scoring; a failure loses nothing, and the next look makes up for it."""
+        place = f"closed {session.study} {shard_of(session.id, CLOSED_SHARDS)}"
+        try:
+            if self._calls.get(place, session.id) is None:
+                self._list(session, cursor)
+        except StoreFailed as error:
+            log.warning("session %s is stored, but not packed yet: %s", session.id, error)
+
+    def _list(self, session: Session, cursor: Cursor) -> None:
+        """Have a session found by its study: open, or closed and packed."""
+        tally = Tally(self._calls, session.study)
+        if cursor.state == "active":
+            tally.open(Entry(session.id, session.model, cursor.last_at, 0))
+            return
+        place = f"closed {session.study} {shard_of(session.id, CLOSED_SHARDS)}"
+        if self._calls.get(place, session.id) is None:
+            tally.open(Entry(session.id, session.model, cursor.last_at, 0))
+        pictures = plans.pictures(session)
+        packed = compact.pack_responses(self.responses(session.id), pictures)
+        item = {**key(place, session.id), **_standing(cursor, pictures)}
+        if len(packed) <= _LARGEST_BYTES:
+            item["b"] = {"B": packed}
+        self._calls.put(item)
+        tally.close(session.id, session.model if cursor.state == "finished" else None)
+
+    def _look(self, tally: Tally, now: int, entry: Entry) -> Cursor | None:
+        """Return where an open session stands, and let the tally know; None if it is gone."""
+        try:
+            cursor = self.cursor(entry.session)
+        except NotFound:
+            tally.close(entry.session, None)
+            return None
+        if cursor.state != "active":  # the process that closed it died before it was packed
+            self._list(self.session(entry.session), cursor)
+        else:
+            tally.look(Entry(entry.session, entry.model, cursor.last_at, now))
+        return cursor
+
+    def _listed(self, study: str, attributes: Sequence[str] = ()) -> Iterator[tuple[_Head, Item | None]]:
+        """Yield a study's sessions in the order of their ids, with what is packed of the closed ones.
+
+        The open ones are read first: one that is closed meanwhile is found twice rather than not at all.
+        """
+        entries, _ = Tally(self._calls, study).read()
+        shards = [self._calls.each(f"closed {study} {shard}", attributes) for shard in range(CLOSED_SHARDS)]
+        closed = heapq.merge(*shards, key=lambda item: item["s"]["S"])
+        found = heapq.merge(
+            ((item["s"]["S"], 0, item) for item in closed),
+            ((entry.session, 1, None) for entry in entries),
+            key=lambda row: row[:2],
+        )
+        once = _first_of_each(found)
+        while some := list(islice(once, _HEADS)):
+            items = self._calls.many((_of(session_id), _HEAD) for session_id, _, _ in some)
+            heads = {item["p"]["S"]: item for item in items if not self._is_expired(item)}
+            for session_id, _, item in some:
+                if _of(session_id) in heads:
+                    yield self._as_head(heads[_of(session_id)], study), item
+
+    def _whole(self, head: _Head) -> tuple[Cursor, list[Response]]:
+        """Return where a session stands and all its responses, from one reading."""
+        responses, newest = [], None
+        for item in self._calls.each(_of(head.session.id)):
+            if "v" in item:
+                newest = item
+                responses += _responses(item, head.pictures)
+            else:
+                responses += compact.unpack_responses(item["b"]["B"], head.pictures)
+        if newest is None:
+            raise _no_session(head.session.id)
+        responses.sort(key=lambda response: (response.trial_index, response.attempt))
+        return _cursor(newest, head.pictures), responses
+
+    def _cursor(self, session_id: str, item: Item) -> Cursor:
+        return _cursor(item, self._head(session_id).pictures)
+
+    def _head_item(self, session: Session, cursor: Cursor) -> Item:
+        facts, places = plans.pack_session(session, self._pool_or_none(session.study))
+        item = {**key(_of(session.id), _HEAD), **_standing(cursor, plans.pictures(session))}
+        item |= {"j": {"B": facts}, "n": {"S": session.study}}
+        return item | ({"q": {"B": places}} if places else {})
+
+    def _read_head(self, session_id: str) -> _Head:
+        item = self._calls.get(_of(session_id), _HEAD)
+        if item is None or self._is_expired(item):
+            raise _no_session(session_id)
+        return self._as_head(item, item["n"]["S"])
+
+    def _as_head(self, item: Item, study: str) -> _Head:
+        places = item["q"]["B"] if "q" in item else b""
+        session = plans.unpack_session(item["j"]["B"], places, self._pool_or_none(study))
+        return _Head(session, plans.pictures(session), TTL_ATTRIBUTE in item)
+
+    def _is_expired(self, item: Item) -> bool:
+        """Return whether an item's time is over; DynamoDB may take days to delete it."""
+        return TTL_ATTRIBUTE in item and int(item[TTL_ATTRIBUTE]["N"]) <= self._clock()
+
+    def _study_item(self, name: str) -> Item:
+        item = self._calls.get("studies", name)
+        if item is None:
+            raise NotFound(f"there is no study {name!r}", code="unknown_study")
+        return item
+
+    def _read_pool(self, study: str) -> plans.StoredPool:
+        upload = self._study_item(study)["u"]["S"]
+        chunks = self._calls.each(f"pool {study} {upload}")
+        return plans.StoredPool([s for chunk in chunks for s in plans.unpack_stimuli(chunk["b"]["B"])])
+
+    def _pool_or_none(self, study: str) -> plans.StoredPool:
+        """Return a study's pool; an empty one for sessions whose study is not there."""
+        try:
+            return self._pool(study)
+        except NotFound:
+            return plans.StoredPool(())
+
+
+def _of(session_id: str) -> str:
+    return f"session {session_id}"
+
+
+def _place(version: int) -> tuple[str, int]:
+    """Return the sort key of the item in which a version is written, and its place in there."""
+    entry = (version - 1) % WRITES_PER_ITEM
+    return f"{version - entry:08d}", entry
+
+
+def _standing(cursor: Cursor, pictures: Sequence[str]) -> Item:
+    """Return a cursor as attributes."""
+    displays = zlib.compress(json.dumps(cursor.displays, separators=(",", ":")).encode(), 9)
+    return {
+        "v": {"N": str(cursor.version)},
+        "c": {"B": compact.pack_cursor(cursor, pictures)},
+        "d": {"B": displays},
+    }
+
+
+def _cursor(item: Item, pictures: Sequence[str]) -> Cursor:
+    displays = json.loads(zlib.decompress(item["d"]["B"]))
+    return compact.unpack_cursor(item["c"]["B"], int(item["v"]["N"]), displays, pictures)
+
+
+def _responses(item: Item, pictures: Sequence[str]) -> Iterator[Response]:
+    for entry in range(WRITES_PER_ITEM):
+        written = item.get(str(entry), {"B": b""})["B"]
+        if len(written) > _NONCE_BYTES:
+            yield compact.unpack_response(written[_NONCE_BYTES:], pictures)
+
+
+def _study(item: Item) -> Study:
+    return codec.load_study(zlib.decompress(item["j"]["B"]).decode())
+
+
+def _first_of_each(rows: Iterable[tuple]) -> Iterator[tuple]:
+    last = None
+    for row in rows:
+        if row[0] != last:
+            yield row
+        last = row[0]
+
+
+def _holds_a_place(cursor: Cursor, since: str) -> bool:
+    return cursor.state == "finished" or (cursor.state == "active" and cursor.last_at >= since)
+
+
+def _count(counts: dict[str, int], model: str | None) -> None:
+    if model is not None:
+        counts[model] = counts.get(model, 0) + 1
+
+
+def _no_session(session_id: str) -> NotFound:
+    return NotFound(f"there is no session {session_id!r}", code="unknown_session")
