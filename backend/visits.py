@@ -9,7 +9,6 @@ import hashlib
 import hmac
 import secrets
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -20,6 +19,7 @@ from backend import replies, sampling
 from backend import session as sessions
 from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError
 from backend.protocol import Protocol
+from backend.recent import Recent
 from backend.records import Session, Study
 from backend.sampling import Pool
 from backend.session import Cursor, Posted
@@ -55,7 +55,7 @@ class Visits:
         self.study = lru_cache(maxsize=256)(store.study)
         self._session = lru_cache(maxsize=_SESSIONS_CACHED)(store.session)
         # A cursor changes, perhaps by another process. An old one does no harm: its write is refused.
-        self._cursors = _Recent(_SESSIONS_CACHED)
+        self._cursors = Recent[Cursor](_SESSIONS_CACHED)
 
     def public_study(self, name: str) -> dict[str, Any]:
         """Return what a visitor may know of a study."""
@@ -86,6 +86,7 @@ class Visits:
             self._take_place(study, session, previous)
             cursor = sessions.opening(study.protocol, session.opened_at)
             self._store.add_session(session, cursor)
+        self._cursors.put(session.id, cursor)
         return {
             "stage": "session",
             "token": f"{session.id}.{secret}",
@@ -195,18 +196,28 @@ class Visits:
         return replies.answer(study, session, past, stored[place], lambda name: url(study.name, name))
 
     def _change(self, session_id: str, rule: Callable[[Cursor], Cursor]) -> Cursor:
+        known = self._cursors.get(session_id)
+        if known is not None:
+            try:
+                if (after := rule(known)) is not known:
+                    return self._moved(session_id, known, after)
+            except OpenhypeError:
+                pass  # what is known here may be old: read where the session stands, and look again
         for _ in range(_TRIES):
             cursor = self._store.cursor(session_id)
             after = rule(cursor)
             if after is cursor:
                 return cursor
             try:
-                self._store.move(session_id, cursor.version, after)
+                return self._moved(session_id, cursor, after)
             except Stale:
                 continue
-            self._cursors.put(session_id, after)
-            return after
         raise Conflict("the session is being changed from several places at once; try again", code="busy")
+
+    def _moved(self, session_id: str, cursor: Cursor, after: Cursor) -> Cursor:
+        self._store.move(session_id, cursor.version, after)
+        self._cursors.put(session_id, after)
+        return after
 
     def _authorized(self, session_id: str, token: str) -> tuple[Session, Study]:
         named, _, secret = token.partition(".")
@@ -320,26 +331,6 @@ class Visits:
 
     def _now(self) -> str:
         return stamp(self._clock())
-
-
-class _Recent:
-    """The cursors written last, the oldest dropped first. Safe to use from many threads."""
-
-    def __init__(self, size: int):
-        self._size = size
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[str, Cursor] = OrderedDict()
-
-    def get(self, session_id: str) -> Cursor | None:
-        with self._lock:
-            return self._kept.get(session_id)
-
-    def put(self, session_id: str, cursor: Cursor) -> None:
-        with self._lock:
-            self._kept[session_id] = cursor
-            self._kept.move_to_end(session_id)
-            while len(self._kept) > self._size:
-                self._kept.popitem(last=False)
 
 
 def _masks_of_block(study: Study, session: Session, block: int) -> list[list[int]]:

@@ -32,6 +32,7 @@ from itertools import islice
 from typing import Any
 
 from backend.errors import Conflict, NotFound, StoreFailed
+from backend.recent import Recent
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
 from backend.stores import Stale, codec, compact, plans
@@ -45,7 +46,8 @@ CLOSED_SHARDS = 8
 _LARGEST_BYTES = 350_000
 """Responses of a session that are packed into one item; DynamoDB admits 400 KB."""
 _RESPONSES_PER_PART = 2000
-_HEADS = 50
+_HEADS_AT_ONCE = 50
+_HEADS_KEPT = 1024
 _LOOK_AGAIN_S = 600
 _LOOKS_AT_ONCE = 16
 _NONCE_BYTES = 4
@@ -106,7 +108,7 @@ class DynamoStore:
         self._calls, self._expire_days, self._clock = calls, expire_days, clock
         # None of these changes once stored.
         self._pool = lru_cache(maxsize=16)(self._read_pool)
-        self._head = lru_cache(maxsize=1024)(self._read_head)
+        self._heads = Recent[_Head](_HEADS_KEPT)
 
     @classmethod
     def open(cls, url: str) -> "DynamoStore":
@@ -170,9 +172,10 @@ class DynamoStore:
             head[TTL_ATTRIBUTE] = {"N": str(int(self._clock() + 86400 * self._expire_days))}
         self._calls.put(head)
         self._list(session, cursor)
+        self._heads.put(session.id, _Head(session, plans.pictures(session), TTL_ATTRIBUTE in head))
 
     def session(self, session_id: str) -> Session:
-        return self._head(session_id).session
+        return self._head_of(session_id).session
 
     def cursor(self, session_id: str) -> Cursor:
         item = self._calls.newest(_of(session_id))
@@ -219,7 +222,7 @@ class DynamoStore:
 
     def responses(self, session_id: str) -> list[Response]:
         try:
-            head = self._head(session_id)
+            head = self._head_of(session_id)
         except NotFound:
             return []
         return self._whole(head)[1]
@@ -246,7 +249,7 @@ class DynamoStore:
         self, session_id: str, expected_version: int, cursor: Cursor, response: Response | None
     ) -> None:
         """Store the cursor and the response that comes with it, if the cursor before stands there."""
-        head = self._head(session_id)
+        head = self._head_of(session_id)
         if head.expires and expected_version == 0:
             self._keep(session_id)
         first, entry = _place(cursor.version)
@@ -264,7 +267,7 @@ class DynamoStore:
             if stored is None or stored.get(str(entry)) != ours:
                 raise Stale(f"session {session_id} is no longer at version {expected_version}") from None
         if cursor.state != "active":
-            self._close_if_open(head.session, cursor)
+            self._close(head.session, cursor, is_last_answer=response is not None)
 
     def _update(
         self,
@@ -294,31 +297,37 @@ class DynamoStore:
         except Refused:
             raise _no_session(session_id) from None
 
-    def _close_if_open(self, session: Session, cursor: Cursor) -> None:
-        """Pack a closed session for scoring; a failure loses nothing, and the next look makes up for it."""
-        place = f"closed {session.study} {shard_of(session.id, CLOSED_SHARDS)}"
+    def _close(self, session: Session, cursor: Cursor, is_last_answer: bool) -> None:
+        """Pack a closed session for scoring; a failure loses nothing, and the next look makes up for it.
+
+        A closed session that is resumed is packed already.
+        """
         try:
-            if self._calls.get(place, session.id) is None:
-                self._list(session, cursor)
+            if is_last_answer or not self._is_packed(session):
+                self._pack(session, cursor)
         except StoreFailed as error:
             log.warning("session %s is stored, but not packed yet: %s", session.id, error)
 
-    def _list(self, session: Session, cursor: Cursor) -> None:
-        """Have a session found by its study: open, or closed and packed."""
-        tally = Tally(self._calls, session.study)
-        if cursor.state == "active":
-            tally.open(Entry(session.id, session.model, cursor.last_at, 0))
-            return
-        place = f"closed {session.study} {shard_of(session.id, CLOSED_SHARDS)}"
-        if self._calls.get(place, session.id) is None:
-            tally.open(Entry(session.id, session.model, cursor.last_at, 0))
+    def _pack(self, session: Session, cursor: Cursor) -> None:
         pictures = plans.pictures(session)
         packed = compact.pack_responses(self.responses(session.id), pictures)
-        item = {**key(place, session.id), **_standing(cursor, pictures)}
+        item = {**key(_closed(session), session.id), **_standing(cursor, pictures)}
         if len(packed) <= _LARGEST_BYTES:
             item["b"] = {"B": packed}
         self._calls.put(item)
-        tally.close(session.id, session.model if cursor.state == "finished" else None)
+        finished = session.model if cursor.state == "finished" else None
+        Tally(self._calls, session.study).close(session.id, finished)
+
+    def _is_packed(self, session: Session) -> bool:
+        return self._calls.get(_closed(session), session.id) is not None
+
+    def _list(self, session: Session, cursor: Cursor) -> None:
+        """Have a session found by its study: open, or closed and packed."""
+        if cursor.state == "active" or not self._is_packed(session):
+            entry = Entry(session.id, session.model, cursor.last_at, 0)
+            Tally(self._calls, session.study).open(entry)
+        if cursor.state != "active":
+            self._pack(session, cursor)
 
     def _look(self, tally: Tally, now: int, entry: Entry) -> Cursor | None:
         """Return where an open session stands, and let the tally know; None if it is gone."""
@@ -328,7 +337,7 @@ class DynamoStore:
             tally.close(entry.session, None)
             return None
         if cursor.state != "active":  # the process that closed it died before it was packed
-            self._list(self.session(entry.session), cursor)
+            self._pack(self.session(entry.session), cursor)
         else:
             tally.look(Entry(entry.session, entry.model, cursor.last_at, now))
         return cursor
@@ -347,7 +356,7 @@ class DynamoStore:
             key=lambda row: row[:2],
         )
         once = _first_of_each(found)
-        while some := list(islice(once, _HEADS)):
+        while some := list(islice(once, _HEADS_AT_ONCE)):
             items = self._calls.many((_of(session_id), _HEAD) for session_id, _, _ in some)
             heads = {item["p"]["S"]: item for item in items if not self._is_expired(item)}
             for session_id, _, item in some:
@@ -369,13 +378,20 @@ class DynamoStore:
         return _cursor(newest, head.pictures), responses
 
     def _cursor(self, session_id: str, item: Item) -> Cursor:
-        return _cursor(item, self._head(session_id).pictures)
+        return _cursor(item, self._head_of(session_id).pictures)
 
     def _head_item(self, session: Session, cursor: Cursor) -> Item:
         facts, places = plans.pack_session(session, self._pool_or_none(session.study))
         item = {**key(_of(session.id), _HEAD), **_standing(cursor, plans.pictures(session))}
         item |= {"j": {"B": facts}, "n": {"S": session.study}}
         return item | ({"q": {"B": places}} if places else {})
+
+    def _head_of(self, session_id: str) -> _Head:
+        head = self._heads.get(session_id)
+        if head is None:
+            head = self._read_head(session_id)
+            self._heads.put(session_id, head)
+        return head
 
     def _read_head(self, session_id: str) -> _Head:
         item = self._calls.get(_of(session_id), _HEAD)
@@ -413,6 +429,10 @@ class DynamoStore:
 
 def _of(session_id: str) -> str:
     return f"session {session_id}"
+
+
+def _closed(session: Session) -> str:
+    return f"closed {session.study} {shard_of(session.id, CLOSED_SHARDS)}"
 
 
 def _place(version: int) -> tuple[str, int]:

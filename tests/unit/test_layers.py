@@ -11,7 +11,7 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
-    "answers", "scoring", "tables", "shown", "observer", "settling", "flashes", "reading.columns",
+    "answers", "scoring", "tables", "shown", "observer", "recent", "settling", "flashes", "reading.columns",
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "stores.dynamodb", "stores.calls", "stores.compact",
