@@ -7,12 +7,11 @@ change is one conditional write, so that the same request twice, or two at once,
 import dataclasses
 import hashlib
 import hmac
-import secrets
 import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from random import Random
+from random import Random, SystemRandom
 from typing import Any
 
 from backend import replies, sampling
@@ -43,12 +42,17 @@ def stamp(at: datetime) -> str:
 
 
 class Visits:
-    """What evaluators can do, over a store. Safe to use from many threads."""
+    """What evaluators can do, over a store. Safe to use from many threads.
 
-    def __init__(self, store: Store, hash_key: bytes, clock: Clock = utc_now):
+    Args:
+        dice: where secrets, ids and plans of sessions come from; the system's own where not given.
+    """
+
+    def __init__(self, store: Store, hash_key: bytes, clock: Clock = utc_now, dice: Random | None = None):
         self._store = store
         self._hash_key = hash_key
         self._clock = clock
+        self._dice = dice or SystemRandom()
         self._assigning = threading.Lock()
         # A study and a session never change once stored, so that what was read once can be kept.
         self._pool = lru_cache(maxsize=16)(self._read_pool)
@@ -80,7 +84,7 @@ class Visits:
         if qualification and not self._has_passed(qualification, key, opening["qualification_token"]):
             return {"stage": "qualification", "qualification": replies.public_study(qualification, None)}
         previous = self._previous_visit(study, key)
-        secret = secrets.token_urlsafe(32)
+        secret = self._dice.randbytes(32).hex()
         with self._assigning:
             session = self._planned(study, panel, key, opening, secret)
             self._take_place(study, session, previous)
@@ -231,19 +235,19 @@ class Visits:
     def _planned(
         self, study: Study, panel: dict[str, str], key: str | None, opening: Mapping[str, Any], secret: str
     ) -> Session:
-        seed = secrets.randbits(53)
+        seed = self._dice.getrandbits(53)
         rng = Random(seed)
         at = self._now()
         model = self._model(study, rng)
         blocks, spares = sampling.draw_session(study, self._pool(study.name), model, rng)
         return Session(
-            id=secrets.token_hex(12),
+            id=self._dice.randbytes(12).hex(),
             study=study.name,
             model=model,
-            evaluator=f"e{secrets.token_hex(6)}",
+            evaluator=f"e{self._dice.randbytes(6).hex()}",
             evaluator_key=key,
             secret_hash=_hash(secret),
-            completion_code="".join(secrets.choice(_CODE_LETTERS) for _ in range(10)),
+            completion_code="".join(self._dice.choices(_CODE_LETTERS, k=10)),
             seed=seed,
             opened_at=at,
             blocks=blocks,

@@ -70,6 +70,5 @@ def test_a_session_costs_about_a_write_unit_an_answer(table, tmp_path, method, m
             world.clock.move(milliseconds=rng.randrange(3000, 9000))
             finished = player.answer(rng.random() < 0.8, **facts)["block_finished"]
 
-    print(method, dict(meter.calls), dict(meter.units))
     assert meter.write_units <= most_units
     assert sum(meter.calls.values()) <= most_units
