@@ -18,14 +18,13 @@ WORLD = {
     "stores.plans", "stores.tally", "datadir", "images", "folders", "differences",
     "parallel", "intake", "uniform", "masks", "masks.cache", "masks.luminance", "masks.phase",
     "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
-    "photosensitivity",
+    "photosensitivity", "usage",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
     "demo_images",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
-         "commands.scores", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
-         "results",
-         "export", "notebook"}  # fmt: skip
+         "commands.scores", "commands.moves", "copying", "__main__", "server", "simulation", "demo",
+         "creation", "visits", "progress", "results", "export", "notebook"}  # fmt: skip
 OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}
 
 
