@@ -18,7 +18,7 @@ _WRITE_UNIT, _READ_UNIT = 1024, 4096
 _HEAD_BYTES, _HEAD_BYTES_A_PICTURE = 750, 2
 _STANDING_BYTES = 320
 """Key and cursor of an item, with what the browser told of its display."""
-_ANSWER_BYTES = {"infinity": 42, "time": 92}
+_ANSWER_BYTES = {"infinity": 33, "time": 92}
 _PACKED_BYTES = {"infinity": 9, "time": 25}
 """A response among all of its session, compressed."""
 _STIMULUS_BYTES = 35
@@ -130,8 +130,8 @@ def as_tables(
         lines.append(f"| {label} | " + " | ".join(values) + " |")
     bills = [cost_usd(used, pictures, prices) for used in studies]
     for service in bills[0]:
-        lines.append(f"| {service} | " + " | ".join(f"${bill[service]:.2f}" for bill in bills) + " |")
-    lines.append("| **together** | " + " | ".join(f"**${sum(bill.values()):.2f}**" for bill in bills) + " |")
+        lines.append(f"| {service} | " + " | ".join(_usd(bill[service]) for bill in bills) + " |")
+    lines.append("| **together** | " + " | ".join(f"**{_usd(sum(bill.values()))}**" for bill in bills) + " |")
     where = f"Prices of {prices['region']} as of {prices['as_of']}, on demand, without the free tier"
     return "\n".join([*lines, "", f"{where}; they may have changed."])
 
@@ -146,6 +146,10 @@ def _rows(used: Sequence[Usage]) -> dict[str, list[str]]:
         "stored in the table": [_size(use.table_bytes) for use in used],
         "sent": [_size(use.sent_bytes) for use in used],
     }
+
+
+def _usd(amount: float) -> str:
+    return f"${amount:.2f}" if amount >= 0.1 else f"${amount:.3f}"
 
 
 def _size(count: float) -> str:
