@@ -25,3 +25,7 @@ class Recent(Generic[T]):
             self._kept.move_to_end(session_id)
             while len(self._kept) > self._size:
                 self._kept.popitem(last=False)
+
+    def drop(self, session_id: str) -> None:
+        with self._lock:
+            self._kept.pop(session_id, None)

@@ -12,6 +12,7 @@ from math import ceil
 from typing import Any
 
 from backend.protocol import Protocol
+from backend.stores.items import WRITES_PER_ITEM
 from backend.stores.tally import SHARDS
 
 _WRITE_UNIT, _READ_UNIT = 1024, 4096
@@ -24,7 +25,6 @@ _PACKED_BYTES = {"infinity": 9, "time": 25}
 _STIMULUS_BYTES = 35
 _STUDY_BYTES = 4096
 _MASKS = 64
-_WRITES_PER_ITEM = 6
 _OPENING_CALLS = 5
 """The place looked up and taken, models counted, session stored and listed."""
 _CLOSING_CALLS = 3
@@ -64,7 +64,7 @@ def of_session(protocol: Protocol, assumed: Mapping[str, float]) -> Usage:
     masks = _MASKS if protocol.method == "time" and protocol.mask_count else 0
     head = _HEAD_BYTES + _HEAD_BYTES_A_PICTURE * planned
     packed = _STANDING_BYTES + _PACKED_BYTES[protocol.method] * trials
-    answers = _STANDING_BYTES * ceil(writes / _WRITES_PER_ITEM) + _ANSWER_BYTES[protocol.method] * trials
+    answers = _STANDING_BYTES * ceil(writes / WRITES_PER_ITEM) + _ANSWER_BYTES[protocol.method] * trials
     api_requests = 2 + writes
     read_units = 1 + SHARDS + _units(head + answers, _READ_UNIT)
     return Usage(

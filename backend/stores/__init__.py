@@ -5,8 +5,10 @@ conditional write, so that a key-value store can keep it as well as a database. 
 has returned from survives a power cut.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from typing import Protocol as Interface
 
 from backend.errors import Conflict, InvalidInput
@@ -18,6 +20,15 @@ class Stale(Conflict):
     """The cursor has moved on since it was read; read it again."""
 
     code = "stale"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a book: small plain data that changes, guarded by a version that grows with each change."""
+
+    key: str
+    version: int
+    data: Mapping[str, Any]
 
 
 class Store(Interface):
@@ -76,6 +87,24 @@ class Store(Interface):
 
         Stale if it stands at a later version here.
         """
+
+    def erase_session(self, session_id: str) -> None:
+        """Delete a session with its cursor and responses, for good; nothing happens if there is none.
+
+        The evaluator's claim stays, so that the place is not given to the same person again.
+        """
+
+    def entry(self, book: str, key: str) -> Entry | None:
+        """Return an entry of a book, or None; a strong read.
+
+        Books hold what people are owed, what a panel was told, and what is known of its places.
+        """
+
+    def entries(self, book: str) -> Iterator[Entry]:
+        """Yield the entries of a book in the order of their keys."""
+
+    def write_entry(self, book: str, key: str, expected_version: int, data: Mapping[str, Any]) -> Entry:
+        """Store an entry and return it; Stale unless it stands at `expected_version`, 0 where it is new."""
 
     def close(self) -> None: ...
 

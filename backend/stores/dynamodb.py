@@ -9,6 +9,7 @@
 | `session ID` | first version | the next few writes: responses, and the cursor after the last |
 | `tally STUDY SHARD` | `-` | open sessions, and counts of finished ones (`tally.py`) |
 | `closed STUDY SHARD` | session | a closed session's cursor and responses, packed |
+| `book NAME` | key | an entry of a book (`books.py`) |
 
 A write makes version `v` of a session's cursor, and `v` alone tells the item it goes to. Within an item
 it is an update on the condition that the version before stands there; the first version of an item
@@ -18,12 +19,11 @@ that one write unit pays for.
 """
 
 import heapq
-import json
 import logging
 import secrets
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,14 +35,11 @@ from backend.errors import Conflict, NotFound, StoreFailed
 from backend.recent import Recent
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
-from backend.stores import Stale, codec, compact, plans
+from backend.stores import Entry, Stale, codec, compact, items, plans
+from backend.stores.books import Books
 from backend.stores.calls import Calls, Item, Refused, connect, key, parse_url
-from backend.stores.tally import Entry, Tally, shard_of
+from backend.stores.tally import OpenSession, Tally
 
-WRITES_PER_ITEM = 6
-"""Writes that share an item. A response of HYPE-time takes about 90 bytes, the cursor and what the
-browser told of its display some 300: six of them leave room for long flags within a kilobyte."""
-CLOSED_SHARDS = 8
 _LARGEST_BYTES = 350_000
 """Responses of a session that are packed into one item; DynamoDB admits 400 KB."""
 _RESPONSES_PER_PART = 2000
@@ -50,8 +47,8 @@ _HEADS_AT_ONCE = 50
 _HEADS_KEPT = 1024
 _LOOK_AGAIN_S = 600
 _LOOKS_AT_ONCE = 16
-_NONCE_BYTES = 4
-_HEAD = f"{0:08d}"
+
+_BARRED = "gone"
 
 log = logging.getLogger("openhype")
 
@@ -106,7 +103,8 @@ class DynamoStore:
         self, calls: Calls, expire_days: float | None = None, clock: Callable[[], float] = time.time
     ):
         self._calls, self._expire_days, self._clock = calls, expire_days, clock
-        # None of these changes once stored.
+        self._books = Books(calls)
+        # Neither of these changes once stored.
         self._pool = lru_cache(maxsize=16)(self._read_pool)
         self._heads = Recent[_Head](_HEADS_KEPT)
 
@@ -178,7 +176,7 @@ class DynamoStore:
         return self._head_of(session_id).session
 
     def cursor(self, session_id: str) -> Cursor:
-        item = self._calls.newest(_of(session_id))
+        item = self._calls.newest(items.of_session(session_id))
         if item is None or "v" not in item or self._is_expired(item):
             raise _no_session(session_id)
         return self._cursor(session_id, item)
@@ -186,13 +184,13 @@ class DynamoStore:
     def sessions(self, study: str) -> Iterator[tuple[Session, Cursor]]:
         for head, item in self._listed(study, ("p", "s", "v", "c", "d")):
             session = head.session
-            yield session, _cursor(item, head.pictures) if item else self.cursor(session.id)
+            yield session, items.cursor_in(item, head.pictures) if item else self.cursor(session.id)
 
     def answered(self, study: str) -> Iterator[tuple[Session, Cursor, list[Response]]]:
         for head, item in self._listed(study):
             if item is not None and "b" in item:
                 responses = compact.unpack_responses(item["b"]["B"], head.pictures)
-                yield head.session, _cursor(item, head.pictures), responses
+                yield head.session, items.cursor_in(item, head.pictures), responses
             else:
                 yield head.session, *self._whole(head)
 
@@ -222,25 +220,61 @@ class DynamoStore:
 
     def responses(self, session_id: str) -> list[Response]:
         try:
-            head = self._head_of(session_id)
+            return self._whole(self._head_of(session_id))[1]
         except NotFound:
             return []
-        return self._whole(head)[1]
 
     def restore(self, session: Session, cursor: Cursor, responses: Sequence[Response]) -> None:
         pictures = plans.pictures(session)
         for k, start in enumerate(range(0, len(responses), _RESPONSES_PER_PART)):
             part = compact.pack_responses(responses[start : start + _RESPONSES_PER_PART], pictures)
-            self._calls.put({**key(_of(session.id), f"{_HEAD}-{k:04d}"), "b": {"B": part}})
+            self._calls.put({**key(items.of_session(session.id), f"{items.HEAD}-{k:04d}"), "b": {"B": part}})
         if cursor.version:
-            first, _ = _place(cursor.version)
-            standing = {**key(_of(session.id), first), **_standing(cursor, pictures)}
+            first, _ = items.place_of(cursor.version)
+            standing = {**key(items.of_session(session.id), first), **items.standing(cursor, pictures)}
             try:
                 self._calls.put(standing, "attribute_not_exists(p) OR v <= :v", {":v": standing["v"]})
             except Refused:
                 raise Stale(f"session {session.id} went on meanwhile") from None
         self._calls.put(self._head_item(session, cursor))
         self._list(session, cursor)
+
+    def erase_session(self, session_id: str) -> None:
+        partition = items.of_session(session_id)
+        stored = list(self._calls.each(partition))
+        if not stored or "j" not in stored[0]:
+            return
+        head = self._as_head(stored[0], stored[0]["n"]["S"])
+        newest = [item for item in stored if "v" in item][-1]
+        if not self._bar(partition, int(newest["v"]["N"])):
+            return self.erase_session(session_id)  # an answer came meanwhile
+        was_finished = items.cursor_in(newest, head.pictures).state == "finished"
+        tally = Tally(self._calls, head.session.study)
+        tally.erase(session_id, head.session.model if was_finished else None)
+        self._calls.delete(items.of_closed(head.session), session_id)
+        for item in reversed(stored):  # the head last, by which what is left would be found again
+            if _BARRED not in item:
+                self._calls.delete(partition, item["s"]["S"])
+        self._heads.drop(session_id)
+
+    def _bar(self, partition: str, version: int) -> bool:
+        """Put an item where the next one of a session would go, so that no late answer starts it."""
+        following, _ = items.place_of(version - (version - 1) % items.WRITES_PER_ITEM + items.WRITES_PER_ITEM)
+        try:
+            barred = {**key(partition, following), _BARRED: {"BOOL": True}}
+            self._calls.put(barred, f"attribute_not_exists(p) OR attribute_exists({_BARRED})")
+        except Refused:
+            return False
+        return True
+
+    def entry(self, book: str, key: str) -> Entry | None:
+        return self._books.entry(book, key)
+
+    def entries(self, book: str) -> Iterator[Entry]:
+        return self._books.entries(book)
+
+    def write_entry(self, book: str, key: str, expected_version: int, data: Mapping[str, Any]) -> Entry:
+        return self._books.write(book, key, expected_version, data)
 
     def close(self) -> None:
         self._calls.client.close()
@@ -252,18 +286,22 @@ class DynamoStore:
         head = self._head_of(session_id)
         if head.expires and expected_version == 0:
             self._keep(session_id)
-        first, entry = _place(cursor.version)
+        first, entry = items.place_of(cursor.version)
         facts = compact.pack_response(response, head.pictures) if response else b""
-        ours = {"B": secrets.token_bytes(_NONCE_BYTES) + facts}
+        ours = {"B": secrets.token_bytes(items.NONCE_BYTES) + facts}
         try:
             if entry == 0:
-                item = {**key(_of(session_id), first), **_standing(cursor, head.pictures), "0": ours}
+                item = {
+                    **key(items.of_session(session_id), first),
+                    **items.standing(cursor, head.pictures),
+                    "0": ours,
+                }
                 self._calls.put(item, "attribute_not_exists(p)")
             else:
                 self._update(session_id, first, expected_version, cursor, head, str(entry), ours)
         except Refused as refused:
             # Whether this write was stored by a try whose reply was lost, only what stands there tells.
-            stored = self._calls.get(_of(session_id), first) if refused.may_be_ours else None
+            stored = self._calls.get(items.of_session(session_id), first) if refused.may_be_ours else None
             if stored is None or stored.get(str(entry)) != ours:
                 raise Stale(f"session {session_id} is no longer at version {expected_version}") from None
         if cursor.state != "active":
@@ -279,10 +317,10 @@ class DynamoStore:
         entry: str,
         ours: dict[str, bytes],
     ) -> None:
-        standing = _standing(cursor, head.pictures)
+        standing = items.standing(cursor, head.pictures)
         changes = {f":{name}": value for name, value in standing.items()}
         self._calls.update(
-            _of(session_id),
+            items.of_session(session_id),
             first,
             "SET #e = :e, " + ", ".join(f"{name} = :{name}" for name in standing),
             "v = :old",
@@ -293,7 +331,9 @@ class DynamoStore:
     def _keep(self, session_id: str) -> None:
         """Have a session stay for good, now that somebody goes on with it."""
         try:
-            self._calls.update(_of(session_id), _HEAD, f"REMOVE {TTL_ATTRIBUTE}", "attribute_exists(p)", {})
+            self._calls.update(
+                items.of_session(session_id), items.HEAD, f"REMOVE {TTL_ATTRIBUTE}", "attribute_exists(p)", {}
+            )
         except Refused:
             raise _no_session(session_id) from None
 
@@ -311,7 +351,7 @@ class DynamoStore:
     def _pack(self, session: Session, cursor: Cursor) -> None:
         pictures = plans.pictures(session)
         packed = compact.pack_responses(self.responses(session.id), pictures)
-        item = {**key(_closed(session), session.id), **_standing(cursor, pictures)}
+        item = {**key(items.of_closed(session), session.id), **items.standing(cursor, pictures)}
         if len(packed) <= _LARGEST_BYTES:
             item["b"] = {"B": packed}
         self._calls.put(item)
@@ -319,17 +359,17 @@ class DynamoStore:
         Tally(self._calls, session.study).close(session.id, finished)
 
     def _is_packed(self, session: Session) -> bool:
-        return self._calls.get(_closed(session), session.id) is not None
+        return self._calls.get(items.of_closed(session), session.id) is not None
 
     def _list(self, session: Session, cursor: Cursor) -> None:
         """Have a session found by its study: open, or closed and packed."""
         if cursor.state == "active" or not self._is_packed(session):
-            entry = Entry(session.id, session.model, cursor.last_at, 0)
+            entry = OpenSession(session.id, session.model, cursor.last_at, 0)
             Tally(self._calls, session.study).open(entry)
         if cursor.state != "active":
             self._pack(session, cursor)
 
-    def _look(self, tally: Tally, now: int, entry: Entry) -> Cursor | None:
+    def _look(self, tally: Tally, now: int, entry: OpenSession) -> Cursor | None:
         """Return where an open session stands, and let the tally know; None if it is gone."""
         try:
             cursor = self.cursor(entry.session)
@@ -339,7 +379,7 @@ class DynamoStore:
         if cursor.state != "active":  # the process that closed it died before it was packed
             self._pack(self.session(entry.session), cursor)
         else:
-            tally.look(Entry(entry.session, entry.model, cursor.last_at, now))
+            tally.look(OpenSession(entry.session, entry.model, cursor.last_at, now))
         return cursor
 
     def _listed(self, study: str, attributes: Sequence[str] = ()) -> Iterator[tuple[_Head, Item | None]]:
@@ -348,7 +388,7 @@ class DynamoStore:
         The open ones are read first: one that is closed meanwhile is found twice rather than not at all.
         """
         entries, _ = Tally(self._calls, study).read()
-        shards = [self._calls.each(f"closed {study} {shard}", attributes) for shard in range(CLOSED_SHARDS)]
+        shards = [self._calls.each(place, attributes) for place in items.all_closed(study)]
         closed = heapq.merge(*shards, key=lambda item: item["s"]["S"])
         found = heapq.merge(
             ((item["s"]["S"], 0, item) for item in closed),
@@ -357,32 +397,35 @@ class DynamoStore:
         )
         once = _first_of_each(found)
         while some := list(islice(once, _HEADS_AT_ONCE)):
-            items = self._calls.many((_of(session_id), _HEAD) for session_id, _, _ in some)
-            heads = {item["p"]["S"]: item for item in items if not self._is_expired(item)}
+            found_heads = self._calls.many(
+                (items.of_session(session_id), items.HEAD) for session_id, _, _ in some
+            )
+            heads = {item["p"]["S"]: item for item in found_heads if not self._is_expired(item)}
             for session_id, _, item in some:
-                if _of(session_id) in heads:
-                    yield self._as_head(heads[_of(session_id)], study), item
+                if items.of_session(session_id) in heads:
+                    yield self._as_head(heads[items.of_session(session_id)], study), item
 
     def _whole(self, head: _Head) -> tuple[Cursor, list[Response]]:
         """Return where a session stands and all its responses, from one reading."""
         responses, newest = [], None
-        for item in self._calls.each(_of(head.session.id)):
+        for item in self._calls.each(items.of_session(head.session.id)):
             if "v" in item:
                 newest = item
-                responses += _responses(item, head.pictures)
-            else:
-                responses += compact.unpack_responses(item["b"]["B"], head.pictures)
+            responses += items.responses_in(item, head.pictures)
         if newest is None:
             raise _no_session(head.session.id)
         responses.sort(key=lambda response: (response.trial_index, response.attempt))
-        return _cursor(newest, head.pictures), responses
+        return items.cursor_in(newest, head.pictures), responses
 
     def _cursor(self, session_id: str, item: Item) -> Cursor:
-        return _cursor(item, self._head_of(session_id).pictures)
+        return items.cursor_in(item, self._head_of(session_id).pictures)
 
     def _head_item(self, session: Session, cursor: Cursor) -> Item:
         facts, places = plans.pack_session(session, self._pool_or_none(session.study))
-        item = {**key(_of(session.id), _HEAD), **_standing(cursor, plans.pictures(session))}
+        item = {
+            **key(items.of_session(session.id), items.HEAD),
+            **items.standing(cursor, plans.pictures(session)),
+        }
         item |= {"j": {"B": facts}, "n": {"S": session.study}}
         return item | ({"q": {"B": places}} if places else {})
 
@@ -394,7 +437,7 @@ class DynamoStore:
         return head
 
     def _read_head(self, session_id: str) -> _Head:
-        item = self._calls.get(_of(session_id), _HEAD)
+        item = self._calls.get(items.of_session(session_id), items.HEAD)
         if item is None or self._is_expired(item):
             raise _no_session(session_id)
         return self._as_head(item, item["n"]["S"])
@@ -425,42 +468,6 @@ class DynamoStore:
             return self._pool(study)
         except NotFound:
             return plans.StoredPool(())
-
-
-def _of(session_id: str) -> str:
-    return f"session {session_id}"
-
-
-def _closed(session: Session) -> str:
-    return f"closed {session.study} {shard_of(session.id, CLOSED_SHARDS)}"
-
-
-def _place(version: int) -> tuple[str, int]:
-    """Return the sort key of the item in which a version is written, and its place in there."""
-    entry = (version - 1) % WRITES_PER_ITEM
-    return f"{version - entry:08d}", entry
-
-
-def _standing(cursor: Cursor, pictures: Sequence[str]) -> Item:
-    """Return a cursor as attributes."""
-    displays = zlib.compress(json.dumps(cursor.displays, separators=(",", ":")).encode(), 9)
-    return {
-        "v": {"N": str(cursor.version)},
-        "c": {"B": compact.pack_cursor(cursor, pictures)},
-        "d": {"B": displays},
-    }
-
-
-def _cursor(item: Item, pictures: Sequence[str]) -> Cursor:
-    displays = json.loads(zlib.decompress(item["d"]["B"]))
-    return compact.unpack_cursor(item["c"]["B"], int(item["v"]["N"]), displays, pictures)
-
-
-def _responses(item: Item, pictures: Sequence[str]) -> Iterator[Response]:
-    for entry in range(WRITES_PER_ITEM):
-        written = item.get(str(entry), {"B": b""})["B"]
-        if len(written) > _NONCE_BYTES:
-            yield compact.unpack_response(written[_NONCE_BYTES:], pictures)
 
 
 def _study(item: Item) -> Study:

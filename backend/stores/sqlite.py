@@ -5,10 +5,11 @@ Writes go through one thread that commits whatever has queued up while the last 
 share one sync. A write is acknowledged only after its commit.
 """
 
+import json
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from backend.errors import Conflict, NotFound, StoreFailed
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
-from backend.stores import Stale, codec
+from backend.stores import Entry, Stale, codec
 
 MIGRATIONS = (
     """
@@ -49,6 +50,12 @@ MIGRATIONS = (
     INSERT INTO attempts SELECT session, trial_index, 0, record FROM responses;
     DROP TABLE responses;
     ALTER TABLE attempts RENAME TO responses;
+    """,
+    """
+    CREATE TABLE entries (
+        book TEXT NOT NULL, key TEXT NOT NULL, version INTEGER NOT NULL, data TEXT NOT NULL,
+        PRIMARY KEY (book, key)
+    ) WITHOUT ROWID;
     """,
 )
 """Numbered by their place, from 1; only ever added to."""
@@ -183,6 +190,39 @@ class SqliteStore:
 
         self._write(write)
 
+    def erase_session(self, session_id: str) -> None:
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM responses WHERE session = ?", (session_id,))
+            db.execute("DELETE FROM cursors WHERE session = ?", (session_id,))
+            db.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
+
+        self._write(write)
+
+    def entry(self, book: str, key: str) -> Entry | None:
+        sql = "SELECT key, version, data FROM entries WHERE book = ? AND key = ?"
+        row = self._db().execute(sql, (book, key)).fetchone()
+        return _entry(row) if row else None
+
+    def entries(self, book: str) -> Iterator[Entry]:
+        sql = "SELECT key, version, data FROM entries WHERE book = ? ORDER BY key"
+        return map(_entry, self._db().execute(sql, (book,)))
+
+    def write_entry(self, book: str, key: str, expected_version: int, data: Mapping[str, Any]) -> Entry:
+        text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+
+        def write(db: sqlite3.Connection) -> None:
+            if expected_version:
+                sql = "UPDATE entries SET version = ?, data = ? WHERE book = ? AND key = ? AND version = ?"
+                values = (expected_version + 1, text, book, key, expected_version)
+            else:
+                sql = "INSERT OR IGNORE INTO entries VALUES (?, ?, ?, ?)"
+                values = (book, key, 1, text)
+            if db.execute(sql, values).rowcount != 1:
+                raise Stale(f"entry {key} of {book} is no longer at version {expected_version}")
+
+        self._write(write, checks_first=True)
+        return Entry(key, expected_version + 1, json.loads(text))
+
     def close(self) -> None:
         self._queue.put(None)
         self._thread.join()
@@ -288,6 +328,11 @@ def _move(db: sqlite3.Connection, session_id: str, version: int, cursor: Cursor,
 def _standing(session: Session, cursor: Cursor) -> tuple[Any, ...]:
     """Return the row of a session's cursor."""
     return (session.id, session.study, session.model, *_hot(cursor), codec.dump(cursor))
+
+
+def _entry(row: tuple[str, int, str]) -> Entry:
+    key, version, data = row
+    return Entry(key, version, json.loads(data))
 
 
 def _hot(cursor: Cursor) -> tuple[str, str, int]:

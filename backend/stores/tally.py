@@ -18,12 +18,12 @@ from backend.stores.calls import Calls, Item, Refused
 
 SHARDS = 64
 """A thousand open sessions are then 16 an item, which is about a kilobyte."""
-_OPEN, _FINISHED = "a", "f"
+_OPEN, _FINISHED, _ERASED = "a", "f", "e"
 _DIGITS = 10
 
 
 @dataclass(frozen=True)
-class Entry:
+class OpenSession:
     """An open session."""
 
     session: str
@@ -39,9 +39,9 @@ class Tally:
     def __init__(self, calls: Calls, study: str):
         self._calls, self._study = calls, study
 
-    def read(self) -> tuple[list[Entry], dict[str, int]]:
+    def read(self) -> tuple[list[OpenSession], dict[str, int]]:
         """Return the open sessions in the order of their ids, and the number of finished ones by model."""
-        entries: list[Entry] = []
+        entries: list[OpenSession] = []
         finished: dict[str, int] = {}
         for item in self._calls.many((self._place(shard), "-") for shard in range(SHARDS)):
             entries += _entries(item)
@@ -49,13 +49,14 @@ class Tally:
                 if name.startswith(_FINISHED):
                     model = name.removeprefix(_FINISHED)
                     finished[model] = finished.get(model, 0) + int(value["N"])
-        return sorted(entries, key=lambda entry: entry.session), finished
+        counts = {model: count for model, count in finished.items() if count}
+        return sorted(entries, key=lambda entry: entry.session), counts
 
-    def open(self, entry: Entry) -> None:
+    def open(self, entry: OpenSession) -> None:
         """Add a session; one that is there is left as it is."""
         self._set(entry, "attribute_not_exists(#a)")
 
-    def look(self, entry: Entry) -> None:
+    def look(self, entry: OpenSession) -> None:
         """Store what was found of an open session; one that was closed meanwhile stays closed."""
         self._set(entry, "attribute_exists(#a)")
 
@@ -68,7 +69,20 @@ class Tally:
             values = {":one": {"N": "1"}}
         self._update(session, change, "attribute_exists(#a)", values, names)
 
-    def _set(self, entry: Entry, condition: str) -> None:
+    def erase(self, session: str, counted: str | None) -> None:
+        """Take a session away for good, off the count for the model `counted` if it is no longer open.
+
+        A mark is left, so that a second time changes nothing.
+        """
+        names, values = {"#a": _OPEN + session, "#e": _ERASED + session}, {":one": {"N": "1"}}
+        self._update(session, "SET #e = :one REMOVE #a", "attribute_exists(#a)", values, names)
+        if counted is not None:
+            names = {"#e": _ERASED + session, "#f": _FINISHED + counted}
+            values[":less"] = {"N": "-1"}
+            change = "SET #e = :one ADD #f :less"
+            self._update(session, change, "attribute_not_exists(#e)", values, names)
+
+    def _set(self, entry: OpenSession, condition: str) -> None:
         text = f"{entry.looked_at:0{_DIGITS}}{entry.alive_at}|{entry.model or ''}"
         names, values = {"#a": _OPEN + entry.session}, {":e": {"S": text}}
         self._update(entry.session, "SET #a = :e", condition, values, names)
@@ -87,10 +101,10 @@ def shard_of(session: str, shards: int) -> int:
     return zlib.crc32(session.encode()) % shards
 
 
-def _entries(item: Item) -> Iterator[Entry]:
+def _entries(item: Item) -> Iterator[OpenSession]:
     for name, value in item.items():
         if name.startswith(_OPEN):
             text, _, model = value["S"].partition("|")
-            yield Entry(
+            yield OpenSession(
                 name.removeprefix(_OPEN), model or None, text[_DIGITS:], looked_at=int(text[:_DIGITS])
             )

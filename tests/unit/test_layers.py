@@ -14,18 +14,20 @@ PURE = {
     "answers", "scoring", "tables", "shown", "observer", "recent", "settling", "flashes", "reading.columns",
 }  # fmt: skip
 WORLD = {
-    "stores", "stores.sqlite", "stores.codec", "stores.dynamodb", "stores.calls", "stores.compact",
-    "stores.plans", "stores.tally", "datadir", "images", "folders", "differences",
-    "parallel", "intake", "uniform", "masks", "masks.cache", "masks.luminance", "masks.phase",
-    "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
-    "photosensitivity", "usage",
+    "stores", "stores.sqlite", "stores.codec", "stores.dynamodb", "stores.books", "stores.calls",
+    "stores.compact", "stores.heads", "stores.items", "stores.listing", "stores.plans", "stores.tally",
+    "datadir", "images", "folders", "differences", "parallel", "intake", "uniform", "masks", "masks.cache",
+    "masks.luminance", "masks.phase", "masks.products", "masks.projection", "masks.pyramid", "masks.sheet",
+    "masks.statistics", "masks.texture", "panels", "photosensitivity", "usage",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
     "demo_images",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
          "commands.scores", "commands.moves", "copying", "__main__", "server", "simulation", "demo",
          "creation", "visits", "progress", "results", "export", "notebook"}  # fmt: skip
-OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}
+OUTSIDE = {
+    "flask", "boto3", "botocore", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime",
+}  # fmt: skip
 
 
 def is_pure(name):

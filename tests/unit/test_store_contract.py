@@ -290,3 +290,110 @@ def test_a_restored_session_goes_on_and_is_not_set_back(store):
 
     assert store.responses("s1") == [response(i) for i in range(4)]
     assert store.cursor("s1").version == 4
+
+
+def test_an_entry_comes_back_and_changes_at_its_version(opened):
+    store = opened()
+
+    first = store.write_entry("ledger faces", "s1", 0, {"owed": 12, "ids": ["a"]})
+    second = store.write_entry("ledger faces", "s1", first.version, {"owed": 14})
+
+    assert (first.version, second.version) == (1, 2)
+    assert opened().entry("ledger faces", "s1") == second
+    assert second.data == {"owed": 14}
+
+
+def test_an_entry_that_is_not_there_is_none(store):
+    store.write_entry("ledger faces", "s1", 0, {})
+
+    assert store.entry("ledger faces", "s2") is None
+    assert store.entry("ledger", "s1") is None
+
+
+@pytest.mark.parametrize("version", [0, 2])
+def test_an_entry_that_has_moved_on_is_not_overwritten(store, version):
+    store.write_entry("book", "k", 0, {"n": 1})
+
+    with pytest.raises(Stale, match=f"entry k of book is no longer at version {version}"):
+        store.write_entry("book", "k", version, {"n": 2})
+
+    assert store.entry("book", "k").data == {"n": 1}
+
+
+def test_a_new_entry_at_a_version_it_never_had_is_refused(store):
+    with pytest.raises(Stale, match="no longer at version 3"):
+        store.write_entry("book", "k", 3, {})
+
+    assert store.entry("book", "k") is None
+
+
+def test_entries_come_in_the_order_of_their_keys_book_by_book(store):
+    for key in ("b", "c", "a"):
+        store.write_entry("book", key, 0, {"key": key})
+    store.write_entry("book 2", "d", 0, {})
+
+    assert [(entry.key, entry.data) for entry in store.entries("book")] == [
+        ("a", {"key": "a"}), ("b", {"key": "b"}), ("c", {"key": "c"}),
+    ]  # fmt: skip
+
+
+def test_of_writers_who_make_one_entry_at_once_one_succeeds(opened, raced):
+    stores = [opened() for _ in range(4)]
+    outcomes = []
+    start = threading.Barrier(len(stores))
+
+    def write(store, n):
+        start.wait()
+        for round_ in range(20):
+            try:
+                store.write_entry("book", f"k{round_}", 0, {"by": n})
+                outcomes.append(round_)
+            except Stale:
+                pass
+
+    threads = [threading.Thread(target=write, args=(store, n)) for n, store in enumerate(stores)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(outcomes) == list(range(20))
+
+
+def test_an_erased_session_is_gone_with_its_answers_and_its_claim_stays(store):
+    session, cursor = with_session(store)
+    store.claim("faces", "key", session.id)
+    store.append(session.id, 0, dataclasses.replace(cursor, version=1, trial_index=1), response(0))
+
+    store.erase_session(session.id)
+    store.erase_session(session.id)
+
+    with pytest.raises(NotFound):
+        store.session(session.id)
+    with pytest.raises(NotFound):
+        store.cursor(session.id)
+    assert store.responses(session.id) == []
+    assert list(store.sessions("faces")) == []
+    assert store.taken("faces", "2020") == {}
+    assert store.claimed("faces", "key") == session.id
+
+
+@pytest.mark.parametrize("state", ["active", "finished"])
+def test_an_erased_session_takes_no_more_answers_and_no_place(opened, state):
+    store, other = opened(), opened()
+    with_session(store, "s2")
+    _, cursor = with_session(store)
+    for i in range(6):
+        store.append("s1", i, closed(cursor, i + 1, state if i == 5 else "active"), response(i))
+    other.session("s1")
+
+    store.erase_session("s1")
+    with pytest.raises(Stale, match="no longer at version 6"):
+        other.append("s1", 6, closed(cursor, 7, "active"), response(6))
+    store.erase_session("s1")
+
+    with pytest.raises(NotFound):
+        other.cursor("s1")
+    assert other.responses("s1") == []
+    assert [session.id for session, _, _ in store.answered("faces")] == ["s2"]
+    assert store.taken("faces", "2020") == {"gan": 1}
