@@ -26,25 +26,23 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from backend.errors import Conflict, NotFound, StoreFailed
-from backend.recent import Recent
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
 from backend.stores import Entry, Stale, codec, compact, items, plans
 from backend.stores.books import Books
 from backend.stores.calls import Calls, Item, Refused, connect, key, parse_url
+from backend.stores.heads import TTL_ATTRIBUTE, Head, Heads, no_session
 from backend.stores.tally import OpenSession, Tally
 
 _LARGEST_BYTES = 350_000
 """Responses of a session that are packed into one item; DynamoDB admits 400 KB."""
 _RESPONSES_PER_PART = 2000
 _HEADS_AT_ONCE = 50
-_HEADS_KEPT = 1024
 _LOOK_AGAIN_S = 600
 _LOOKS_AT_ONCE = 16
 
@@ -69,10 +67,6 @@ def table_definition(name: str) -> dict[str, Any]:
     }
 
 
-TTL_ATTRIBUTE = "x"
-"""Seconds of the epoch after which an item may be deleted; only sessions without any write have it."""
-
-
 def create_table(url: str) -> None:
     """Make the table that a URL names, and wait until it is there; one that exists is left."""
     table, options = parse_url(url)
@@ -81,15 +75,6 @@ def create_table(url: str) -> None:
         client.create_table(**table_definition(table))
     while client.describe_table(TableName=table)["Table"]["TableStatus"] != "ACTIVE":
         time.sleep(0.1)
-
-
-@dataclass(frozen=True)
-class _Head:
-    """A session, and whether it would be deleted if nobody went on with it."""
-
-    session: Session
-    pictures: Sequence[str]
-    expires: bool
 
 
 class DynamoStore:
@@ -104,9 +89,7 @@ class DynamoStore:
     ):
         self._calls, self._expire_days, self._clock = calls, expire_days, clock
         self._books = Books(calls)
-        # Neither of these changes once stored.
-        self._pool = lru_cache(maxsize=16)(self._read_pool)
-        self._heads = Recent[_Head](_HEADS_KEPT)
+        self._heads = Heads(calls, clock)
 
     @classmethod
     def open(cls, url: str) -> "DynamoStore":
@@ -120,7 +103,7 @@ class DynamoStore:
         if self._calls.get("studies", study.name):
             raise taken
         upload = secrets.token_hex(8)
-        pool = f"pool {study.name} {upload}"
+        pool = items.of_pool(study.name, upload)
         chunks = 0
         for chunks, data in enumerate(plans.pack_stimuli(stimuli), start=1):
             self._calls.put({**key(pool, f"{chunks:08d}"), "b": {"B": data}})
@@ -143,11 +126,7 @@ class DynamoStore:
         return [_study(item) for item in self._calls.each("studies")]
 
     def stimuli(self, study: str) -> Iterator[Stimulus]:
-        try:
-            pool = self._pool(study)
-        except NotFound:
-            return
-        yield from pool.stimuli
+        yield from self._heads.pool(study).stimuli
 
     def claim(self, study: str, evaluator_key: str, session_id: str, instead_of: str | None = None) -> str:
         values = {":h": {"S": session_id}, ":o": {"S": instead_of or session_id}}
@@ -165,21 +144,20 @@ class DynamoStore:
         return item["h"]["S"] if item else None
 
     def add_session(self, session: Session, cursor: Cursor) -> None:
-        head = self._head_item(session, cursor)
+        expires_at = None
         if self._expire_days is not None and cursor.state == "active":
-            head[TTL_ATTRIBUTE] = {"N": str(int(self._clock() + 86400 * self._expire_days))}
-        self._calls.put(head)
+            expires_at = self._clock() + 86400 * self._expire_days
+        self._heads.add(session, cursor, expires_at)
         self._list(session, cursor)
-        self._heads.put(session.id, _Head(session, plans.pictures(session), TTL_ATTRIBUTE in head))
 
     def session(self, session_id: str) -> Session:
-        return self._head_of(session_id).session
+        return self._heads.of(session_id).session
 
     def cursor(self, session_id: str) -> Cursor:
         item = self._calls.newest(items.of_session(session_id))
-        if item is None or "v" not in item or self._is_expired(item):
-            raise _no_session(session_id)
-        return self._cursor(session_id, item)
+        if item is None or "v" not in item or self._heads.is_expired(item):
+            raise no_session(session_id)
+        return items.cursor_in(item, self._heads.of(session_id).pictures)
 
     def sessions(self, study: str) -> Iterator[tuple[Session, Cursor]]:
         for head, item in self._listed(study, ("p", "s", "v", "c", "d")):
@@ -220,11 +198,14 @@ class DynamoStore:
 
     def responses(self, session_id: str) -> list[Response]:
         try:
-            return self._whole(self._head_of(session_id))[1]
+            return self._whole(self._heads.of(session_id))[1]
         except NotFound:
             return []
 
     def restore(self, session: Session, cursor: Cursor, responses: Sequence[Response]) -> None:
+        newest = self._calls.newest(items.of_session(session.id))
+        if newest and _BARRED in newest:
+            raise Conflict(f"session {session.id} was erased here; erase it where it comes from as well")
         pictures = plans.pictures(session)
         for k, start in enumerate(range(0, len(responses), _RESPONSES_PER_PART)):
             part = compact.pack_responses(responses[start : start + _RESPONSES_PER_PART], pictures)
@@ -236,7 +217,7 @@ class DynamoStore:
                 self._calls.put(standing, "attribute_not_exists(p) OR v <= :v", {":v": standing["v"]})
             except Refused:
                 raise Stale(f"session {session.id} went on meanwhile") from None
-        self._calls.put(self._head_item(session, cursor))
+        self._heads.add(session, cursor)
         self._list(session, cursor)
 
     def erase_session(self, session_id: str) -> None:
@@ -244,7 +225,7 @@ class DynamoStore:
         stored = list(self._calls.each(partition))
         if not stored or "j" not in stored[0]:
             return
-        head = self._as_head(stored[0], stored[0]["n"]["S"])
+        head = self._heads.in_item(stored[0])
         newest = [item for item in stored if "v" in item][-1]
         if not self._bar(partition, int(newest["v"]["N"])):
             return self.erase_session(session_id)  # an answer came meanwhile
@@ -283,7 +264,7 @@ class DynamoStore:
         self, session_id: str, expected_version: int, cursor: Cursor, response: Response | None
     ) -> None:
         """Store the cursor and the response that comes with it, if the cursor before stands there."""
-        head = self._head_of(session_id)
+        head = self._heads.of(session_id)
         if head.expires and expected_version == 0:
             self._keep(session_id)
         first, entry = items.place_of(cursor.version)
@@ -313,7 +294,7 @@ class DynamoStore:
         first: str,
         expected_version: int,
         cursor: Cursor,
-        head: _Head,
+        head: Head,
         entry: str,
         ours: dict[str, bytes],
     ) -> None:
@@ -335,7 +316,7 @@ class DynamoStore:
                 items.of_session(session_id), items.HEAD, f"REMOVE {TTL_ATTRIBUTE}", "attribute_exists(p)", {}
             )
         except Refused:
-            raise _no_session(session_id) from None
+            raise no_session(session_id) from None
 
     def _close(self, session: Session, cursor: Cursor, is_last_answer: bool) -> None:
         """Pack a closed session for scoring; a failure loses nothing, and the next look makes up for it.
@@ -382,7 +363,7 @@ class DynamoStore:
             tally.look(OpenSession(entry.session, entry.model, cursor.last_at, now))
         return cursor
 
-    def _listed(self, study: str, attributes: Sequence[str] = ()) -> Iterator[tuple[_Head, Item | None]]:
+    def _listed(self, study: str, attributes: Sequence[str] = ()) -> Iterator[tuple[Head, Item | None]]:
         """Yield a study's sessions in the order of their ids, with what is packed of the closed ones.
 
         The open ones are read first: one that is closed meanwhile is found twice rather than not at all.
@@ -397,77 +378,29 @@ class DynamoStore:
         )
         once = _first_of_each(found)
         while some := list(islice(once, _HEADS_AT_ONCE)):
-            found_heads = self._calls.many(
-                (items.of_session(session_id), items.HEAD) for session_id, _, _ in some
-            )
-            heads = {item["p"]["S"]: item for item in found_heads if not self._is_expired(item)}
+            heads = self._heads.many(session_id for session_id, _, _ in some)
             for session_id, _, item in some:
-                if items.of_session(session_id) in heads:
-                    yield self._as_head(heads[items.of_session(session_id)], study), item
+                if session_id in heads:
+                    yield heads[session_id], item
 
-    def _whole(self, head: _Head) -> tuple[Cursor, list[Response]]:
+    def _whole(self, head: Head) -> tuple[Cursor, list[Response]]:
         """Return where a session stands and all its responses, from one reading."""
-        responses, newest = [], None
+        responses: dict[tuple[int, int], Response] = {}
+        newest = None
         for item in self._calls.each(items.of_session(head.session.id)):
             if "v" in item:
                 newest = item
-            responses += items.responses_in(item, head.pictures)
+            for response in items.responses_in(item, head.pictures):
+                responses[response.trial_index, response.attempt] = response
         if newest is None:
-            raise _no_session(head.session.id)
-        responses.sort(key=lambda response: (response.trial_index, response.attempt))
-        return items.cursor_in(newest, head.pictures), responses
-
-    def _cursor(self, session_id: str, item: Item) -> Cursor:
-        return items.cursor_in(item, self._head_of(session_id).pictures)
-
-    def _head_item(self, session: Session, cursor: Cursor) -> Item:
-        facts, places = plans.pack_session(session, self._pool_or_none(session.study))
-        item = {
-            **key(items.of_session(session.id), items.HEAD),
-            **items.standing(cursor, plans.pictures(session)),
-        }
-        item |= {"j": {"B": facts}, "n": {"S": session.study}}
-        return item | ({"q": {"B": places}} if places else {})
-
-    def _head_of(self, session_id: str) -> _Head:
-        head = self._heads.get(session_id)
-        if head is None:
-            head = self._read_head(session_id)
-            self._heads.put(session_id, head)
-        return head
-
-    def _read_head(self, session_id: str) -> _Head:
-        item = self._calls.get(items.of_session(session_id), items.HEAD)
-        if item is None or self._is_expired(item):
-            raise _no_session(session_id)
-        return self._as_head(item, item["n"]["S"])
-
-    def _as_head(self, item: Item, study: str) -> _Head:
-        places = item["q"]["B"] if "q" in item else b""
-        session = plans.unpack_session(item["j"]["B"], places, self._pool_or_none(study))
-        return _Head(session, plans.pictures(session), TTL_ATTRIBUTE in item)
-
-    def _is_expired(self, item: Item) -> bool:
-        """Return whether an item's time is over; DynamoDB may take days to delete it."""
-        return TTL_ATTRIBUTE in item and int(item[TTL_ATTRIBUTE]["N"]) <= self._clock()
+            raise no_session(head.session.id)
+        return items.cursor_in(newest, head.pictures), [responses[place] for place in sorted(responses)]
 
     def _study_item(self, name: str) -> Item:
         item = self._calls.get("studies", name)
         if item is None:
             raise NotFound(f"there is no study {name!r}", code="unknown_study")
         return item
-
-    def _read_pool(self, study: str) -> plans.StoredPool:
-        upload = self._study_item(study)["u"]["S"]
-        chunks = self._calls.each(f"pool {study} {upload}")
-        return plans.StoredPool([s for chunk in chunks for s in plans.unpack_stimuli(chunk["b"]["B"])])
-
-    def _pool_or_none(self, study: str) -> plans.StoredPool:
-        """Return a study's pool; an empty one for sessions whose study is not there."""
-        try:
-            return self._pool(study)
-        except NotFound:
-            return plans.StoredPool(())
 
 
 def _study(item: Item) -> Study:
@@ -489,7 +422,3 @@ def _holds_a_place(cursor: Cursor, since: str) -> bool:
 def _count(counts: dict[str, int], model: str | None) -> None:
     if model is not None:
         counts[model] = counts.get(model, 0) + 1
-
-
-def _no_session(session_id: str) -> NotFound:
-    return NotFound(f"there is no session {session_id!r}", code="unknown_session")

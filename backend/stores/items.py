@@ -24,6 +24,11 @@ def of_session(session_id: str) -> str:
     return f"session {session_id}"
 
 
+def of_pool(study: str, upload: str) -> str:
+    """Return the partition of a study's stimuli."""
+    return f"pool {study} {upload}"
+
+
 def of_closed(session: Session) -> str:
     """Return the partition in which a session is found when it is closed."""
     return all_closed(session.study)[shard_of(session.id, CLOSED_SHARDS)]

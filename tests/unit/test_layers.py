@@ -15,7 +15,7 @@ PURE = {
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "stores.dynamodb", "stores.books", "stores.calls",
-    "stores.compact", "stores.heads", "stores.items", "stores.listing", "stores.plans", "stores.tally",
+    "stores.compact", "stores.heads", "stores.items", "stores.plans", "stores.tally",
     "datadir", "images", "folders", "differences", "parallel", "intake", "uniform", "masks", "masks.cache",
     "masks.luminance", "masks.phase", "masks.products", "masks.projection", "masks.pyramid", "masks.sheet",
     "masks.statistics", "masks.texture", "panels", "photosensitivity", "usage",

@@ -278,6 +278,18 @@ def test_a_session_is_restored_as_it_stood_and_again_when_it_went_on(store, stat
     assert store.taken("faces", active_since="2025") == {"gan": 1}
 
 
+def test_a_session_that_was_played_here_is_brought_up_to_another_store(store):
+    session, cursor = with_session(store)
+    for i in range(9):
+        store.append("s1", i, closed(cursor, i + 1, "active"), response(i))
+    late = closed(cursor, 11, "active")
+
+    store.restore(session, late, [response(i) for i in range(11)])
+    store.append("s1", 11, closed(cursor, 12, "active"), response(11))
+
+    assert store.responses("s1") == [response(i) for i in range(12)]
+
+
 def test_a_restored_session_goes_on_and_is_not_set_back(store):
     study = studies.study(images=10)
     session = studies.session(study)
