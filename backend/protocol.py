@@ -27,8 +27,9 @@ You are invited to take part in a study of how real pictures made by computers l
 You will see pictures, one at a time, and say of each whether it is a real picture or one made by a \
 computer. You do not need to know anything beforehand.
 
-We keep your answers, how long they took, and what your browser tells about your screen. We do not ask \
-for your name. The answers are used for research and may be published without anything that points to you.
+We keep your answers, how long they took, whether you left this page meanwhile, and what your browser tells \
+about your screen. We do not ask for your name. The answers are used for research and may be published \
+without anything that points to you.
 
 Taking part is voluntary. You can stop at any time by closing this page; if you want your answers deleted, \
 write to the person who invited you."""

@@ -94,6 +94,16 @@ class Timing:
 
 
 @dataclass(frozen=True)
+class Interaction:
+    """What an evaluator did on the page besides answering."""
+
+    event: str
+    """`focus`, `blur`, `fullscreenenter` or `fullscreenexit`."""
+    time_ms: float
+    """Since the page was opened."""
+
+
+@dataclass(frozen=True)
 class Response:
     """One answered trial, as facts. Times in ms; None where a method or a browser has none."""
 
@@ -113,3 +123,5 @@ class Response:
     attempt: int = 0
     """How many pictures of this trial were voided before this one."""
     timing: Timing | None = None
+    interactions: tuple[Interaction, ...] = ()
+    """Since the answer before."""

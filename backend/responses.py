@@ -6,10 +6,11 @@ reading their lines; whatever it doubts, `reading/careful.py` reads again.
 """
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from backend.errors import NotFound
 from backend.reading.columns import COLUMNS, LISTS, NUMBERS, WHOLE, number, whole
 from backend.shown import on_shown
 
@@ -17,15 +18,26 @@ if TYPE_CHECKING:
     from backend.answers import Answers
 
 
-def write_responses(rows: Iterable[dict[str, Any]], file: TextIO) -> None:
-    """Write rows as CSV with a header; lists become words apart by spaces, None an empty cell.
+def write_responses(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
+    """Write rows as a responses file; cells as `row_writer` gives them."""
+    write = row_writer(file, COLUMNS)
+    for row in rows:
+        write(row)
 
-    Floats are written as `repr` gives them, so that they come back as they were.
+
+def row_writer(file: TextIO, columns: Sequence[str]) -> Callable[[Mapping[str, Any]], None]:
+    """Write the header of a CSV and return what writes a row to it.
+
+    Lists become words apart by spaces, None an empty cell, truth values `true` and `false`. Floats are
+    written as `repr` gives them, so that they come back as they were.
     """
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in rows:
-        writer.writerow([_cell(row.get(column)) for column in COLUMNS])
+    writer.writerow(columns)
+
+    def write(row: Mapping[str, Any]) -> None:
+        writer.writerow([_cell(row.get(column)) for column in columns])
+
+    return write
 
 
 def read_responses(path: Path) -> Iterator[dict[str, Any]]:
@@ -52,16 +64,17 @@ def read_answers(path: Path, details: bool = False) -> "Answers":
     """Return a responses file as columns, in memory of about the file's own size.
 
     Args:
+        path: the file, or the folder of a data set that `openhype export` wrote.
         details: with sessions, stimuli, classes, shown exposures and response times where they are there.
 
     Raises:
-        NotFound: there is no such file.
+        NotFound: there is no such file, or none in the folder.
         InvalidInput: the first bad row found, or columns that are missing.
     """
     from backend.reading.careful import is_json, read_carefully
     from backend.reading.plain import NotPlain, read_plain
 
-    path = Path(path)
+    path = _file_to_score(Path(path))
     if not is_json(path):
         try:
             return read_plain(path, details)
@@ -80,6 +93,16 @@ def score_file(path: Path, exposures: str = "nominal", **options: Any) -> dict[s
 
     answers = read_answers(path, details=exposures == "shown")
     return score_answers(on_shown(answers) if exposures == "shown" else answers, **options)
+
+
+def _file_to_score(path: Path) -> Path:
+    """Return the file itself, or that of an exported data set whose name has the study and nothing else."""
+    if not path.is_dir():
+        return path
+    found = [each for each in (path / "data").glob("study-*_data.csv") if each.name.count("_") == 1]
+    if len(found) != 1:
+        raise NotFound(f"{path} is a folder and must hold one data/study-<name>_data.csv, not {len(found)}")
+    return found[0]
 
 
 def _value(chunk: Any, i: int, column: str, text: str) -> Any:
@@ -101,4 +124,6 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
 def _cell(value: Any) -> Any:
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return str(value).lower()
     return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else value

@@ -5,13 +5,16 @@ sessions that broke off, and answers to mistimed flashes, are kept and exported 
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backend.errors import InvalidInput
 from backend.records import Study
 from backend.session import is_scored, picture_of
 from backend.shown import on_shown
 from backend.stores import Store
+
+if TYPE_CHECKING:
+    from backend.answers import Answers
 
 
 def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[dict[str, Any]]:
@@ -48,10 +51,21 @@ def study_scores(store: Store, study: Study, exposures: str = "nominal", **optio
         exposures: `nominal`, or `shown` (HYPE-time).
 
     Raises:
-        InvalidInput: a qualification, no session is finished yet, or shown exposures of HYPE-infinity.
+        InvalidInput: as `study_answers`, or shown exposures of HYPE-infinity.
+    """
+    from backend.scoring import score_answers
+
+    answers = study_answers(store, study)
+    return score_answers(on_shown(answers) if exposures == "shown" else answers, **options)
+
+
+def study_answers(store: Store, study: Study) -> "Answers":
+    """Return the answers of a study's finished sessions as columns.
+
+    Raises:
+        InvalidInput: a qualification, or no session is finished yet.
     """
     from backend.answers import answers_of
-    from backend.scoring import score_answers
 
     if study.kind == "qualification":
         raise InvalidInput(f"{study.name} is a qualification; it admits evaluators and gives no scores")
@@ -60,5 +74,4 @@ def study_scores(store: Store, study: Study, exposures: str = "nominal", **optio
             f"study {study.name} has no finished session yet; "
             f"`openhype status {study.name}` shows how far it is"
         )
-    answers = answers_of(study_rows(store, study), study.protocol.method)
-    return score_answers(on_shown(answers) if exposures == "shown" else answers, **options)
+    return answers_of(study_rows(store, study), study.protocol.method)

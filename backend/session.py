@@ -13,7 +13,7 @@ from typing import Any
 from backend import staircase
 from backend.errors import Conflict
 from backend.protocol import Protocol
-from backend.records import FAKE, REAL, Response, Session, Timing, Truth
+from backend.records import FAKE, REAL, Interaction, Response, Session, Timing, Truth
 from backend.staircase import StaircaseRule
 
 MISTIMED_FLAGS = frozenset({"mistimed", "hidden", "left_full_screen", "display_changed"})
@@ -73,6 +73,7 @@ class Posted:
     rt: float | None
     flags: tuple[str, ...]
     timing: Timing | None = None
+    interactions: tuple[Interaction, ...] = ()
 
 
 def opening(protocol: Protocol, at: str) -> Cursor:

@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.errors import InvalidInput
-from backend.records import TRUTHS, Timing
+from backend.records import TRUTHS, Interaction, Timing
 from backend.session import Posted
 
 MAX_BODY_BYTES = 64 * 1024
 _MAX_TEXT = 300
 _MAX_ENTRIES = 40
 _DIGITS_OF_MS = 3
+_INTERACTIONS = ("focus", "blur", "fullscreenenter", "fullscreenexit")
 _FLAG = re.compile(r"[a-z0-9_-]{1,32}")
 
 
@@ -79,6 +80,7 @@ def parse_answer(data: Mapping[str, Any]) -> Posted:
         rt=_maybe_number(data, "rt"),
         flags=_flags(data.get("flags", [])),
         timing=None if data.get("timing") is None else _timing(data["timing"]),
+        interactions=_interactions(data.get("interactions", [])),
     )
 
 
@@ -146,6 +148,22 @@ def _flags(value: Any) -> tuple[str, ...]:
     if not words or not all(isinstance(word, str) and _FLAG.fullmatch(word) for word in value):
         raise InvalidInput(f"flags must be a list of short lower-case words, not {_named(value)}")
     return tuple(value)
+
+
+def _interactions(value: Any) -> tuple[Interaction, ...]:
+    if not isinstance(value, list) or len(value) > _MAX_ENTRIES:
+        raise InvalidInput(
+            f"interactions must be a list of at most {_MAX_ENTRIES} entries, not {_named(value)}"
+        )
+    for each in value:
+        if not isinstance(each, dict) or each.get("event") not in _INTERACTIONS:
+            raise InvalidInput(
+                f"interactions must be objects whose event is one of {', '.join(_INTERACTIONS)}, "
+                f"not {_named(each)}"
+            )
+    return tuple(
+        Interaction(each["event"], _duration("interactions.time_ms", each.get("time_ms"))) for each in value
+    )
 
 
 def _flat(data: Mapping[str, Any], name: str) -> dict[str, Any]:

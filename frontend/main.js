@@ -4,6 +4,7 @@
 import { Refused, makeApi } from "./api.js";
 import { enterFullScreen, leaveFullScreen, measureDisplay, screenAtHand, unfitness } from "./display.js";
 import { sayGoodbye, showDone, showResult } from "./endings.js";
+import { listenToInteractions } from "./interactions.js";
 import { listenToKeys, onTrialKeys } from "./keys.js";
 import { ask, dollars, duration, el, facts, hideProgress, notice, paragraphs, show } from "./screens.js";
 import { holdTab, readToken, writeToken } from "./storage.js";
@@ -21,6 +22,7 @@ const api = makeApi({
 });
 
 listenToKeys(document);
+listenToInteractions(window, document);
 visitStudy(STUDY).catch(showError);
 
 /** @param {string} name */

@@ -5,6 +5,7 @@ import * as staircase from "./staircase.js";
 import { isFullScreen } from "./display.js";
 import { isGone, readyToFlash, settleIn, showPicture } from "./flash.js";
 import { measureRefresh, waitFrames } from "./frames.js";
+import { takeInteractions } from "./interactions.js";
 import { onTrialKeys } from "./keys.js";
 import { loadPictures } from "./pictures.js";
 import { makePresenter } from "./presenter.js";
@@ -83,7 +84,7 @@ async function playTrials(scene, block, pictures) {
     const facts = { exposure_ms: next.exposure_ms, frame_ms: scene.display.frame_ms, ...seen, flags: [...seen.flags, ...carried] };
     const trial = { trial_index: next.trial_index, attempt, ...facts };
     publish(trial);
-    const reply = await visit.answer({ ...trial, stimulus: stimulus.split("/").pop(), response, rt });
+    const reply = await visit.answer({ ...trial, stimulus: stimulus.split("/").pop(), response, rt, interactions: takeInteractions() });
     publish({ ...trial, was_correct: reply.was_correct, was_replaced: reply.replaced_by !== null });
     await settleIn(scene, seen.flags);
     spare?.close();

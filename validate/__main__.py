@@ -7,14 +7,14 @@ import json
 import sys
 from pathlib import Path
 
-from validate import masks
+from validate import masks, power
 
 RESULTS = Path(__file__).parent / "results.json"
 
 
 def main() -> int:
     results, disagreements = {}, []
-    for run in (masks.run,):
+    for run in (masks.run, power.run):
         for name, result in run().items():
             results[name] = result
             print(f"{name}: {result['value']:.3g} ({result['agrees_if']})", flush=True)  # noqa: T201

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 
 from backend.errors import InvalidInput
 
+_AMOUNTS = (
+    "base_usd_cents", "right_usd_cents", "hourly_usd_cents", "fee", "image_seconds", "base_seconds",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -14,6 +18,8 @@ class Costs:
     """For taking part: consent, instructions, qualification."""
     right_usd_cents: float = 2.0
     """For each right answer."""
+    hourly_usd_cents: float = 0.0
+    """Wage for the time that images take; taking part is paid by the base."""
     fee: float = 0.0
     """The panel's share on top of the pay; 0.25 is a quarter."""
     image_seconds: float = 6.0
@@ -24,7 +30,7 @@ class Costs:
     """Evaluators who take part at the same time."""
 
     def __post_init__(self):
-        for name in ("base_usd_cents", "right_usd_cents", "fee", "image_seconds", "base_seconds"):
+        for name in _AMOUNTS:
             value = getattr(self, name)
             if not 0 <= value < math.inf:
                 raise InvalidInput(f"{name} must be 0 or more, not {value}")
@@ -33,7 +39,11 @@ class Costs:
 
     def evaluator_usd_cents(self, images: float, accuracy: float) -> float:
         """Return what an evaluator of so many images costs, right at a rate of `accuracy` (0 to 1)."""
-        return (self.base_usd_cents + self.right_usd_cents * accuracy * images) * (1 + self.fee)
+        return (self.base_usd_cents + self.image_usd_cents(accuracy) * images) * (1 + self.fee)
+
+    def image_usd_cents(self, accuracy: float) -> float:
+        """Return the pay for judging an image, without the panel's fee."""
+        return self.right_usd_cents * accuracy + self.hourly_usd_cents * self.image_seconds / 3600
 
     def evaluator_seconds(self, images: float) -> float:
         """Return how long an evaluator of so many images takes."""

@@ -80,6 +80,11 @@ def pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
     return tuple(pairs)
 
 
+def is_file(what: str) -> bool:
+    """Tell a file of responses from the name of a study."""
+    return Path(what).suffix in (".csv", ".jsonl", ".ndjson") or "/" in what
+
+
 def progress_bar(items: Iterable, total: int | None = None, label: str = "") -> Iterable:
     """Wrap a loop in a progress bar: on a terminal, and none in a pipe."""
     from tqdm import tqdm

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from backend import protocol as protocols
-from backend.records import PlannedBlock, Response, Session, Study, Timing
+from backend.records import Interaction, PlannedBlock, Response, Session, Study, Timing
 from backend.session import Cursor
 
 
@@ -45,6 +45,7 @@ def load_response(text: str) -> Response:
         for name in ("planned_frames", "achieved_frames", "phase_ms"):
             timing[name] = tuple(timing[name])
         data["timing"] = Timing(**timing)
+    data["interactions"] = tuple(Interaction(**each) for each in data.get("interactions", ()))
     return Response(**data)
 
 

@@ -8,7 +8,7 @@ what is words stands behind. A number keeps its form: 500 and 500.0 come back as
 import lzma
 from collections.abc import Sequence
 
-from backend.records import FAKE, REAL, Response, Timing
+from backend.records import FAKE, REAL, Interaction, Response, Timing
 from backend.session import Cursor
 
 _SIGNS = "0123456789.,;-e"
@@ -102,7 +102,9 @@ def _columns(response: Response, pictures: Sequence[str]) -> tuple[list[str], li
         *_flash(response),
     ]
     evidence = response.timing.evidence if response.timing else ""
-    return numbers, [evidence, " ".join(response.flags), "" if known else response.stimulus]
+    happened = [f"{each.event}:{each.time_ms!r}" for each in response.interactions]
+    words = [" ".join(response.flags), "" if known else response.stimulus, " ".join(happened)]
+    return numbers, [evidence, *words]
 
 
 def _flash(response: Response) -> list[str]:
@@ -123,7 +125,7 @@ def _flash(response: Response) -> list[str]:
 
 def _response(numbers: Sequence[str], words: Sequence[str], pictures: Sequence[str]) -> Response:
     index, block, place, truth, exposure, frames, frame_ms, rt, at, attempt = numbers[:_FACTS]
-    evidence, flags, stimulus = (*words, "", "")[:3]
+    evidence, flags, stimulus, happened = (*words, "", "", "")[:4]
     shown_ms, mask_ms, timing = _seen(numbers[_FACTS:], evidence)
     return Response(
         trial_index=int(index),
@@ -140,7 +142,13 @@ def _response(numbers: Sequence[str], words: Sequence[str], pictures: Sequence[s
         at=_stamp(at),
         attempt=int(attempt),
         timing=timing,
+        interactions=tuple(_interaction(text) for text in happened.split()),
     )
+
+
+def _interaction(text: str) -> Interaction:
+    event, _, time_ms = text.partition(":")
+    return Interaction(event, _number(time_ms))
 
 
 def _seen(columns: Sequence[str], evidence: str) -> tuple:

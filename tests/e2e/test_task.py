@@ -27,6 +27,24 @@ def test_an_infinity_session_is_played_with_keys_and_every_answer_is_stored(play
     assert cursor.reals_right == cursor.fakes_right == 5
 
 
+def test_leaving_the_window_is_stored_with_the_answer_that_follows(player, site):
+    site.create("faces", images=4, feedback_ms=50)
+    player.visit("faces")
+    player.press("consent")
+    player.press("instructions", "Space")
+    player.answer("r")
+    player.wait("question")
+
+    player.page.evaluate("['blur', 'focus'].forEach((name) => window.dispatchEvent(new Event(name)))")
+    player.answer("r")
+    player.answer("r")
+
+    _, _, responses = site.stored("faces")
+    events = [[each.event for each in response.interactions] for response in responses]
+    assert events == [[], ["blur", "focus"], []]
+    assert all(each.time_ms > 0 for each in responses[1].interactions)
+
+
 def test_a_session_is_played_with_the_pointer_alone(player, site):
     site.create("faces", images=4, feedback_ms=50)
     player.visit("faces")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.records import Response, Timing
+from backend.records import Interaction, Response, Timing
 from backend.session import Cursor
 from backend.stores import compact
 
@@ -22,6 +22,7 @@ lists = st.lists(numbers, max_size=9).map(tuple)
 words = st.from_regex(r"[a-z0-9_-]{1,32}", fullmatch=True)
 counts = st.lists(st.integers(0, 99), max_size=9).map(tuple)
 timings = st.builds(Timing, words, numbers, counts, counts, lists)
+interactions = st.builds(Interaction, st.sampled_from(["focus", "blur", "fullscreenexit"]), numbers)
 responses = st.builds(
     Response,
     trial_index=st.integers(0, 10**5),
@@ -38,11 +39,22 @@ responses = st.builds(
     at=st.just(AT),
     attempt=st.integers(0, 40),
     timing=st.none() | timings,
+    interactions=st.lists(interactions, max_size=3).map(tuple),
 )
 
 
 def exactly(record):
     return repr(record)  # 500 == 500.0, but they are not written alike
+
+
+def test_every_field_of_a_response_is_drawn_here_so_that_a_new_one_is_not_forgotten():
+    drawn = (
+        "trial_index block stimulus response exposure_ms shown_ms frames frame_ms mask_ms rt flags at attempt"
+    )
+
+    fields = {field.name for field in dataclasses.fields(Response)}
+
+    assert fields == {*drawn.split(), "timing", "interactions"}
 
 
 @given(responses)

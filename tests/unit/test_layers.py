@@ -11,7 +11,8 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
-    "answers", "scoring", "tables", "shown", "observer", "recent", "settling", "flashes", "reading.columns",
+    "answers", "scoring", "tables", "plan_table", "codebook", "shown", "observer", "recent", "settling",
+    "flashes", "reading.columns",
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "stores.dynamodb", "stores.books", "stores.calls",
@@ -20,11 +21,11 @@ WORLD = {
     "masks.luminance", "masks.phase", "masks.products", "masks.projection", "masks.pyramid", "masks.sheet",
     "masks.statistics", "masks.texture", "panels", "photosensitivity", "usage",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
-    "demo_images",
+    "demo_images", "report", "report.figures_plan",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
-         "commands.scores", "commands.moves", "copying", "__main__", "server", "simulation", "demo",
-         "creation", "visits", "progress", "results", "export", "notebook"}  # fmt: skip
+         "commands.scores", "commands.moves", "commands.plans", "copying", "__main__", "server",
+         "simulation", "demo", "creation", "visits", "progress", "results", "export", "notebook"}  # fmt: skip
 OUTSIDE = {
     "flask", "boto3", "botocore", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime",
 }  # fmt: skip

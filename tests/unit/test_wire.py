@@ -6,13 +6,17 @@ from hypothesis import strategies as st
 
 from backend import wire
 from backend.errors import InvalidInput
+from backend.records import Interaction
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=6,
 )
-FIELDS = ["lease", "trial_index", "stimulus", "response", "exposure_ms", "frames", "rt", "mask_ms", "flags"]
+FIELDS = [
+    "lease", "trial_index", "stimulus", "response", "exposure_ms", "frames", "rt", "mask_ms", "flags",
+    "interactions",
+]  # fmt: skip
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), anything))
@@ -32,6 +36,23 @@ def test_any_bytes_are_an_object_or_a_clear_refusal(body):
 def test_panel_parameters_are_texts():
     with pytest.raises(InvalidInput, match=r"panel\.PROLIFIC_PID must be a text, not 5"):
         wire.parse_opening({"consent_version": "1", "panel": {"PROLIFIC_PID": 5}})
+
+
+def test_what_happened_besides_is_kept_as_it_came_or_refused():
+    answer = {"lease": 1, "trial_index": 0, "stimulus": "a.png", "response": "real"}
+    blur = {"event": "blur", "time_ms": 12}
+
+    kept = wire.parse_answer(answer | {"interactions": [blur]})
+
+    assert kept.interactions == (Interaction("blur", 12),)
+    with pytest.raises(
+        InvalidInput, match="must be objects whose event is one of focus, blur, fullscreenenter"
+    ):
+        wire.parse_answer(answer | {"interactions": [blur | {"event": "wink"}]})
+    with pytest.raises(InvalidInput, match=r"interactions\.time_ms must be a number from 0"):
+        wire.parse_answer(answer | {"interactions": [{"event": "blur"}]})
+    with pytest.raises(InvalidInput, match="interactions must be a list of at most 40 entries"):
+        wire.parse_answer(answer | {"interactions": [blur] * 41})
 
 
 def outcome_of(parse, value):

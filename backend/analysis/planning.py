@@ -1,0 +1,268 @@
+"""Plans of studies: evaluators, cost and time for an aim, and the number of images that costs least.
+
+An evaluator costs F to take part and C for each image. For a wanted variance of the score, n evaluators
+of k images cost in proportion to (F + C k) (B + W / k), B and W being the variances of `spreads.py`,
+which is least at k = sqrt(F W / (C B)) (Cochran, 1977, section 10.6: two-stage sampling).
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from backend.analysis.costs import Costs
+from backend.analysis.power import FEWEST, evaluators_for_power, evaluators_for_width, width
+from backend.analysis.spreads import Spread
+from backend.errors import InvalidInput
+
+PANEL_COSTS = {
+    "infinity": Costs(base_usd_cents=100, hourly_usd_cents=1200),
+    "time": Costs(base_usd_cents=100, hourly_usd_cents=1200, image_seconds=8),
+}
+"""A panel's terms: $1.00 for taking part (consent, instructions, qualification: HYPE 2.3), $12 an hour for
+the time that images take, and $0.02 for each right answer on top. 450 flashes take an hour."""
+CURVE = (5, *range(10, 125, 5))
+"""Evaluators, for the picture."""
+IMAGES = tuple(range(4, 201, 4))
+"""Images an evaluator, for the picture."""
+_FEW = 10
+_DEFAULT_WIDTH = {"infinity": 5.0, "time": 100.0}
+_UNITS = {"infinity": "percent", "time": "ms"}
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What a study is to show, in the score's unit; at least one of width and difference."""
+
+    width: float | None = None
+    """Of the interval of a score."""
+    difference: float | None = None
+    """Between two models that are to be told apart."""
+    power: float = 0.8
+    level: float = 0.95
+    models: int | None = None
+    """How many the study has: default two where they are to be told apart, else one. With three or more,
+    Tukey's test is planned for as well."""
+
+    def __post_init__(self):
+        for name in ("width", "difference"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise InvalidInput(f"{name} must be a number above 0, not {value}")
+        for name in ("power", "level"):
+            value = getattr(self, name)
+            if not 0 < value < 1:
+                raise InvalidInput(f"{name} must be between 0 and 1, such as 0.8, not {value}")
+        fewest = 1 if self.difference is None else 2
+        if self.models is not None and self.models < fewest:
+            what = "models" if fewest == 1 else "models to be told apart"
+            raise InvalidInput(f"{what} must be {fewest} or more, not {self.models}")
+
+
+def plan(
+    spreads: Sequence[Spread],
+    method: str,
+    aim: Aim,
+    costs: Costs,
+    images: int | None = None,
+    most_images: int = 200,
+) -> dict[str, Any]:
+    """Return the plan as plain data: a row for each spread, with its assumptions in `assumptions`.
+
+    Without an aim, an interval 5 points (HYPE-time: 100 ms) wide is planned for. Money is in dollars, for
+    the whole study of `aim.models` models; evaluators are those of each model.
+
+    Args:
+        images: that an evaluator judges; default, those of the spread.
+        most_images: that one may be asked to judge, half of them real.
+
+    Raises:
+        InvalidInput: a number out of range, or images for HYPE-time.
+    """
+    _check_images(method, images, most_images)
+    aim = _settled(aim, method)
+    rows = [_row(spread, aim, costs, images, most_images) for spread in spreads]
+    return {
+        "method": method,
+        "unit": _UNITS[method],
+        "aim": asdict(aim),
+        "costs": asdict(costs),
+        "rows": rows,
+        "assumptions": [*_assumptions(spreads, method, aim, costs, rows, most_images)],
+    }
+
+
+def best_images(spread: Spread, costs: Costs, most: int) -> int:
+    """Return the even number of images an evaluator, up to `most`, at which an interval costs least."""
+    fixed, each = costs.base_usd_cents, costs.image_usd_cents(spread.accuracy)
+    return _least(spread.between, spread.within, fixed, each, most)
+
+
+def quickest_images(spread: Spread, costs: Costs, most: int) -> int:
+    """Return the even number of images at which a wanted interval takes least of the evaluators' time."""
+    return _least(spread.between, spread.within, costs.base_seconds, costs.image_seconds, most)
+
+
+def _least(between: float, within: float, fixed: float, each: float, most: int) -> int:
+    if between == 0 or each == 0:
+        return most if within > 0 else 2
+    free = math.sqrt(fixed * within / (each * between))
+    below = min(max(2, 2 * math.floor(free / 2)), most)
+    return min((below, min(below + 2, most)), key=lambda k: (fixed + each * k) * (between + within / k))
+
+
+def _settled(aim: Aim, method: str) -> Aim:
+    """Return the aim with what it leaves open."""
+    is_open = aim.width is None and aim.difference is None
+    return replace(
+        aim,
+        width=_DEFAULT_WIDTH[method] if is_open else aim.width,
+        models=aim.models or (1 if aim.difference is None else 2),
+    )
+
+
+def _row(spread: Spread, aim: Aim, costs: Costs, images: int | None, most: int) -> dict[str, Any]:
+    usual = images or round(spread.images)
+    row = {
+        "model": spread.model,
+        "score": spread.score,
+        "sd": spread.sd_at(images or spread.images),
+        "between_sd": None if spread.between is None else math.sqrt(spread.between),
+        "within_sd": None if spread.within is None else math.sqrt(spread.within / usual),
+        "images": usual,
+        **_needs(spread, aim, costs, images or spread.images),
+        "best": None,
+        "curve": _curve(spread, aim, costs, usual),
+    }
+    if spread.between is not None:
+        row["best"] = _best(spread, aim, costs, row, most)
+        row["by_images"] = [
+            {"images": k, "usd": _needs(spread, aim, costs, k)["usd"]} for k in IMAGES if k <= most
+        ]
+    return row
+
+
+def _needs(spread: Spread, aim: Aim, costs: Costs, images: float) -> dict[str, Any]:
+    """Return the evaluators of each model that the aim asks for, and what the study then costs."""
+    sd, needed = spread.sd_at(images), {}
+    if aim.width is not None:
+        needed["width"] = evaluators_for_width(spread, aim.width, images, aim.level)
+    if aim.difference is not None:
+        needed["difference"] = _to_tell_apart(sd, aim)
+        if aim.models > 2:
+            needed["tukey"] = _to_tell_apart(sd, aim, aim.models)
+    count = max(needed.values())
+    return {"evaluators": count, "evaluators_for": needed, **_cost(spread, aim, costs, count, images)}
+
+
+def _to_tell_apart(sd: float, aim: Aim, tukey_models: int | None = None) -> int:
+    if sd == 0:
+        return FEWEST
+    return evaluators_for_power(aim.difference / sd, aim.power, aim.level, tukey_models)
+
+
+def _cost(spread: Spread, aim: Aim, costs: Costs, evaluators: int, images: float) -> dict[str, float]:
+    people = evaluators * aim.models
+    total = people * costs.evaluator_usd_cents(images, spread.accuracy) / 100
+    pay = total / (1 + costs.fee)
+    return {"usd": total, "pay_usd": pay, "fee_usd": total - pay, "hours": costs.study_hours(people, images)}
+
+
+def _best(spread: Spread, aim: Aim, costs: Costs, usual: dict[str, Any], most: int) -> dict[str, Any]:
+    """Return the plan with the number of images that costs least, and what it saves.
+
+    `saving_usd` is the difference of two plans of whole evaluators; `saving_share` that at exactly the same
+    interval.
+    """
+    images = best_images(spread, costs, most)
+    needs = _needs(spread, aim, costs, images)
+    prices = [
+        costs.evaluator_usd_cents(k, spread.accuracy) * spread.sd_at(k) ** 2
+        for k in (images, usual["images"])
+    ]
+    return {
+        "images": images,
+        **needs,
+        "saving_usd": usual["usd"] - needs["usd"],
+        "saving_share": 1 - prices[0] / prices[1] if prices[1] > 0 else 0.0,
+        "quickest_images": quickest_images(spread, costs, most),
+    }
+
+
+def _curve(spread: Spread, aim: Aim, costs: Costs, images: float) -> list[dict[str, float]]:
+    return [
+        {
+            "evaluators": count,
+            "width": width(spread, count, images, aim.level),
+            **_cost(spread, aim, costs, count, images),
+        }
+        for count in CURVE
+    ]
+
+
+def _check_images(method: str, images: int | None, most_images: int) -> None:
+    if method not in _UNITS:
+        raise InvalidInput(f"method must be 'infinity' or 'time', not {method!r}")
+    if images is not None and method == "time":
+        raise InvalidInput(
+            "images go with HYPE-infinity; the spread of HYPE-time is known only for sessions as long as "
+            "those it was seen in"
+        )
+    for name, value in (("images", images), ("most_images", most_images)):
+        if value is not None and (value < 2 or value % 2):
+            raise InvalidInput(f"{name} must be an even number from 2, half of them being real, not {value}")
+
+
+def _assumptions(
+    spreads: Sequence[Spread], method: str, aim: Aim, costs: Costs, rows: Sequence[dict[str, Any]], most: int
+) -> Iterator[str]:
+    """Yield what the numbers rest on, in sentences."""
+    yield from _of_aim(aim, any(spread.values is not None for spread in spreads))
+    yield (
+        f"an evaluator is paid ${costs.base_usd_cents / 100:.2f} for taking part, "
+        f"${costs.hourly_usd_cents / 100:.2f} an hour for the time that images take "
+        f"({costs.image_seconds:g} s each), and ${costs.right_usd_cents / 100:.2f} for each right answer; "
+        f"the panel takes {100 * costs.fee:g}% on top"
+    )
+    yield (
+        f"hours: {costs.at_once} evaluators at a time, each with {costs.base_seconds:g} s of consent and "
+        "instructions besides the images"
+    )
+    if method == "time":
+        yield (
+            "a HYPE-time score is not a mean over images, so there is no best number of images; sessions "
+            "are as long as those that the SDs come from"
+        )
+    yield from _of_spreads(spreads, most)
+    if min(part["evaluators"] for row in rows for part in (row, row["best"] or row)) < _FEW:
+        yield (
+            f"with fewer than {_FEW} evaluators a percentile interval of 95% covers less than 90%; "
+            f"take {_FEW} or more"
+        )
+
+
+def _of_aim(aim: Aim, is_pilot: bool) -> Iterator[str]:
+    source = "the exact bootstrap of the pilot's values" if is_pilot else "a normal distribution"
+    if aim.width is not None:
+        yield f"widths are those of {source}, on average; a study's own evaluators spread more or less"
+    if aim.difference is not None:
+        yield (
+            f"power {aim.power:g} of a two-sided t-test at {1 - aim.level:g}, both models with the SD of "
+            "the row"
+        )
+        if aim.models > 2:
+            yield f"Tukey's test over {aim.models} models asks more of a pair than the t-test; it is planned"
+
+
+def _of_spreads(spreads: Sequence[Spread], most: int) -> Iterator[str]:
+    clipped = [spread.model for spread in spreads if spread.is_clipped]
+    if clipped:
+        yield (
+            f"{', '.join(clipped)}: images explain all of the spread; the variance between evaluators is "
+            f"taken for 0, and the more images the better, up to {most}"
+        )
+    still = [spread.model for spread in spreads if spread.sd == 0]
+    if still:
+        yield f"{', '.join(still)}: all evaluators have one value, from which no number of evaluators follows"
+    if all(spread.values is None for spread in spreads):
+        yield "SDs are read off the papers' bootstrap tables; those of a pilot (--pilot) are better"

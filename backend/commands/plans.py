@@ -1,0 +1,89 @@
+"""The command that plans studies: `plan`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backend.commands.world import World, is_file, pass_world, store_options
+from backend.errors import InvalidInput
+
+_POSITIVE = click.FloatRange(0, min_open=True)
+_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+
+@click.command()
+@click.option("--width", type=_POSITIVE, help="Of the interval of a score: points of percent, or ms.")
+@click.option("--difference", type=_POSITIVE, help="Between two models that are to be told apart.")
+@click.option("--power", type=_SHARE, default=0.8, show_default=True, help="Chance of telling them apart.")
+@click.option("--level", type=_SHARE, default=0.95, show_default=True)
+@click.option(
+    "--models", type=click.IntRange(1), metavar="M", help="Models of the study; from 3 on, Tukey's test."
+)
+@click.option(
+    "--method", type=click.Choice(["infinity", "time"]), help="Of the published SDs; a pilot has its own."
+)
+@click.option("--pilot", metavar="STUDY|FILE", help="Take the SDs from it instead of the published ones.")
+@click.option(
+    "--images", type=click.IntRange(2), metavar="K", help="Images an evaluator; default, as before."
+)
+@click.option("--most-images", type=click.IntRange(2), default=200, show_default=True, metavar="K")
+@click.option("--base-usd", type=click.FloatRange(0), help="For taking part; default 1.00.")
+@click.option("--hourly-usd", type=click.FloatRange(0), help="For the time that images take; default 12.00.")
+@click.option("--bonus-usd", type=click.FloatRange(0), help="For each right answer; default 0.02.")
+@click.option(
+    "--fee", type=click.FloatRange(0), help="The panel's share on top of the pay, such as 0.33; default 0."
+)
+@click.option("--image-seconds", type=_POSITIVE, help="That an image takes; default 6, HYPE-time 8.")
+@click.option("--base-seconds", type=click.FloatRange(0), help="Consent and instructions; default 60.")
+@click.option("--at-once", type=click.IntRange(1), help="Evaluators at a time; default 10.")
+@click.option(
+    "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="A picture: .svg, .png or .pdf."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
+@store_options
+@pass_world
+def plan(
+    world: World, pilot: str | None, out: Path | None, as_json: bool, method: str | None, **options: Any
+) -> None:
+    """Plan a study: evaluators, cost and time for a wanted interval, and the cheapest number of images."""
+    from backend.notebook import plan as make
+    from backend.plan_table import as_table
+
+    if pilot is not None and method is not None:
+        raise click.UsageError("--method goes with the published SDs; a pilot has its own method")
+    for name in ("base", "hourly", "bonus"):
+        usd = options.pop(f"{name}_usd")
+        options["right_usd_cents" if name == "bonus" else f"{name}_usd_cents"] = (
+            None if usd is None else 100 * usd
+        )
+    made = make(
+        None if pilot is None else _answers(world, pilot),
+        method,
+        **{name: value for name, value in options.items() if value is not None},
+    )
+    if out is not None:
+        _draw(made, out)
+    click.echo(json.dumps(made, indent=2, allow_nan=False) if as_json else as_table(made))
+
+
+def _answers(world: World, pilot: str) -> Any:
+    from backend.responses import read_answers
+    from backend.results import study_answers
+
+    if is_file(pilot):
+        return read_answers(Path(pilot))
+    return study_answers(world.store, world.store.study(pilot))
+
+
+def _draw(made: dict[str, Any], out: Path) -> None:
+    if out.suffix not in (".svg", ".png", ".pdf"):
+        raise InvalidInput(f"a picture's name must end in .svg, .png or .pdf, not {out.name!r}")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise InvalidInput("pictures need matplotlib: pip install 'openhype[report]'") from None
+    from backend.report.figures_plan import draw_plan
+
+    draw_plan(made).savefig(out)

@@ -1,0 +1,65 @@
+"""Plans as lines for a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+
+def as_table(plan: Mapping[str, Any]) -> str:
+    """Return a plan as lines for a terminal: aim, a line for each row, and what the numbers rest on."""
+    unit = {"percent": "points of percent", "ms": "ms"}[plan["unit"]]
+    lines = [_title(plan, unit), *_columns(plan)]
+    best = [row for row in plan["rows"] if row["best"]]
+    if best:
+        lines += ["", "the number of images an evaluator that costs least, for the same aim", *_bests(best)]
+    return "\n".join([*lines, "", *(f"- {text}" for text in plan["assumptions"])])
+
+
+def _title(plan: Mapping[str, Any], unit: str) -> str:
+    aim, method = plan["aim"], {"infinity": "HYPE-infinity", "time": "HYPE-time"}[plan["method"]]
+    wanted = []
+    if aim["width"] is not None:
+        wanted.append(f"a {100 * aim['level']:g}% interval {aim['width']:g} {unit} wide")
+    if aim["difference"] is not None:
+        wanted.append(f"models {aim['difference']:g} {unit} apart told apart with power {aim['power']:g}")
+    count = aim["models"]
+    return f"{method}, {' and '.join(wanted)}; cost and hours for {count} model{'s' if count != 1 else ''}"
+
+
+def _columns(plan: Mapping[str, Any]) -> Iterator[str]:
+    rows = plan["rows"]
+    names = {"width": "interval", "difference": "t-test", "tukey": "Tukey"}
+    tests = [name for name in names if name in rows[0]["evaluators_for"]]
+    tests = tests if len(tests) > 1 else []
+    has_fee = plan["costs"]["fee"] > 0
+    width = _width(rows)
+    heads = [f"{'model':<{width}}", "  score", "     SD", "images", *(f"{names[name]:>8}" for name in tests)]
+    yield "  ".join([*heads, "evaluators", f"{'cost':>10}", *(["      fees"] if has_fee else []), " hours"])
+    for row in rows:
+        cells = [f"{row['model']:<{width}}", f"{row['score']:>7.1f}", f"{row['sd']:>7.2f}"]
+        cells += [f"{row['images']:>6}", *(f"{row['evaluators_for'][name]:>8}" for name in tests)]
+        cells += [f"{row['evaluators']:>10}", f"{_usd(row['usd']):>10}"]
+        cells += [f"{_usd(row['fee_usd']):>10}"] if has_fee else []
+        yield "  ".join([*cells, f"{row['hours']:>6.1f}"])
+
+
+def _width(rows: Sequence[Mapping[str, Any]]) -> int:
+    return max(5, *(len(row["model"]) for row in rows))
+
+
+def _bests(rows: list[Mapping[str, Any]]) -> Iterator[str]:
+    width = _width(rows)
+    yield f"{'model':<{width}}  images  evaluators  {'cost':>10}  {'hours':>6}  saves"
+    for row in rows:
+        best = row["best"]
+        cells = [f"{row['model']:<{width}}", f"{best['images']:>6}", f"{best['evaluators']:>10}"]
+        yield "  ".join([*cells, f"{_usd(best['usd']):>10}", f"{best['hours']:>6.1f}", _saving(best)])
+
+
+def _saving(best: Mapping[str, Any]) -> str:
+    if best["saving_usd"] <= 0:
+        return "nothing"
+    return f"{_usd(best['saving_usd'])} ({best['saving_share']:.0%} at exactly the same interval)"
+
+
+def _usd(value: float) -> str:
+    return f"${value:,.2f}"

@@ -1,0 +1,1 @@
+"""Scores and plans for reading: figures, tables, pages."""
