@@ -48,8 +48,10 @@ def test_no_answer_is_lost_or_counted_twice_whatever_fails(on_disk, faulty, tmp_
     restart = threading.Thread(target=restart_amid, args=(on_disk, faulty))
     restart.start()
 
-    simulate(store, DataDir(tmp_path), "faces", {"all": "0.8"}, at_once=50)
-    restart.join()
+    try:
+        simulate(store, DataDir(tmp_path), "faces", {"all": "0.8"}, at_once=50)
+    finally:
+        restart.join()
 
     fresh = open_store(url + on_disk.endpoint, tmp_path)
     played = list(fresh.answered("faces"))
