@@ -10,6 +10,7 @@ import re
 import secrets
 from importlib.resources import files
 from pathlib import Path
+from random import Random
 
 from flask import Flask, Response, abort, request, send_file
 from werkzeug.exceptions import HTTPException
@@ -48,13 +49,15 @@ _PAGE_HEADERS = {
 _API_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
-def create_app(store: Store, data: DataDir, keys: Keys, clock: Clock = utc_now) -> Flask:
-    """Return the WSGI application over a store and a data directory."""
+def create_app(
+    store: Store, data: DataDir, keys: Keys, clock: Clock = utc_now, dice: Random | None = None
+) -> Flask:
+    """Return the WSGI application over a store and a data directory; `dice` as in `visits.Visits`."""
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = wire.MAX_BODY_BYTES
     app.json.sort_keys = False
     app.url_map.merge_slashes = False
-    visits = Visits(store, keys.hashing, clock)
+    visits = Visits(store, keys.hashing, clock, dice)
     _add_evaluator_routes(app, visits)
     _add_researcher_routes(app, store, keys)
     _add_files(app, data)

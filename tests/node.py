@@ -31,6 +31,11 @@ def install(folder: Path) -> int:
     return subprocess.call([*npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=folder)
 
 
+def node() -> list[str]:
+    """Return the command that runs Node."""
+    return _node()[0]
+
+
 def _node() -> tuple[list[str], list[str]]:
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm:

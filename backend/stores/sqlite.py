@@ -9,7 +9,7 @@ import json
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -122,22 +122,11 @@ class SqliteStore:
         return row[0] if row else None
 
     def add_session(self, session: Session, cursor: Cursor) -> None:
-        record, where = codec.dump(session), codec.dump(cursor)
+        record, standing = codec.dump(session), _standing(session, cursor)
 
         def write(db: sqlite3.Connection) -> None:
             db.execute("INSERT INTO sessions VALUES (?, ?, ?)", (session.id, session.study, record))
-            db.execute(
-                "INSERT INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    session.id,
-                    session.study,
-                    session.model,
-                    cursor.state,
-                    cursor.last_at,
-                    cursor.version,
-                    where,
-                ),
-            )
+            db.execute("INSERT INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?)", standing)
 
         self._write(write)
 
@@ -156,6 +145,10 @@ class SqliteStore:
                  WHERE s.study = ? ORDER BY s.id"""
         for session, cursor in self._db().execute(sql, (study,)):
             yield codec.load_session(session), codec.load_cursor(cursor)
+
+    def answered(self, study: str) -> Iterator[tuple[Session, Cursor, list[Response]]]:
+        for session, cursor in self.sessions(study):
+            yield session, cursor, self.responses(session.id)
 
     def taken(self, study: str, active_since: str) -> dict[str, int]:
         sql = """SELECT model, count(*) FROM cursors WHERE study = ? AND model IS NOT NULL
@@ -179,6 +172,23 @@ class SqliteStore:
     def responses(self, session_id: str) -> list[Response]:
         sql = "SELECT record FROM responses WHERE session = ? ORDER BY trial_index, attempt"
         return [codec.load_response(record) for (record,) in self._db().execute(sql, (session_id,))]
+
+    def restore(self, session: Session, cursor: Cursor, responses: Sequence[Response]) -> None:
+        standing = _standing(session, cursor)
+        rows = [(session.id, r.trial_index, r.attempt, codec.dump(r)) for r in responses]
+
+        def write(db: sqlite3.Connection) -> None:
+            later = "SELECT 1 FROM cursors WHERE session = ? AND version > ?"
+            if db.execute(later, (session.id, cursor.version)).fetchone():
+                raise Stale(f"session {session.id} went on meanwhile")
+            db.execute(
+                "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?)",
+                (session.id, session.study, codec.dump(session)),
+            )
+            db.execute("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?)", standing)
+            db.executemany("INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?)", rows)
+
+        self._write(write)
 
     def erase_session(self, session_id: str) -> None:
         def write(db: sqlite3.Connection) -> None:
@@ -313,6 +323,11 @@ def _move(db: sqlite3.Connection, session_id: str, version: int, cursor: Cursor,
     )
     if changed.rowcount != 1:
         raise Stale(f"session {session_id} is no longer at version {version}")
+
+
+def _standing(session: Session, cursor: Cursor) -> tuple[Any, ...]:
+    """Return the row of a session's cursor."""
+    return (session.id, session.study, session.model, *_hot(cursor), codec.dump(cursor))
 
 
 def _entry(row: tuple[str, int, str]) -> Entry:

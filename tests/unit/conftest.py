@@ -1,5 +1,6 @@
 """A server without a socket: the application over a fresh store, and a clock that tests move."""
 
+import secrets
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,6 +9,8 @@ from hypothesis import HealthCheck, settings
 from backend.datadir import DataDir
 from backend.handlers import create_app
 from backend.stores import open_store
+from backend.stores.dynamodb import create_table
+from tests import dynamodb
 
 from . import studies
 
@@ -69,8 +72,9 @@ class Player:
             headers={"Authorization": f"Bearer {token or self.token}"},
         )
 
-    def begin(self):
-        body = {"lease": self.lease, "block": self.next["block"], "display": {"refresh_hz": 60}}
+    def begin(self, **display):
+        display = {"refresh_hz": 60, **display}
+        body = {"lease": self.lease, "block": self.next["block"], "display": display}
         reply = self.post("blocks", body)
         assert reply.status_code == 200, reply.json
         first = reply.json["first_trial_index"]
@@ -93,8 +97,8 @@ class Player:
         }
         return {**base, **changes}
 
-    def answer(self, right=True):
-        reply = self.post("answers", self.body(right))
+    def answer(self, right=True, **facts):
+        reply = self.post("answers", self.body(right, **facts))
         assert reply.status_code == 200, reply.json
         self.next, self.done = reply.json["next"], reply.json["done"]
         return reply.json
@@ -107,6 +111,31 @@ class Player:
                 truth = self.truths[self.images[self.next["trial_index"]]]
                 finished = self.answer(right(truth))["block_finished"]
         return self.done
+
+
+@pytest.fixture(scope="session")
+def dynalite():
+    """dynalite, in memory, one for all tests of a process."""
+    emulator = dynamodb.dynalite()
+    yield emulator
+    emulator.stop()
+
+
+@pytest.fixture(scope="session")
+def dynamodb_local():
+    emulator = dynamodb.dynamodb_local()
+    if emulator is None:
+        pytest.skip("DynamoDB Local is not here (tests/dynamodb.py)")
+    yield emulator
+    emulator.stop()
+
+
+@pytest.fixture
+def table(dynalite):
+    """The URL of a fresh table in dynalite."""
+    url = dynalite.url(f"t{secrets.token_hex(6)}")
+    create_table(url)
+    return url
 
 
 @pytest.fixture

@@ -310,17 +310,15 @@ class Endless:
         stimuli = studies.pool(study, each=200)
         self.pool, self.session = sampling.pool_of(stimuli), studies.session(study, stimuli)
 
-    def sessions(self, _):
+    def answered(self, _):
         for i in range(self.count):
             blocks, _ = sampling.draw_session(self.study, self.pool, "gan", Random(i))
-            self.session = dataclasses.replace(
-                self.session, id=f"s{i:06}", evaluator=f"e{i:06}", blocks=blocks
-            )
-            yield self.session, Cursor(trial_index=100, state="finished")
+            session = dataclasses.replace(self.session, id=f"s{i:06}", evaluator=f"e{i:06}", blocks=blocks)
+            yield session, Cursor(trial_index=100, state="finished"), self.responses(session)
 
-    def responses(self, _):
-        (block,) = self.session.blocks
-        rng = Random(self.session.id)
+    def responses(self, session):
+        (block,) = session.blocks
+        rng = Random(session.id)
         return [
             Response(
                 i, 0, name, rng.choice(("real", "fake")), None, None, None, 16.7, None, 400.0, (), "2026"
