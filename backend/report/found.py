@@ -77,10 +77,6 @@ class Found:
         return [row["model"] for row in self.models]
 
     @property
-    def evaluators(self) -> int:
-        return sum(row["evaluators"] for row in self.models)
-
-    @property
     def is_unequal(self) -> bool:
         """Whether evaluators of some models differ more among themselves than those of others."""
         test = self.findings.get("equal_spread")

@@ -1,7 +1,5 @@
 """The section of scores: the table of models, their bars, and what the numbers mean."""
 
-from functools import partial
-
 from backend.report import wording
 from backend.report.found import Found
 from backend.report.parts import Column, Drawn, Row, Section, Table
@@ -10,7 +8,12 @@ from backend.report.parts import Column, Drawn, Row, Section, Table
 def section(found: Found) -> Section:
     """Return the models with their scores and intervals."""
     return Section(
-        "scores", "Scores", tuple(_says(found)), figures=(_figure(found),), notes=tuple(_notes(found))
+        "scores",
+        "Scores",
+        tuple(_says(found)),
+        lead=models_table(found),
+        figures=(_figure(found),),
+        notes=tuple(_notes(found)),
     )
 
 
@@ -45,8 +48,6 @@ def models_table(found: Found) -> Table:
 
 
 def _figure(found: Found) -> Drawn:
-    from backend.report.figures import scores
-
     best = found.models[0]
     what = "Share of pictures judged wrong" if found.is_percent else "Threshold exposure"
     caption = f"{what}, by model; thick lines are the bootstrap's {found.level} percentile intervals over evaluators."
@@ -59,12 +60,12 @@ def _figure(found: Found) -> Drawn:
         "Scores of the models",
         caption,
         f"Bars of {wording.counted(len(found.models), 'model')}, best first: {best['model']} at {found.score(best)}.",
-        partial(_draw, scores.__name__, found),
+        lambda width_in: _draw(found, width_in),
         models_table(found),
     )
 
 
-def _draw(module: str, found: Found, width_in: float):
+def _draw(found: Found, width_in: float):
     from backend.report.figures.scores import scores
 
     return scores(found.models, found.unit, found.level, width_in)

@@ -78,6 +78,8 @@ class Section:
     title: str
     says: tuple[str, ...]
     """Paragraphs."""
+    lead: Table | None = None
+    """Stands before all else in the section."""
     tables: tuple[Table, ...] = ()
     figures: tuple[Drawn, ...] = ()
     galleries: tuple[Gallery, ...] = ()
@@ -105,6 +107,6 @@ class Report:
     @property
     def tables(self) -> list[Table]:
         """All tables, those of figures too; each name once."""
-        own = [table for section in self.sections for table in section.tables]
+        own = [table for section in self.sections for table in (section.lead, *section.tables) if table]
         found = {table.name: table for table in [*own, *(figure.table for figure in self.figures)]}
         return [*found.values()]
