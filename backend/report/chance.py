@@ -2,6 +2,7 @@
 
 from backend.report import wording
 from backend.report.found import Found
+from backend.report.models import SAID, not_said
 from backend.report.parts import Column, Row, Section, Table
 
 
@@ -20,17 +21,15 @@ def section(found: Found) -> Section | None:
             f"within {margin:g} points of 50%, near enough to call the pictures indistinguishable to these people "
             "(two one-sided tests)? Only a yes to the second shows that they were; a no to the first does not."
         )
-        said += [f"{row['model']}: {_verdict(found, row)}" for row in tested[:8]]
-        if len(tested) > 8:
-            said.append(f"The other {len(tested) - 8} models stand in the table.")
     untested = [row["model"] for row in found.models if found.is_percent and not row.get("chance")]
     notes = []
     if untested and found.is_percent:
         notes.append(
             f"No test for {wording.listing(untested)}: one evaluator, or evaluators whose values are all the same."
         )
+    more = list(not_said(len(tested)))
     if any(row.get("detection") for row in found.models):
-        said.append(
+        more.append(
             "An error rate mixes how well people tell fakes from reals with how readily they say “fake”. "
             "Signal detection takes them apart: d′ is sensitivity (0 is guessing; 1 is right in some 69% of "
             "cases without bias), c is bias (above 0, people lean to “real”)."
@@ -38,9 +37,18 @@ def section(found: Found) -> Section | None:
         notes.append(
             "d′ and c are means over evaluators with Student's intervals; counts are corrected by the log-linear "
             "rule, so that evaluators without a single error have a value too."
+            + ("" if found.is_percent else " In HYPE-time they mix answers at all exposures.")
         )
     title = "Against guessing" if tested else "Sensitivity and bias"
-    return Section("chance", title, tuple(said), tables=tuple(tables), notes=tuple(notes))
+    return Section(
+        "chance",
+        title,
+        tuple(said),
+        readings=tuple((row["model"], _verdict(found, row)) for row in tested[:SAID]),
+        more=tuple(more),
+        tables=tuple(tables),
+        notes=tuple(notes),
+    )
 
 
 def _chance_table(found: Found, tested: list[Row]) -> Table:
@@ -75,7 +83,9 @@ def _chance_table(found: Found, tested: list[Row]) -> Table:
 def _verdict(found: Found, row: Row) -> str:
     tests = row["chance"]
     margin, p_above = tests["equivalence"]["margin"], tests["hyperrealism"]["p"]
-    is_within, is_above, is_below = (p < found.alpha for p in (tests["equivalence"]["p"], p_above, 1 - p_above))
+    is_within, is_above, is_below = (
+        p < found.alpha for p in (tests["equivalence"]["p"], p_above, 1 - p_above)
+    )
     score = found.score(row)
     within = f"within {margin:g} points of 50% (equivalence, {wording.p_value(tests['equivalence']['p'])})"
     if is_within:
@@ -90,7 +100,9 @@ def _verdict(found: Found, row: Row) -> str:
 
 def _detection_tables(found: Found) -> list[Table]:
     rows = [
-        {"model": row["model"], **row["detection"]} for row in found.models if row.get("detection") is not None
+        {"model": row["model"], **row["detection"]}
+        for row in found.models
+        if row.get("detection") is not None
     ]
     if not rows:
         return []

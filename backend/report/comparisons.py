@@ -75,7 +75,9 @@ def _tests(found: Found) -> Table:
         Column("statistic", lambda row: f"{row['statistic']} = {wording.amount(row['value'], '', 2)}"),
         Column(
             "degrees of freedom",
-            lambda row: ", ".join(wording.degrees(row[key]) for key in ("df1", "df2") if row[key] is not None),
+            lambda row: ", ".join(
+                wording.degrees(row[key]) for key in ("df1", "df2") if row[key] is not None
+            ),
         ),
         Column("p", lambda row: wording.bare_p(row["p"])),
     )
@@ -159,7 +161,9 @@ def _says(found: Found) -> list[str]:
     said.append(verdict(found))
     open_ones = [row for row in found.pairs if not row["is_apart"]]
     if open_ones and len(found.pairs) > 1:
-        names = wording.listing([f"{row['a']} and {row['b']}" for row in open_ones], most=5)
+        names = "; ".join(f"{row['a']} and {row['b']}" for row in open_ones[:5])
+        if len(open_ones) > 5:
+            names += f"; and {len(open_ones) - 5} more"
         said.append(
             f"Not told apart: {names}. That does not show them equal: their interval holds every difference "
             "that these data leave possible."

@@ -66,13 +66,18 @@ def summary(found: Found) -> str:
             f"{tests['equivalence']['margin']:g} points of 50%."
         )
     elif tests and tests["hyperrealism"]["p"] < found.alpha:
-        text += f" {best['model']} is above 50%: its fakes passed for real more readily than real pictures did."
+        text += (
+            f" {best['model']} is above 50%: its fakes passed for real more readily than real pictures did."
+        )
     return text
 
 
 def _facts(found: Found, about: About) -> list[tuple[str, str]]:
     facts = [
-        ("Method", "HYPE-infinity, no time limit" if found.is_percent else "HYPE-time, staircase of exposures"),
+        (
+            "Method",
+            "HYPE-infinity, no time limit" if found.is_percent else "HYPE-time, staircase of exposures",
+        ),
         ("Evaluators", _evaluators(found)),
         ("Responses", f"{sum(row['responses'] for row in found.models):,}"),
         ("Collected", about.collected),

@@ -1,10 +1,12 @@
 """The section of HYPE-time: thresholds by three rules, staircases, psychometric functions."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 from backend.report import wording
 from backend.report.found import Found
+from backend.report.models import SAID, not_said
 from backend.report.parts import Column, Drawn, Row, Section, Table
 
 _SHOWN_MODELS = 9
@@ -21,7 +23,6 @@ def section(found: Found) -> Section | None:
         "The score takes the exposure shown most often. Two other readings of the same answers do not depend on "
         "ties and steps: the mean exposure at which staircases turned, and a psychometric function fitted by "
         f"maximum likelihood, whose threshold is the exposure at which {wording.share(at)} of answers are right.",
-        *(_reading(found, row) for row in models[:6]),
     ]
     figures = [_functions(found, models[:_SHOWN_MODELS])]
     if found.findings.get("staircases"):
@@ -36,7 +37,9 @@ def section(found: Found) -> Section | None:
         "exposures",
         "Exposures",
         tuple(said),
-        tables=(_thresholds(found, models),),
+        readings=tuple((row["model"], _reading(found, row)) for row in models[:SAID]),
+        more=not_said(len(models)),
+        tables=(_thresholds(found, models), _pooled(found, models)),
         figures=tuple(figures),
         notes=tuple(notes),
     )
@@ -56,14 +59,13 @@ def _reading(found: Found, row: Row) -> str:
         )
     else:
         parts.append("no evaluator's function reaches the threshold within the exposures shown")
-    return f"{row['model']}: {'; '.join(parts)}."
+    return f"{'; '.join(parts)}."
 
 
 def _thresholds(found: Found, models: list[Row]) -> Table:
     rows: list[dict[str, Any]] = []
     for row in models:
         one = row["exposures"]
-        pooled = one["pooled"]
         rows.append(
             {
                 "model": row["model"],
@@ -74,30 +76,48 @@ def _thresholds(found: Found, models: list[Row]) -> Table:
                 "threshold_ms": one["threshold_ms"]["mean"],
                 "threshold_ci": one["threshold_ms"]["ci"],
                 "threshold_evaluators": one["threshold_ms"]["evaluators"],
-                **{
-                    f"pooled_{key}": pooled[key]
-                    for key in ("threshold_ms", "ci", "midpoint_ms", "slope", "lapse")
-                },
-                **{f"pooled_{key}": pooled.get(key) for key in ("deviance", "p", "trials")},
             }
         )
-
-    def with_interval(value: str, ci: str):
-        return lambda row: wording.amount(row[value]) + (
-            f" {wording.brackets(row[ci])}" if row[ci] and row[value] is not None else ""
-        )
-
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
-        Column("mode (ms)", with_interval("score", "score_ci")),
-        Column("reversals (ms)", with_interval("reversal_ms", "reversal_ci")),
-        Column("threshold (ms)", with_interval("threshold_ms", "threshold_ci")),
-        Column("pooled threshold (ms)", with_interval("pooled_threshold_ms", "pooled_ci")),
-        Column("slope", lambda row: wording.amount(row["pooled_slope"], "", 2)),
-        Column("lapses", lambda row: wording.share(row["pooled_lapse"], 1)),
-        Column("fit: p", lambda row: wording.bare_p(row["pooled_p"])),
+        Column("mode (ms)", _with_interval("score", "score_ci")),
+        Column("reversals (ms)", _with_interval("reversal_ms", "reversal_ci")),
+        Column("threshold (ms)", _with_interval("threshold_ms", "threshold_ci")),
+        Column("thresholds of", lambda row: wording.counted(row["threshold_evaluators"], "evaluator")),
     )
-    return Table("thresholds", f"Three readings of the exposures, with {found.level} intervals", columns, rows)
+    return Table(
+        "thresholds", f"Three readings of the exposures, with {found.level} intervals", columns, rows
+    )
+
+
+def _with_interval(value: str, ci: str) -> Callable[[Row], str]:
+    """Return the text of a value with its interval behind it."""
+
+    def text(row: Row) -> str:
+        number = wording.amount(row[value])
+        return f"{number} {wording.brackets(row[ci])}" if row[ci] and row[value] is not None else number
+
+    return text
+
+
+def _pooled(found: Found, models: list[Row]) -> Table:
+    keys = ("threshold_ms", "ci", "midpoint_ms", "slope", "lapse", "deviance", "p", "trials")
+    rows = [
+        {"model": row["model"], **{key: row["exposures"]["pooled"].get(key) for key in keys}}
+        for row in models
+    ]
+    at = wording.share(models[0]["exposures"]["pooled"]["at"])
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column(f"{at} right at (ms)", _with_interval("threshold_ms", "ci")),
+        Column("midpoint (ms)", lambda row: wording.amount(row["midpoint_ms"])),
+        Column("slope", lambda row: wording.amount(row["slope"], "", 2)),
+        Column("lapses", lambda row: wording.share(row["lapse"], 1)),
+        Column("deviance", lambda row: wording.amount(row["deviance"])),
+        Column("p of fit", lambda row: wording.bare_p(row["p"])),
+        Column("trials", lambda row: f"{row['trials']:,}"),
+    )
+    return Table("functions", "Psychometric functions of all evaluators together", columns, rows)
 
 
 def _staircases(found: Found, models: list[Row]) -> Drawn:

@@ -30,7 +30,9 @@ def section(found: Found, about: About) -> Section | None:
         f"Fakes judged {FEWEST_GUESSES} times or more are ranked by the end of their {found.level} interval nearest "
         "to the others, so that a picture does not lead by the luck of a few answers."
     ]
-    notes = ["Of many pictures judged by few people, the extremes are partly luck; new people would judge them less extremely."]
+    notes = [
+        "Of many pictures judged by few people, the extremes are partly luck; new people would judge them less extremely."
+    ]
     if not found.is_percent:
         notes.append("In HYPE-time pictures are shown for different times, which these shares mix.")
     if not ranked:
@@ -59,9 +61,7 @@ def extremes(rows: Sequence[Row], model: str) -> tuple[list[Row], list[Row]]:
     return most, least
 
 
-def _galleries(
-    about: About, model: str, most: Sequence[Row], least: Sequence[Row]
-) -> list[Gallery]:
+def _galleries(about: About, model: str, most: Sequence[Row], least: Sequence[Row]) -> list[Gallery]:
     made = []
     for what, rows in (("fooled people most", most), ("fooled people least", least)):
         pictures = tuple(
@@ -90,7 +90,9 @@ def _ranked(found: Found, rows: list[dict]) -> Table:
         Column("taken for real", _times),
         Column(
             f"share, {found.level} interval (%)",
-            lambda row: f"{wording.amount(100 * row['error'], '', 0)} {wording.brackets([100 * end for end in row['ci']], 0)}",
+            lambda row: (
+                f"{wording.amount(100 * row['error'], '', 0)} {wording.brackets([100 * end for end in row['ci']], 0)}"
+            ),
         ),
     )
     return Table("fooling", "Fakes that fooled people most and least", columns, rows, shown=200)

@@ -4,13 +4,18 @@ from backend.report import wording
 from backend.report.found import Found
 from backend.report.parts import Column, Drawn, Row, Section, Table
 
+SAID = 8
+"""Models of which something is said one by one."""
+
 
 def section(found: Found) -> Section:
     """Return the models with their scores and intervals."""
     return Section(
         "scores",
         "Scores",
-        tuple(_says(found)),
+        (_meaning(found),),
+        readings=tuple((row["model"], _reading(found, row)) for row in found.models[:SAID]),
+        more=not_said(len(found.models)),
         lead=models_table(found),
         figures=(_figure(found),),
         notes=tuple(_notes(found)),
@@ -42,7 +47,17 @@ def models_table(found: Found) -> Table:
         if found.is_percent
         else "HYPE-time: mean of the modal exposures of blocks"
     )
-    keys = ["model", "score", "ci", "better_ci", "std", "fakes_error", "reals_error", "evaluators", "responses"]
+    keys = [
+        "model",
+        "score",
+        "ci",
+        "better_ci",
+        "std",
+        "fakes_error",
+        "reals_error",
+        "evaluators",
+        "responses",
+    ]
     rows = [{key: row[key] for key in keys if key in row} for row in found.models]
     return Table("models", f"{caption}, best first", tuple(columns), rows)
 
@@ -71,32 +86,34 @@ def _draw(found: Found, width_in: float):
     return scores(found.models, found.unit, found.level, width_in)
 
 
-def _says(found: Found) -> list[str]:
-    rows = found.models
+def not_said(count: int) -> tuple[str, ...]:
+    """Return the sentence on the models, of so many, of which no words are made."""
+    if count <= SAID:
+        return ()
+    left = count - SAID
+    return (f"The other {'model stands' if left == 1 else f'{left} models stand'} in the table.",)
+
+
+def _meaning(found: Found) -> str:
     if found.is_percent:
-        first = (
+        return (
             "The score is the share of pictures, real and fake together, that people judged wrong without any "
             "time limit, averaged over evaluators. At 50% the model's pictures could not be told from real ones "
             "by these people; above 50%, fakes passed for real more readily than the real pictures did."
         )
-    else:
-        first = (
-            "The score is an exposure: pictures flashed under a staircase that shortens after right answers and "
-            "lengthens after wrong ones, and the exposure that came up most often in a block is averaged over "
-            "blocks and evaluators. The longer people needed to look, the better the model."
-        )
-    said = [first, *(_reading(found, row) for row in rows[:6])]
-    if len(rows) > 6:
-        said.append(f"The other {len(rows) - 6} models stand in the table.")
-    return said
+    return (
+        "The score is an exposure: pictures flashed under a staircase that shortens after right answers and "
+        "lengthens after wrong ones, and the exposure that came up most often in a block is averaged over "
+        "blocks and evaluators. The longer people needed to look, the better the model."
+    )
 
 
 def _reading(found: Found, row: Row) -> str:
     who = wording.counted(row["evaluators"], "evaluator")
     if not found.is_percent:
-        text = f"{row['model']}: {found.score(row)}, from {who}."
+        text = f"{found.score(row)}, from {who}."
         return text if row["ci"] else f"{text} One evaluator tells nothing of how people differ: no interval."
-    text = f"{row['model']}: {found.score(row)} of pictures were judged wrong by {who}"
+    text = f"{found.score(row)} of pictures were judged wrong by {who}"
     sides = [
         f"{wording.share(row[key] / 100, 1)} of the {side}"
         for key, side in (("fakes_error", "fakes"), ("reals_error", "reals"))

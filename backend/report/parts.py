@@ -78,6 +78,10 @@ class Section:
     title: str
     says: tuple[str, ...]
     """Paragraphs."""
+    readings: tuple[tuple[str, str], ...] = ()
+    """What is said of each model, or metric: its name, and the words."""
+    more: tuple[str, ...] = ()
+    """Paragraphs after the readings."""
     lead: Table | None = None
     """Stands before all else in the section."""
     tables: tuple[Table, ...] = ()

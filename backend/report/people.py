@@ -63,9 +63,7 @@ def _table(found: Found, rows: list[dict]) -> Table:
 
 
 def _figure(found: Found, rows: list[dict]) -> Drawn | None:
-    keys = [
-        key for key in ("rt_median_ms", "agreement") if any(row.get(key) is not None for row in rows)
-    ]
+    keys = [key for key in ("rt_median_ms", "agreement") if any(row.get(key) is not None for row in rows)]
     if not keys:
         return None
 

@@ -33,7 +33,7 @@ def section(found: Found) -> Section | None:
         figures=(_figure(found, curves),) if curves else (),
         notes=(
             "Cost and time take each evaluator to be paid for right answers and to need some seconds a picture, "
-            "ten at a time; `openhype plan` reckons with your own numbers.",
+            "ten at a time; the command openhype plan reckons with your own numbers.",
         )
         if curves
         else (),
@@ -126,7 +126,9 @@ def _reliability(found: Found) -> list[str]:
             f"r = {wording.coefficient(models['half'])}; stepped up to all evaluators (Spearman–Brown) that is "
             f"{wording.coefficient(models['full'])} of at most 1."
         )
-    images = [(row["model"], row["image_reliability"]) for row in found.models if row.get("image_reliability")]
+    images = [
+        (row["model"], row["image_reliability"]) for row in found.models if row.get("image_reliability")
+    ]
     images = [(model, one) for model, one in images if one["full"] is not None]
     if images:
         low, high = (choose(images, key=lambda one: one[1]["full"]) for choose in (min, max))

@@ -23,7 +23,9 @@ def section(found: Found, about: About) -> Section:
     tables = [scoring]
     if about.study:
         tables.append(_table("study", "Study", about.study))
-    return Section("settings", "Settings", (_cite(found, about),), tables=tuple(tables), notes=tuple(about.notes))
+    return Section(
+        "settings", "Settings", (_cite(found, about),), tables=tuple(tables), notes=tuple(about.notes)
+    )
 
 
 def _table(name: str, caption: str, rows) -> Table:

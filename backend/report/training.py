@@ -14,13 +14,13 @@ def progress(found: Found) -> Section | None:
     for line in lines:
         first, last = line["points"][0], line["points"][-1]
         text = (
-            f"{line['model']} went from {wording.amount(first['score'], found.unit)} "
+            f"from {wording.amount(first['score'], found.unit)} "
             f"{wording.brackets(first['ci'])} at step {first['at']:,.0f} to "
             f"{wording.amount(last['score'], found.unit)} {wording.brackets(last['ci'])} at step {last['at']:,.0f}"
         )
         if line["trend"] and line["trend"]["rho"] is not None:
-            text += f" (Spearman with the step: ρ = {wording.coefficient(line['trend']['rho'])}, {wording.p_value(line['trend']['p'])})"
-        said.append(text + ".")
+            text += f" (Spearman with the step: {_rho(line['trend'])})"
+        said.append((line["model"], text + "."))
     rows = [{"model": line["model"], **point} for line in lines for point in line["points"]]
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
@@ -40,11 +40,11 @@ def progress(found: Found) -> Section | None:
         "progress",
         "Progress over training",
         f"Scores of checkpoints with their {found.level} percentile intervals, by step of training.",
-        " ".join(said),
+        " ".join(f"{name}: {text}" for name, text in said),
         draw,
         table,
     )
-    return Section("progress", "Progress over training", tuple(said), figures=(figure,))
+    return Section("progress", "Progress over training", (), readings=tuple(said), figures=(figure,))
 
 
 def metrics(found: Found, about: About) -> Section | None:
@@ -62,7 +62,7 @@ def metrics(found: Found, about: About) -> Section | None:
             if model in values
         ]
         drawn.append({**row, "points": points})
-    said = [_correlation(row) for row in rows]
+    said = [(row["metric"], _correlation(row)) for row in rows]
     columns = (
         Column("metric", lambda row: row["metric"], is_number=False),
         Column("Spearman's ρ", lambda row: wording.coefficient(row["rho"])),
@@ -90,7 +90,7 @@ def metrics(found: Found, about: About) -> Section | None:
         "metrics",
         "Scores beside automatic metrics",
         "Each model's metric (across) and score (up), with Spearman's rank correlation.",
-        " ".join(said),
+        " ".join(f"{name}: {text}" for name, text in said),
         draw,
         values,
     )
@@ -101,7 +101,8 @@ def metrics(found: Found, about: About) -> Section | None:
     return Section(
         "metrics",
         "Automatic metrics",
-        tuple(said),
+        (),
+        readings=tuple(said),
         tables=(correlations,),
         figures=(figure,) if some else (),
         notes=(note,),
@@ -110,11 +111,17 @@ def metrics(found: Found, about: About) -> Section | None:
 
 def _correlation(row: dict) -> str:
     if row["rho"] is None:
-        return f"{row['metric']}: no rank correlation from {wording.counted(row['models'], 'model')}; it takes three that differ."
-    return (
-        f"{row['metric']}: Spearman's ρ = {wording.coefficient(row['rho'])}, {wording.p_value(row['p'])}, over "
-        f"{wording.counted(row['models'], 'model')}."
-    )
+        return (
+            f"no rank correlation from {wording.counted(row['models'], 'model')}; it takes three that differ."
+        )
+    return f"Spearman's {_rho(row)}, over {wording.counted(row['models'], 'model')}."
+
+
+def _rho(found: dict) -> str:
+    """Return the correlation with its p-value: over all orders of few models, where Student's t is rough."""
+    exact = found.get("p_exact")
+    p = wording.p_value(found["p"]) if exact is None else f"{wording.p_value(exact)} over all orders"
+    return f"ρ = {wording.coefficient(found['rho'])}, {p}"
 
 
 def classes(found: Found) -> Section | None:

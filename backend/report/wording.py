@@ -53,6 +53,8 @@ def p_value(p: float | None) -> str:
     """Return `p = .023`, or `p < .001`."""
     if p is None:
         return NONE
+    if p > 0.995:
+        return "p > .99"
     return "p < .001" if p < 0.001 else f"p = {_of_one(p)}"
 
 
@@ -90,5 +92,4 @@ def short(name: str, length: int) -> str:
 
 
 def _of_one(p: float) -> str:
-    text = f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
-    return text.removeprefix("0") if float(text) < 1 else "1"
+    return (f"{p:.3f}" if p < 0.0995 else f"{p:.2f}").removeprefix("0")

@@ -26,7 +26,9 @@ def staircases(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Figu
         trials = np.arange(1, len(found["mean"]) + 1)
         axes.fill_between(trials, found["low"], found["high"], color=style.TINT, linewidth=0, step="mid")
         for trace in _some(found["traces"]):
-            axes.step(range(1, len(trace) + 1), trace, where="mid", color=style.QUIET, linewidth=0.5, alpha=0.7)
+            axes.step(
+                range(1, len(trace) + 1), trace, where="mid", color=style.QUIET, linewidth=0.5, alpha=0.7
+            )
         axes.plot(trials, found["mean"], color=style.ACCENT, linewidth=2)
         axes.set_title(short(model, style.label_length(width_in)))
         axes.grid(axis="y")
@@ -59,7 +61,9 @@ def psychometric(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Fi
         _function(axes, found["pooled"], x)
         axes.axhline(0.5, color=style.QUIET, linewidth=0.8, linestyle=(0, (4, 2)), zorder=0)
         axes.set_xscale("log")
-        ticks = [tick for tick in (13, 25, 50, 100, 200, 500, 1000, 2000) if low <= tick <= high]
+        ticks = [
+            tick for tick in (13, 25, 50, 100, 200, 500, 1000, 2000) if 0.99 * low <= tick <= 1.01 * high
+        ]
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.set_xticks([], minor=True)
         axes.set_ylim(0.35, 1.03)

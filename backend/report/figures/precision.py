@@ -28,7 +28,10 @@ def width(curves: Curves, taken: Mapping[str, int], unit: str, level: str, width
         grid = figure.add_gridspec(3, 1, height_ratios=[2.4, 1, 1])
         main, cost, time = (figure.add_subplot(grid[i, 0]) for i in range(3))
     sign = "points" if unit == "percent" else "ms"
-    _lines(main, curves, taken, width_in)
+    _lines(main, curves, width_in)
+    for count in sorted({*taken.values()}):
+        if 10 <= count <= 120:
+            main.axvline(count, color=style.QUIET, linewidth=0.7, linestyle=(0, (2, 2)), zorder=0)
     main.set_title(f"width of the {level} interval ({sign})")
     for axes, key, title in ((cost, "usd", "cost (US dollars)"), (time, "hours", "time (hours)")):
         for i, rows in enumerate(curves.values()):
@@ -46,17 +49,14 @@ def width(curves: Curves, taken: Mapping[str, int], unit: str, level: str, width
     return figure
 
 
-def _lines(axes: Axes, curves: Curves, taken: Mapping[str, int], width_in: float) -> None:
+def _lines(axes: Axes, curves: Curves, width_in: float) -> None:
     if len(curves) > len(style.SERIES):
         _bundle(axes, curves, width_in)
         return
     for i, (model, rows) in enumerate(curves.items()):
         x, y = [row["evaluators"] for row in rows], [row["width"] for row in rows]
         axes.plot(x, y, **style.series(i), markevery=4, label=short(model, style.label_length(width_in)))
-    axes.legend(title=None)
-    for count in {*taken.values()}:
-        if 10 <= count <= 120:
-            axes.axvline(count, color=style.QUIET, linewidth=0.7, linestyle=(0, (2, 2)), zorder=0)
+    axes.legend()
 
 
 def _bundle(axes: Axes, curves: Curves, width_in: float) -> None:

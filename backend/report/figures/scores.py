@@ -37,7 +37,7 @@ def scores(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
         if has_sides:
             for side, mark in (("fakes_error", "^"), ("reals_error", "v")):
                 if row[side] is not None:
-                    axes.plot(row[side], y, marker=mark, color="none", markeredgecolor=style.QUIET,
+                    axes.plot(row[side], y + 0.3, marker=mark, color="none", markeredgecolor=style.QUIET,
                               markersize=4.6, markeredgewidth=0.9, zorder=2)  # fmt: skip
     style.rows_down(axes, [short(row["model"], style.label_length(width_in)) for row in rows])
     axes.set_xlim(left=0)
