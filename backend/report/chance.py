@@ -16,16 +16,21 @@ def section(found: Found) -> Section | None:
     if tested:
         margin = tested[0]["chance"]["equivalence"]["margin"]
         said.append(
-            "A score near 50% may be guessing, or too few answers to tell. So two questions are put to the data: "
-            "is the score above 50%, so that fakes pass for real more than reals do (one-sided t-test)? And is it "
-            f"within {margin:g} points of 50%, near enough to call the pictures indistinguishable to these people "
-            "(two one-sided tests)? Only a yes to the second shows that they were; a no to the first does not."
+            "A score near 50% may be guessing, or too few answers to tell. So two questions are put to the "
+            "data: "
+            "is the score above 50%, so that fakes pass for real more than reals do (one-sided t-test)? "
+            "And is it "
+            f"within {margin:g} points of 50%, near enough to call the pictures indistinguishable to these "
+            "people "
+            "(two one-sided tests)? Only a yes to the second shows that they were; a no to the first does "
+            "not."
         )
     untested = [row["model"] for row in found.models if found.is_percent and not row.get("chance")]
     notes = []
     if untested and found.is_percent:
         notes.append(
-            f"No test for {wording.listing(untested)}: one evaluator, or evaluators whose values are all the same."
+            f"No test for {wording.listing(untested)}: one evaluator, or evaluators whose values are all "
+            "the same."
         )
     more = list(not_said(len(tested)))
     if any(row.get("detection") for row in found.models):
@@ -35,7 +40,8 @@ def section(found: Found) -> Section | None:
             "cases without bias), c is bias (above 0, people lean to “real”)."
         )
         notes.append(
-            "d′ and c are means over evaluators with Student's intervals; counts are corrected by the log-linear "
+            "d′ and c are means over evaluators with Student's intervals; counts are corrected by the "
+            "log-linear "
             "rule, so that evaluators without a single error have a value too."
             + ("" if found.is_percent else " In HYPE-time they mix answers at all exposures.")
         )
@@ -94,8 +100,10 @@ def _verdict(found: Found, row: Row) -> str:
     if is_above:
         return f"{score}; above 50% ({wording.p_value(p_above)}): hyper-realistic to these people."
     if is_below:
-        return f"{score}; below 50% ({wording.p_value(1 - p_above)}): people told it from real better than by guessing."
-    return f"{score}; neither shown to differ from 50% in either direction nor shown to be within {margin:g} points of it."
+        return f"{score}; below 50% ({wording.p_value(1 - p_above)}): people told it from real better than "
+        "by guessing."
+    return f"{score}; neither shown to differ from 50% in either direction nor shown to be within "
+    f"{margin:g} points of it."
 
 
 def _detection_tables(found: Found) -> list[Table]:

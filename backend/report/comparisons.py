@@ -14,7 +14,8 @@ def section(found: Found) -> Section | None:
         return None
     if found.data["anova"] is None:
         why = (
-            "No test between models can be made: it takes two models or more with two evaluators or more each, "
+            "No test between models can be made: it takes two models or more with two evaluators or more "
+            "each, "
             "and evaluators of a model who do not all have the same value."
         )
         return Section("pairs", "Differences between models", (why,))
@@ -93,14 +94,16 @@ def _row(name: str, statistic: str, test: dict[str, Any]) -> dict[str, Any]:
 def _figure(found: Found) -> Drawn:
     apart = sum(row["is_apart"] for row in found.pairs)
     caption = (
-        f"Differences of scores. Intervals are Tukey's, {found.level} for all pairs together: where one leaves "
+        f"Differences of scores. Intervals are Tukey's, {found.level} for all pairs together: where one "
+        "leaves "
         "out 0, the pair was told apart (filled disc)."
     )
     if len(found.pairs) > 45:
         caption = "Every model against every other, best first; filled discs are pairs that were told apart."
     elif found.is_unequal:
         caption = (
-            f"Differences of scores. Thick lines are Tukey's {found.level} intervals for all pairs together, thin "
+            f"Differences of scores. Thick lines are Tukey's {found.level} intervals for all pairs "
+            "together, thin "
             "ones Games–Howell's, which decide here; filled discs are pairs that were told apart."
         )
     return Drawn(
@@ -150,7 +153,8 @@ def _says(found: Found) -> list[str]:
     if found.is_unequal:
         said.append(
             "Evaluators of some models differ more among themselves than those of others (Brown–Forsythe "
-            f"{f_test(found.findings['equal_spread'])}), which the ANOVA and Tukey's test take to be equal. So "
+            f"{f_test(found.findings['equal_spread'])}), which the ANOVA and Tukey's test take to be "
+            "equal. So "
             + (
                 f"Welch's ANOVA stands beside it, {f_test(found.findings['welch'])}, and "
                 if found.findings.get("welch")
@@ -176,7 +180,8 @@ def _t_test(found: Found) -> str:
     text = (
         f"With two models, the unpaired t-test says the same: t({wording.degrees(test['df'])}) = "
         f"{wording.amount(test['t'], '', 2)}, {p_value(test['p'])}; {pair[0]['model']} is "
-        f"{wording.amount(test['difference'], found.points)} above {pair[1]['model']} ({found.level} interval "
+        f"{wording.amount(test['difference'], found.points)} above {pair[1]['model']} ({found.level} "
+        "interval "
         f"{wording.interval(test['ci'], found.points)})"
     )
     effect = test.get("effect")

@@ -54,7 +54,8 @@ def summary(found: Found) -> str:
     else:
         last = found.models[-1]
         text = (
-            f"Of {count} models, {best['model']} scored highest, at {found.score(best)} {unit}; {last['model']} "
+            f"Of {count} models, {best['model']} scored highest, at {found.score(best)} {unit}; "
+            f"{last['model']} "
             f"lowest, at {found.score(last)}."
         )
         if found.pairs:

@@ -10,6 +10,7 @@ import threading
 from typing import Any
 
 from backend.errors import OpenhypeError
+from backend.report.colours import VARIABLES
 from backend.report.parts import Drawn
 
 WIDE_IN = 6.9
@@ -49,8 +50,6 @@ def inline_svg(drawn: Drawn, width_in: float = WIDE_IN) -> str:
 
     What it says stands beside it, in the figure's label and its table.
     """
-    from backend.report.figures.style import VARIABLES
-
     text = _rendered(drawn, width_in, "svg").decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)

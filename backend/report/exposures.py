@@ -20,17 +20,21 @@ def section(found: Found) -> Section | None:
         return None
     at = models[0]["exposures"]["threshold_ms"]["at"]
     said = [
-        "The score takes the exposure shown most often. Two other readings of the same answers do not depend on "
+        "The score takes the exposure shown most often. Two other readings of the same answers do not "
+        "depend on "
         "ties and steps: the mean exposure at which staircases turned, and a psychometric function fitted by "
-        f"maximum likelihood, whose threshold is the exposure at which {wording.share(at)} of answers are right.",
+        f"maximum likelihood, whose threshold is the exposure at which {wording.share(at)} of answers are "
+        "right.",
     ]
     figures = [_functions(found, models[:_SHOWN_MODELS])]
     if found.findings.get("staircases"):
         figures.insert(0, _staircases(found, models[:_SHOWN_MODELS]))
     notes = [
-        "The function rises from 50% (guessing) to 1 less the lapse rate, as a logistic of log exposure. Goodness "
+        "The function rises from 50% (guessing) to 1 less the lapse rate, as a logistic of log exposure. "
+        "Goodness "
         "of fit is the deviance against simulated data sets; a small p says that the function does not fit.",
-        "Pooled answers mix people of different thresholds, which flattens the function; thresholds of evaluators "
+        "Pooled answers mix people of different thresholds, which flattens the function; thresholds of "
+        "evaluators "
         "are averaged over those whose own function reaches the accuracy within reach of their exposures.",
     ]
     return Section(
@@ -161,7 +165,8 @@ def _staircases(found: Found, models: list[Row]) -> Drawn:
         return staircases(drawn, width_in)
 
     caption = (
-        "Staircases: the mean exposure of all blocks by trial (thick), the middle 80% of blocks (band) and a few "
+        "Staircases: the mean exposure of all blocks by trial (thick), the middle 80% of blocks (band) and "
+        "a few "
         "single blocks (thin)."
     )
     ends = ", ".join(f"{name} at {one['mean'][-1]:.0f} ms" for name, one in drawn.items())
@@ -195,8 +200,10 @@ def _functions(found: Found, models: list[Row]) -> Drawn:
     return Drawn(
         "psychometric",
         "Psychometric functions",
-        f"Right answers by exposure, all evaluators of a model together (larger discs: more answers), with the "
-        f"fitted function. The diamond is the exposure at which {at} are right, with its {found.level} interval; "
+        "Right answers by exposure, all evaluators of a model together (larger discs: more answers), with "
+        "the "
+        f"fitted function. The diamond is the exposure at which {at} are right, with its {found.level} "
+        "interval; "
         "the dashed line is guessing.",
         "Curves that rise from guessing as exposures lengthen.",
         draw,

@@ -26,18 +26,22 @@ def section(found: Found, about: About) -> Section | None:
             galleries += _galleries(about, model, most, least)
     guesses = [row["number_guesses"] for row in rows]
     said = [
-        f"{wording.counted(len(rows), 'picture')} were judged {sum(guesses) / len(guesses):.1f} times on average. "
-        f"Fakes judged {FEWEST_GUESSES} times or more are ranked by the end of their {found.level} interval nearest "
+        f"{wording.counted(len(rows), 'picture')} were judged {sum(guesses) / len(guesses):.1f} times on "
+        "average. "
+        f"Fakes judged {FEWEST_GUESSES} times or more are ranked by the end of their {found.level} "
+        "interval nearest "
         "to the others, so that a picture does not lead by the luck of a few answers."
     ]
     notes = [
-        "Of many pictures judged by few people, the extremes are partly luck; new people would judge them less extremely."
+        "Of many pictures judged by few people, the extremes are partly luck; new people would judge them "
+        "less extremely."
     ]
     if not found.is_percent:
         notes.append("In HYPE-time pictures are shown for different times, which these shares mix.")
     if not ranked:
         said = [
-            f"{wording.counted(len(rows), 'picture')} were judged, none of the fakes {FEWEST_GUESSES} times or more; so none is ranked."
+            f"{wording.counted(len(rows), 'picture')} were judged, none of the fakes {FEWEST_GUESSES} "
+            "times or more; so none is ranked."
         ]
     tables = (_ranked(found, ranked),) if ranked else ()
     return Section(
@@ -91,7 +95,8 @@ def _ranked(found: Found, rows: list[dict]) -> Table:
         Column(
             f"share, {found.level} interval (%)",
             lambda row: (
-                f"{wording.amount(100 * row['error'], '', 0)} {wording.brackets([100 * end for end in row['ci']], 0)}"
+                f"{wording.amount(100 * row['error'], '', 0)} "
+                f"{wording.brackets([100 * end for end in row['ci']], 0)}"
             ),
         ),
     )

@@ -65,7 +65,10 @@ def models_table(found: Found) -> Table:
 def _figure(found: Found) -> Drawn:
     best = found.models[0]
     what = "Share of pictures judged wrong" if found.is_percent else "Threshold exposure"
-    caption = f"{what}, by model; thick lines are the bootstrap's {found.level} percentile intervals over evaluators."
+    caption = (
+        f"{what}, by model; thick lines are the bootstrap's {found.level} percentile intervals over "
+        "evaluators."
+    )
     if any(row["better_ci"] for row in found.models):
         caption += " Thin capped lines are the intervals advised instead."
     if found.is_percent:
@@ -74,7 +77,8 @@ def _figure(found: Found) -> Drawn:
         "scores",
         "Scores of the models",
         caption,
-        f"Bars of {wording.counted(len(found.models), 'model')}, best first: {best['model']} at {found.score(best)}.",
+        f"Bars of {wording.counted(len(found.models), 'model')}, best first: {best['model']} at "
+        f"{found.score(best)}.",
         lambda width_in: _draw(found, width_in),
         models_table(found),
     )
@@ -97,8 +101,10 @@ def not_said(count: int) -> tuple[str, ...]:
 def _meaning(found: Found) -> str:
     if found.is_percent:
         return (
-            "The score is the share of pictures, real and fake together, that people judged wrong without any "
-            "time limit, averaged over evaluators. At 50% the model's pictures could not be told from real ones "
+            "The score is the share of pictures, real and fake together, that people judged wrong without "
+            "any "
+            "time limit, averaged over evaluators. At 50% the model's pictures could not be told from real "
+            "ones "
             "by these people; above 50%, fakes passed for real more readily than the real pictures did."
         )
     return (
@@ -134,7 +140,8 @@ def _notes(found: Found) -> list[str]:
         else "partly by Monte Carlo"
     )
     notes = [
-        f"Intervals and SD are the bootstrap's: evaluators drawn with replacement, {how}. They tell how far the "
+        f"Intervals and SD are the bootstrap's: evaluators drawn with replacement, {how}. They tell how "
+        "far the "
         "score may move with other evaluators of the same kind."
     ]
     advised = [row for row in found.models if row["better_ci"]]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.report import drawing
+from backend.report.colours import VARIABLES
 from backend.report.parts import Report
 
 _HERE = Path(__file__).parent
@@ -40,15 +41,22 @@ def html(report: Report, files: bool = False, form: str = "") -> str:
     )
 
 
+def plain(name: str, **told: Any) -> str:
+    """Return a page of a template without drawings."""
+    from markupsafe import Markup
+
+    base = {"message": "", "asks": False, "is_wrong": False, "studies": None}
+    return _template(name).render(style=Markup(style()), **{**base, **told})
+
+
 def style() -> str:
     """Return the style sheet of pages for researchers."""
-    from backend.report.figures.style import VARIABLES
-
     own = (_HERE / "report.css").read_text("utf-8")
     light = "".join(f"{name}: {value};" for value, (name, _) in VARIABLES.items() if _is_ours(name))
     dark = "".join(f"{name}: {value};" for name, value in VARIABLES.values() if _is_ours(name))
     task = (_FRONTEND / "style.css").read_text("utf-8")
-    return f"{task}\n:root {{{light}}}\n@media screen and (prefers-color-scheme: dark) {{ :root {{{dark}}} }}\n{own}"
+    return f"{task}\n:root {{{light}}}\n@media screen and (prefers-color-scheme: dark) "
+    f"{{ :root {{{dark}}} }}\n{own}"
 
 
 def _is_ours(variable: str) -> bool:

@@ -13,8 +13,10 @@ def section(found: Found) -> Section | None:
     guessing = sum(row["guessing_p"] >= 0.05 for row in rows)
     said = [
         f"{wording.counted(len(rows), 'evaluator')}, none left out. "
-        f"{wording.counted(guessing, 'of them is', 'of them are')} not shown to do better than tossing a coin "
-        "(one-sided binomial p ≥ .05). On a model that fools people a careful evaluator looks just so, which is why "
+        f"{wording.counted(guessing, 'of them is', 'of them are')} not shown to do better than tossing a "
+        "coin "
+        "(one-sided binomial p ≥ .05). On a model that fools people a careful evaluator looks just so, "
+        "which is why "
         "this says whom to look at, not whom to exclude.",
     ]
     fast = [row for row in rows if (row.get("fast") or 0) > 0.1]
@@ -22,7 +24,8 @@ def section(found: Found) -> Section | None:
         said.append(
             "No evaluator answered more than a tenth of the pictures within 300 ms."
             if not fast
-            else f"{wording.counted(len(fast), 'evaluator')} answered more than a tenth of the pictures within 300 ms, "
+            else f"{wording.counted(len(fast), 'evaluator')} answered more than a tenth of the pictures "
+            "within 300 ms, "
             "faster than a look could decide."
         )
     far = [row for row in rows if row["z"] is not None and abs(row["z"]) > 3]
@@ -76,8 +79,10 @@ def _figure(found: Found, rows: list[dict]) -> Drawn | None:
     return Drawn(
         "evaluators",
         "Evaluators",
-        f"Each mark is an evaluator: share of right answers (across) and {what} (up). The dashed line is guessing.",
-        f"{wording.counted(len(rows), 'mark')}, accuracies from {wording.share(min(row['accuracy'] for row in rows))} "
+        f"Each mark is an evaluator: share of right answers (across) and {what} (up). The dashed line is "
+        "guessing.",
+        f"{wording.counted(len(rows), 'mark')}, accuracies from "
+        f"{wording.share(min(row['accuracy'] for row in rows))} "
         f"to {wording.share(max(row['accuracy'] for row in rows))}.",
         draw,
         _table(found, rows),

@@ -19,8 +19,10 @@ def section(found: Found) -> Section | None:
         said.append(_width_words(found, curves))
     if crossed:
         said.append(
-            "Pictures are a sample as well as people. Intervals that count both hold for other pictures of the "
-            "same model too; where everybody saw other pictures they are hardly wider, where all saw the same "
+            "Pictures are a sample as well as people. Intervals that count both hold for other pictures of "
+            "the "
+            "same model too; where everybody saw other pictures they are hardly wider, where all saw the "
+            "same "
             "few, much."
         )
     said += reliable
@@ -32,7 +34,8 @@ def section(found: Found) -> Section | None:
         tables=tuple(tables),
         figures=(_figure(found, curves),) if curves else (),
         notes=(
-            "Cost and time take each evaluator to be paid for right answers and to need some seconds a picture, "
+            "Cost and time take each evaluator to be paid for right answers and to need some seconds a "
+            "picture, "
             "ten at a time; the command openhype plan reckons with your own numbers.",
         )
         if curves
@@ -43,10 +46,14 @@ def section(found: Found) -> Section | None:
 def _width_words(found: Found, curves: dict[str, list]) -> str:
     worst = max(curves, key=lambda model: curves[model][0]["width"])
     by_count = {row["evaluators"]: row for row in curves[worst]}
-    text = "An interval narrows with the square root of the number of evaluators: half the width takes four times as many."
+    text = (
+        "An interval narrows with the square root of the number of evaluators: half the width takes four "
+        "times as many."
+    )
     if 30 in by_count and 120 in by_count:
         text += (
-            f" For {worst}, whose evaluators differ most, {wording.amount(by_count[30]['width'], found.points)} wide "
+            f" For {worst}, whose evaluators differ most, "
+            f"{wording.amount(by_count[30]['width'], found.points)} wide "
             f"with 30 evaluators becomes {wording.amount(by_count[120]['width'], found.points)} with 120."
         )
     return text
@@ -56,7 +63,8 @@ def _figure(found: Found, curves: dict[str, list]) -> Drawn:
     return Drawn(
         "width",
         "Interval width against the number of evaluators",
-        f"Width of the {found.level} bootstrap interval with 10 to 120 evaluators drawn from those there are, "
+        f"Width of the {found.level} bootstrap interval with 10 to 120 evaluators drawn from those there "
+        "are, "
         "and what so many would cost and take. A dotted line marks how many a model has.",
         f"Lines of {wording.counted(len(curves), 'model')} that fall as evaluators are added.",
         lambda width_in: _draw(found, curves, width_in),
@@ -122,8 +130,10 @@ def _reliability(found: Found) -> list[str]:
     models = found.findings.get("reliability")
     if models and models["full"] is not None:
         said.append(
-            "Reliability: halves of the evaluators, split at random, put the models in scores that correlate at "
-            f"r = {wording.coefficient(models['half'])}; stepped up to all evaluators (Spearman–Brown) that is "
+            "Reliability: halves of the evaluators, split at random, put the models in scores that "
+            "correlate at "
+            f"r = {wording.coefficient(models['half'])}; stepped up to all evaluators (Spearman–Brown) "
+            "that is "
             f"{wording.coefficient(models['full'])} of at most 1."
         )
     images = [

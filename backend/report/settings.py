@@ -47,6 +47,7 @@ def _text(value: object) -> str:
 def _cite(found: Found, about: About) -> str:
     method = "HYPE-infinity" if found.is_percent else "HYPE-time"
     return (
-        f"{method} (Zhou et al., 2019: HYPE: A Benchmark for Human eYe Perceptual Evaluation of Generative Models), "
+        f"{method} (Zhou et al., 2019: HYPE: A Benchmark for Human eYe Perceptual Evaluation of Generative "
+        "Models), "
         f"scored with openhype {about.version} on {about.date}."
     )

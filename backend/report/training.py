@@ -16,7 +16,8 @@ def progress(found: Found) -> Section | None:
         text = (
             f"from {wording.amount(first['score'], found.unit)} "
             f"{wording.brackets(first['ci'])} at step {first['at']:,.0f} to "
-            f"{wording.amount(last['score'], found.unit)} {wording.brackets(last['ci'])} at step {last['at']:,.0f}"
+            f"{wording.amount(last['score'], found.unit)} {wording.brackets(last['ci'])} at step "
+            f"{last['at']:,.0f}"
         )
         if line["trend"] and line["trend"]["rho"] is not None:
             text += f" (Spearman with the step: {_rho(line['trend'])})"
@@ -95,7 +96,8 @@ def metrics(found: Found, about: About) -> Section | None:
         values,
     )
     note = (
-        "A rank correlation over few models is very unsure: with six models, ρ must pass .83 in size for p < .05 by "
+        "A rank correlation over few models is very unsure: with six models, ρ must pass .83 in size for p "
+        "< .05 by "
         "Student's t. Metrics such as FID fall as models get better, so that agreement is a negative ρ."
     )
     return Section(
@@ -140,7 +142,8 @@ def classes(found: Found) -> Section | None:
     ]
     table = Table("classes", "Scores by class", tuple(columns), rows, shown=200)
     said = (
-        f"Scores by class, for {wording.counted(len(found_classes), 'class', 'classes')}. Each is from a part of the "
+        f"Scores by class, for {wording.counted(len(found_classes), 'class', 'classes')}. Each is from a "
+        "part of the "
         "answers, so that its interval is wider; differences between classes are not tested here.",
     )
     return Section("classes", "Classes", said, tables=(table,))

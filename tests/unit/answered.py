@@ -28,7 +28,7 @@ def infinity(models=INFINITY, evaluators=30, images=100, seed=1, spread=0.08, **
                         "trial_index": trial,
                         "truth": truth,
                         "response": truth if not is_wrong else {"real": "fake", "fake": "real"}[truth],
-                        "stimulus": f"{truth}-{model if truth == 'fake' else 'photo'}-{rng.randrange(200)}.png",
+                        "stimulus": f"{model if truth == 'fake' else 'photo'}-{rng.randrange(200)}.png",
                         "rt": max(200.0, rng.gauss(1100, 350)),
                         **{name: rng.choice(values) for name, values in columns.items()},
                     }

@@ -68,6 +68,7 @@ def _bundle(axes: Axes, curves: Curves, width_in: float) -> None:
                   linewidth=0.6, alpha=0.6)  # fmt: skip
     for i, model in enumerate((order[-1], order[0])):
         rows = curves[model]
+        name = f"{short(model, style.label_length(width_in))} ({('widest', 'narrowest')[i]})"
         axes.plot([r["evaluators"] for r in rows], [r["width"] for r in rows], **style.series(i), markevery=4,
-                  label=f"{short(model, style.label_length(width_in))} ({('widest', 'narrowest')[i]})")  # fmt: skip
+                  label=name)  # fmt: skip
     axes.legend()

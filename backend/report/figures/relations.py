@@ -66,7 +66,7 @@ def _scatter(axes: Axes, one: Mapping[str, Any], is_named: bool) -> None:
         axes.plot(point["value"], point["score"], marker="o", color=style.ACCENT, markeredgecolor=style.CARD)
         if is_named:
             axes.annotate(short(point["model"], 14), (point["value"], point["score"]), xytext=(0, 5),
-                          textcoords="offset points", ha="center", fontsize=7.5, color=style.QUIET)  # fmt: skip
+                          textcoords="offset points", ha="center", fontsize=7.5, color=style.INK)  # fmt: skip
 
 
 def evaluators(rows: Sequence[Mapping[str, Any]], models: Sequence[str], key: str, width_in: float) -> Figure:

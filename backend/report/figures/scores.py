@@ -27,10 +27,8 @@ def scores(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
         if row["ci"]:
             axes.plot(row["ci"], [y, y], color=style.ACCENT, linewidth=3.4, solid_capstyle="butt", zorder=3)
         if row["better_ci"]:
-            axes.errorbar(
-                row["score"], y, xerr=[[row["score"] - row["better_ci"][0]], [row["better_ci"][1] - row["score"]]],
-                color=style.INK, linewidth=0.9, capsize=3.4, capthick=0.9, zorder=4,
-            )  # fmt: skip
+            axes.plot(row["better_ci"], [y, y], color=style.INK, linewidth=0.9, marker="|", markersize=7,
+                      zorder=4)  # fmt: skip
         axes.plot(
             row["score"], y, marker="o", color=style.CARD, markeredgecolor=style.INK, markersize=5.2, zorder=5
         )

@@ -1,8 +1,7 @@
-"""How figures look: colours with their dark counterparts, marks, type, and axes without clutter.
+"""How figures look: marks, type, and axes without clutter.
 
 Series differ by mark and line besides colour (Okabe and Ito's, which colour-blind people tell apart), so
-that a figure can be read in greyscale. Colours are named in light; `drawing.py` turns them into the
-page's own, so that a figure follows light and dark.
+that a figure can be read in greyscale.
 """
 
 from collections.abc import Sequence
@@ -10,31 +9,12 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-INK = "#1d2329"
-QUIET = "#59626b"
-LINE = "#d5d2cc"
-CARD = "#ffffff"
-TINT = "#cfe0ec"
-ACCENT = "#1f5f8b"
-SERIES = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#56b4e9", "#e69f00")
+from backend.report.colours import ACCENT, CARD, INK, LINE, QUIET, SERIES, TINT
+
+__all__ = ["ACCENT", "CARD", "INK", "LINE", "QUIET", "SERIES", "TINT"]
+
 MARKS = ("o", "s", "^", "D", "v", "P")
 LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
-
-VARIABLES = {
-    INK: ("--ink", "#e9e7e3"),
-    QUIET: ("--quiet", "#a5adb5"),
-    LINE: ("--line", "#3a4148"),
-    CARD: ("--card", "#22272c"),
-    TINT: ("--tint", "#2c475b"),
-    ACCENT: ("--accent", "#8fc4ea"),
-    **{
-        light: (f"--series-{i}", dark)
-        for i, (light, dark) in enumerate(
-            zip(SERIES, ("#5cb3e6", "#ff9a52", "#4fcfa5", "#d98fcf", "#a5dcff", "#ffc94d"), strict=True), 1
-        )
-    },
-}
-"""By colour in light: the page's variable of it, and its value in dark."""
 
 _FAMILIES = ("Helvetica Neue", "Helvetica", "Arial", "Liberation Sans", "DejaVu Sans")
 _SIZE = 9
