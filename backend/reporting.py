@@ -3,7 +3,7 @@
 A study tells when it ran, its settings, and shows its pictures; a file tells its name.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -11,16 +11,19 @@ from typing import Any
 
 from backend import __version__
 from backend.datadir import DataDir
+from backend.errors import InvalidInput
 from backend.protocol import to_json
 from backend.records import Study
 from backend.report import drawing, images, page, thumbnails
 from backend.report.compose import compose
 from backend.report.found import About, Found
+from backend.report.leaderboard import Entry, leaderboard
 from backend.report.parts import Report
 from backend.stores import Store
 
 _UNTOLD = {
-    "method", "title", "consent_text", "consent_version", "panel_parameters", "evaluator_parameter", "redirect_url",
+    "method", "title", "consent_text", "consent_version", "panel_parameters", "evaluator_parameter",
+    "redirect_url",
 }  # fmt: skip
 """Settings that say nothing of the measurement."""
 
@@ -53,10 +56,14 @@ def study_report(
     found = study_findings(store, study, Question(metrics=asked.metrics), asked.exposures, **asked.options)
     pictures = thumbnails.thumbnails(data.images(study.name), images.pictured(Found(found)))
     about = _about(store, study, now)
+    settings = [("exposures scored", asked.exposures)] if study.protocol.method == "time" else []
     about = replace(
-        about, title=asked.title or about.title, metrics=asked.metrics, thumbnails=pictures,
-        study=[*about.study, ("exposures scored", asked.exposures)] if asked.exposures != "nominal" else about.study,
-    )  # fmt: skip
+        about,
+        title=asked.title or about.title,
+        metrics=asked.metrics,
+        thumbnails=pictures,
+        study=[*about.study, *settings],
+    )
     return compose({**found, "warnings": [*_simulated(store, study), *found["warnings"]]}, about)
 
 
@@ -84,8 +91,15 @@ def file_report(path: Path, now: datetime, asked: Asked | None = None) -> Report
     study = [("exposures scored", asked.exposures)] if answers.method == "time" else []
     return compose(
         found,
-        About(asked.title or path.stem, path.name, f"{now:%Y-%m-%d}", __version__, study=study, metrics=asked.metrics),
-    )  # fmt: skip
+        About(
+            asked.title or path.stem,
+            path.name,
+            f"{now:%Y-%m-%d}",
+            __version__,
+            study=study,
+            metrics=asked.metrics,
+        ),
+    )
 
 
 def _about(store: Store, study: Study, now: datetime) -> About:
@@ -124,3 +138,35 @@ def _simulated(store: Store, study: Study) -> list[str]:
     if not count:
         return []
     return [f"{count} of {len(finished)} sessions are simulated; nobody looked at the pictures in them"]
+
+
+def study_entry(store: Store, study: Study, level: float) -> Entry:
+    """Return a study's line of a leaderboard; errors as `study_report`."""
+    from backend.results import study_findings
+
+    found = study_findings(store, study, level=level)
+    told = {**found, "warnings": [*_simulated(store, study), *found["warnings"]]}
+    return Entry(study.name, collected(store, study), told)
+
+
+def file_entry(path: Path, level: float) -> Entry:
+    """Return a responses file's line of a leaderboard; errors as `file_report`."""
+    from backend.findings import findings
+    from backend.responses import read_answers
+
+    return Entry(path.stem, "", findings(read_answers(path), level=level))
+
+
+def leaderboard_of(entries: Sequence[Entry], title: str, now: datetime) -> Report:
+    """Return the page of several studies.
+
+    Raises:
+        InvalidInput: two entries of one name.
+        NotInstalled: there is nothing to draw with.
+    """
+    drawing.check_plots()
+    names = [entry.name for entry in entries]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InvalidInput(f"two entries of the leaderboard are called {twice[0]!r}; rename one of the files")
+    return leaderboard(entries, title or "Leaderboard", f"{now:%Y-%m-%d}", __version__)

@@ -68,7 +68,8 @@ def _chance_table(found: Found, tested: list[Row]) -> Table:
         }
         for row in tested
     ]
-    level = wording.level(tested[0]["chance"]["equivalence"]["ci_level"])
+    ci_level = tested[0]["chance"]["equivalence"]["ci_level"]
+    level = "" if ci_level is None else f"{wording.level(ci_level)} "
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("score (%)", lambda row: wording.amount(row["score"])),
@@ -79,7 +80,7 @@ def _chance_table(found: Found, tested: list[Row]) -> Table:
             ),
         ),
         Column("p", lambda row: wording.bare_p(row["hyperrealism_p"])),
-        Column(f"{level} interval", lambda row: wording.brackets(row["equivalence_ci"])),
+        Column(f"{level}interval", lambda row: wording.brackets(row["equivalence_ci"])),
         Column("p (equivalence)", lambda row: wording.bare_p(row["equivalence_p"])),
         Column("verdict", lambda row: row["verdict"], is_number=False),
     )

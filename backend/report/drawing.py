@@ -9,7 +9,7 @@ import re
 import threading
 from typing import Any
 
-from backend.errors import OpenhypeError
+from backend.errors import NotInstalled
 from backend.report.colours import VARIABLES
 from backend.report.parts import Drawn
 
@@ -21,18 +21,12 @@ _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _PATHS = re.compile(r' (?:d|points|transform|x|y|style)="[^"]*"')
 
 
-class NoPlots(OpenhypeError):
-    """matplotlib is not installed."""
-
-    code = "no_plots"
-
-
 def check_plots() -> None:
-    """Raise where there is nothing to draw with."""
+    """Raise NotInstalled where there is nothing to draw with."""
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
-        raise NoPlots("reports need matplotlib; install it with: pip install 'openhype[report]'")
+        raise NotInstalled("reports need matplotlib; install it with: pip install 'openhype[report]'")
 
 
 def svg(drawn: Drawn, width_in: float = WIDE_IN) -> str:

@@ -33,9 +33,9 @@ def section(found: Found) -> Section | None:
         "The function rises from 50% (guessing) to 1 less the lapse rate, as a logistic of log exposure. "
         "Goodness "
         "of fit is the deviance against simulated data sets; a small p says that the function does not fit.",
-        "Pooled answers mix people of different thresholds, which flattens the function; thresholds of "
-        "evaluators "
-        "are averaged over those whose own function reaches the accuracy within reach of their exposures.",
+        "Pooled answers mix people of different thresholds, which flattens the function; the threshold of "
+        "evaluators is their median where more than half of them came to it, those who did not counting as "
+        "longer. A mean over those who did is too short where some did not.",
     ]
     return Section(
         "exposures",
@@ -56,14 +56,24 @@ def _reading(found: Found, row: Row) -> str:
         parts.append(
             f"reversals {wording.amount(turned['mean'], 'ms')} ({wording.interval(turned['ci'], 'ms')})"
         )
-    if own["mean"] is not None:
-        parts.append(
-            f"threshold {wording.amount(own['mean'], 'ms')} ({wording.interval(own['ci'], 'ms')}) over "
-            f"{own['evaluators']} of {wording.counted(row['evaluators'], 'evaluator')}"
-        )
-    else:
-        parts.append("no evaluator's function reaches the threshold within the exposures shown")
+    value, ci = _threshold(own)
+    if value is not None:
+        parts.append(f"threshold {wording.amount(value, 'ms')} ({wording.interval(ci, 'ms')}), the "
+                     f"{_summary(own)} over evaluators")  # fmt: skip
+    beyond = row["evaluators"] - own["evaluators"]
+    if beyond:
+        parts.append(f"{wording.counted(beyond, 'evaluator')} did not come to it within the exposures shown")
     return f"{'; '.join(parts)}."
+
+
+def _summary(own: Row) -> str:
+    """Return which summary of evaluators' thresholds is advised."""
+    return "median" if own.get("advised") == "median" else "mean"
+
+
+def _threshold(own: Row) -> tuple[float | None, list | None]:
+    """Return the advised summary of evaluators' thresholds with its interval."""
+    return (own["median"], own["median_ci"]) if _summary(own) == "median" else (own["mean"], own["ci"])
 
 
 def _thresholds(found: Found, models: list[Row]) -> Table:
@@ -77,8 +87,9 @@ def _thresholds(found: Found, models: list[Row]) -> Table:
                 "score_ci": row["better_ci"] or row["ci"],
                 "reversal_ms": one["reversal_ms"]["mean"],
                 "reversal_ci": one["reversal_ms"]["ci"],
-                "threshold_ms": one["threshold_ms"]["mean"],
-                "threshold_ci": one["threshold_ms"]["ci"],
+                "threshold_ms": _threshold(one["threshold_ms"])[0],
+                "threshold_ci": _threshold(one["threshold_ms"])[1],
+                "threshold_summary": _summary(one["threshold_ms"]),
                 "threshold_evaluators": one["threshold_ms"]["evaluators"],
             }
         )
@@ -87,7 +98,8 @@ def _thresholds(found: Found, models: list[Row]) -> Table:
         Column("mode (ms)", _with_interval("score", "score_ci")),
         Column("reversals (ms)", _with_interval("reversal_ms", "reversal_ci")),
         Column("threshold (ms)", _with_interval("threshold_ms", "threshold_ci")),
-        Column("thresholds of", lambda row: wording.counted(row["threshold_evaluators"], "evaluator")),
+        Column("which is the", lambda row: row["threshold_summary"], is_number=False),
+        Column("who came to it", lambda row: str(row["threshold_evaluators"])),
     )
     return Table(
         "thresholds", f"Three readings of the exposures, with {found.level} intervals", columns, rows

@@ -50,6 +50,13 @@ def section(found: Found, about: About) -> Section | None:
     )  # fmt: skip
 
 
+def pictured(found: Found) -> list[str]:
+    """Return the names of the pictures that the page would show."""
+    rows = found.findings.get("images") or []
+    sides = (side for model in found.names[:_MODELS] for side in extremes(rows, model))
+    return [row["image_path"] for side in sides for row in side]
+
+
 def extremes(rows: Sequence[Row], model: str) -> tuple[list[Row], list[Row]]:
     """Return a model's most and least fooling fakes; a picture is in one of the lists at most."""
     fakes = [

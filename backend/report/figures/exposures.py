@@ -56,8 +56,9 @@ def psychometric(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Fi
     x = np.geomspace(low, high, 120)
     for axes, (model, found) in zip(panels, models.items(), strict=True):
         for ms, part, total in _binned(found["points"]):
+            size = 2 + 6 * (total / max(1, _largest(found["points"]))) ** 0.5
             axes.plot(ms, part, marker="o", color=style.TINT, markeredgecolor=style.ACCENT,
-                      markeredgewidth=0.7, markersize=2 + 6 * (total / max(1, _largest(found["points"]))) ** 0.5)  # fmt: skip
+                      markeredgewidth=0.7, markersize=size)  # fmt: skip
         _function(axes, found["pooled"], x)
         axes.axhline(0.5, color=style.QUIET, linewidth=0.8, linestyle=(0, (4, 2)), zorder=0)
         axes.set_xscale("log")

@@ -62,7 +62,7 @@ def _legend(
     words = ["score"]
     if has_ci:
         marks.append(Line2D([], [], color=style.ACCENT, linewidth=3.4))
-        words.append(f"{level} percentile interval")
+        words.append(f"{level} percentile interval" if level else "interval")
     if is_advised:
         marks.append(Line2D([], [], color=style.INK, linewidth=0.9, marker="|", markersize=7))
         words.append(f"better {level} interval")
