@@ -57,11 +57,13 @@ def _section(method: str, entries: Sequence[Entry]) -> Section:
     rows = _rows(entries)
     table = _table(method, rows)
     says = (
-        "Models in the order of their scores, each with the study in which it was judged. Scores of one study are "
+        "Models in the order of their scores, each with the study in which it was judged. Scores of one "
+        "study are "
         "compared, with tests, in that study's own report."
     )
     notes = (
-        "Between studies the evaluators differ, and so may the pictures, the pay and the day. A difference between "
+        "Between studies the evaluators differ, and so may the pictures, the pay and the day. A difference "
+        "between "
         "models of two studies mixes these with the models; judge both in one study to tell them apart.",
     )
     return Section(

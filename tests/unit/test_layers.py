@@ -14,9 +14,10 @@ PURE = {
     "answers", "scoring", "findings", "tables", "shown", "observer", "settling", "flashes", "reading.columns",
     "report", "report.wording", "report.parts", "report.found", "report.colours", "report.models",
     "report.comparisons", "report.chance", "report.exposures", "report.training", "report.precision",
-    "report.images", "report.people", "report.settings", "report.compose", "report.leaderboard", "report.writing",
-    "report.drawing", "report.page", "report.figures", "report.figures.style", "report.figures.scores",
-    "report.figures.precision", "report.figures.exposures", "report.figures.relations",
+    "report.images", "report.people", "report.settings", "report.compose", "report.leaderboard",
+    "report.writing", "report.drawing", "report.page", "report.figures", "report.figures.style",
+    "report.figures.scores", "report.figures.precision", "report.figures.exposures",
+    "report.figures.relations",
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
