@@ -101,10 +101,9 @@ def _verdict(found: Found, row: Row) -> str:
     if is_above:
         return f"{score}; above 50% ({wording.p_value(p_above)}): hyper-realistic to these people."
     if is_below:
-        return f"{score}; below 50% ({wording.p_value(1 - p_above)}): people told it from real better than "
-        "by guessing."
-    return f"{score}; neither shown to differ from 50% in either direction nor shown to be within "
-    f"{margin:g} points of it."
+        below = f"below 50% ({wording.p_value(1 - p_above)})"
+        return f"{score}; {below}: people told it from real better than by guessing."
+    return f"{score}; neither shown to differ from 50%, nor shown to be within {margin:g} points of it."
 
 
 def _detection_tables(found: Found) -> list[Table]:

@@ -55,8 +55,8 @@ def style() -> str:
     light = "".join(f"{name}: {value};" for value, (name, _) in VARIABLES.items() if _is_ours(name))
     dark = "".join(f"{name}: {value};" for name, value in VARIABLES.values() if _is_ours(name))
     task = (_FRONTEND / "style.css").read_text("utf-8")
-    return f"{task}\n:root {{{light}}}\n@media screen and (prefers-color-scheme: dark) "
-    f"{{ :root {{{dark}}} }}\n{own}"
+    in_dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{{dark}}} }}"
+    return f"{task}\n:root {{{light}}}\n{in_dark}\n{own}"
 
 
 def _is_ours(variable: str) -> bool:
