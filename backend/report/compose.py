@@ -51,6 +51,8 @@ def summary(found: Found) -> str:
     unit = "of pictures judged wrong" if found.is_percent else "of exposure"
     if count == 1:
         text = f"{best['model']} scored {found.score(best)} {unit}."
+    elif best["score"] == found.models[-1]["score"]:
+        text = f"All {count} models scored {found.score(best)} {unit}."
     else:
         last = found.models[-1]
         text = (

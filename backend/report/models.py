@@ -65,10 +65,9 @@ def models_table(found: Found) -> Table:
 def _figure(found: Found) -> Drawn:
     best = found.models[0]
     what = "Share of pictures judged wrong" if found.is_percent else "Threshold exposure"
-    caption = (
-        f"{what}, by model; thick lines are the bootstrap's {found.level} percentile intervals over "
-        "evaluators."
-    )
+    caption = f"{what}, by model."
+    if any(row["ci"] for row in found.models):
+        caption += f" Thick lines are the bootstrap's {found.level} percentile intervals over evaluators."
     if any(row["better_ci"] for row in found.models):
         caption += " Thin capped lines are the intervals advised instead."
     if found.is_percent:
@@ -102,10 +101,8 @@ def _meaning(found: Found) -> str:
     if found.is_percent:
         return (
             "The score is the share of pictures, real and fake together, that people judged wrong without "
-            "any "
-            "time limit, averaged over evaluators. At 50% the model's pictures could not be told from real "
-            "ones "
-            "by these people; above 50%, fakes passed for real more readily than the real pictures did."
+            "any time limit, averaged over evaluators. Guessing gives 50%. Above 50%, people are misled: "
+            "fakes pass for real more readily than the real pictures do."
         )
     return (
         "The score is an exposure: pictures flashed under a staircase that shortens after right answers and "
@@ -131,6 +128,8 @@ def _reading(found: Found, row: Row) -> str:
 
 
 def _notes(found: Found) -> list[str]:
+    if not any(row["ci"] for row in found.models):
+        return []
     settings = found.data["settings"]
     how = (
         "computed exactly, without random numbers"

@@ -87,8 +87,14 @@ def level(value: float) -> str:
 
 
 def short(name: str, length: int) -> str:
-    """Return a name cut to a length, for figures; the tables have it whole."""
-    return name if len(name) <= length else name[: length - 1].rstrip() + "…"
+    """Return a name cut to a length, for figures; the tables have it whole.
+
+    The end stays: names that begin alike mostly differ there, as `name@4000` and `name@9000`.
+    """
+    if len(name) <= length:
+        return name
+    tail = length * 2 // 5
+    return f"{name[: length - tail - 1].rstrip()}…{name[-tail:].lstrip()}"
 
 
 def _of_one(p: float) -> str:

@@ -28,15 +28,14 @@ def scores(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
             axes.plot(row["ci"], [y, y], color=style.ACCENT, linewidth=3.4, solid_capstyle="butt", zorder=3)
         if row["better_ci"]:
             axes.plot(row["better_ci"], [y, y], color=style.INK, linewidth=0.9, marker="|", markersize=7,
-                      zorder=4)  # fmt: skip
-        axes.plot(
-            row["score"], y, marker="o", color=style.CARD, markeredgecolor=style.INK, markersize=5.2, zorder=5
-        )
+                      clip_on=False, zorder=4)  # fmt: skip
+        axes.plot(row["score"], y, marker="o", color=style.CARD, markeredgecolor=style.INK, markersize=5.2,
+                  clip_on=False, zorder=5)  # fmt: skip
         if has_sides:
             for side, mark in (("fakes_error", "^"), ("reals_error", "v")):
                 if row[side] is not None:
                     axes.plot(row[side], y + 0.3, marker=mark, color="none", markeredgecolor=style.QUIET,
-                              markersize=4.6, markeredgewidth=0.9, zorder=2)  # fmt: skip
+                              markersize=4.6, markeredgewidth=0.9, clip_on=False, zorder=2)  # fmt: skip
     style.rows_down(axes, [short(row["model"], style.label_length(width_in)) for row in rows])
     axes.set_xlim(left=0)
     axes.set_xlabel("pictures judged wrong (%)" if unit == "percent" else "score (ms)")
