@@ -109,7 +109,7 @@ def _about(store: Store, study: Study, now: datetime) -> About:
         if name not in _UNTOLD and value not in (None, "")
     ]
     return About(
-        title=f"{study.name}: {study.protocol.title}",
+        title=f"Results of {study.name}",
         source=f"study {study.name}",
         date=f"{now:%Y-%m-%d}",
         version=__version__,
