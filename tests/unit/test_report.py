@@ -11,8 +11,6 @@ from html.parser import HTMLParser
 
 import pytest
 
-from backend.errors import InvalidInput, NotFound
-from backend.reading.metrics import read_metrics
 from backend.report import drawing, page, wording, writing
 from backend.report.compose import compose
 from backend.report.directory import write
@@ -348,33 +346,3 @@ def test_a_leaderboard_keeps_methods_apart_and_orders_by_score():
     assert [row["study"] for row in time.lead.rows] == ["flashes"]
     assert "%" not in time.lead.columns[3].head
     assert "Between studies the evaluators differ" in page.html(board)
-
-
-def test_metrics_are_read_by_metric_and_model(tmp_path):
-    path = tmp_path / "metrics.csv"
-    path.write_text("model,FID,KID\na,5.1,0.002\nb,40,\n")
-
-    assert read_metrics(path) == {"FID": {"a": 5.1, "b": 40.0}, "KID": {"a": 0.002}}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("name,FID\na,1\n", "must have the column 'model'"),
-        ("model\na\n", "a column for each metric"),
-        ("model,FID\na,low\n", "line 2: FID must be a number, not 'low'"),
-        ("model,FID\na,nan\n", "must be a number, not 'nan'"),
-        ("model,FID\na,1\na,2\n", "line 3: model 'a' stands there twice"),
-    ],
-)
-def test_a_bad_file_of_metrics_is_refused(tmp_path, text, message):
-    path = tmp_path / "metrics.csv"
-    path.write_text(text)
-
-    with pytest.raises(InvalidInput, match=message):
-        read_metrics(path)
-
-
-def test_a_file_of_metrics_that_is_not_there_is_said(tmp_path):
-    with pytest.raises(NotFound, match="there is no file"):
-        read_metrics(tmp_path / "none.csv")
