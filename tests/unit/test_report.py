@@ -346,3 +346,15 @@ def test_a_leaderboard_keeps_methods_apart_and_orders_by_score():
     assert [row["study"] for row in time.lead.rows] == ["flashes"]
     assert "%" not in time.lead.columns[3].head
     assert "Between studies the evaluators differ" in page.html(board)
+
+
+def test_where_half_do_not_come_to_the_threshold_that_of_all_answers_is_told():
+    report = report_of(answered.time({"slow": 450, "fast": 120}, evaluators=8), "time")
+    (table,) = (table for table in report.tables if table.name == "thresholds")
+
+    slow, fast = table.rows
+    own = [row["exposures"]["threshold_ms"] for row in report.data["findings"]["models"]]
+    assert [one["advised"] for one in own] == ["pooled", "median"]
+    pooled = report.data["findings"]["models"][0]["exposures"]["pooled"]
+    assert (slow["threshold_ms"], slow["threshold_ci"]) == (pooled["threshold_ms"], pooled["ci"])
+    assert (fast["threshold_ms"], fast["threshold_ci"]) == (own[1]["median"], own[1]["median_ci"])
