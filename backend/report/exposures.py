@@ -33,7 +33,8 @@ def section(found: Found) -> Section | None:
         "The function rises from 50% (guessing) to 1 less the lapse rate, as a logistic of log exposure. "
         "Goodness "
         "of fit is the deviance against simulated data sets; a small p says that the function does not fit.",
-        "The threshold is the median of evaluators, those who did not come to it counting as longer; where half "
+        "The threshold is the median of evaluators, those who did not come to it counting as longer; where "
+        "half "
         "or more did not, it is that of all answers together, which mix people and so flatten the function.",
     ]
     return Section(
