@@ -47,7 +47,7 @@ $(BIN)/python:
 
 $(STAMPS)/demo: pyproject.toml | $(BIN)/python
 	mkdir -p $(STAMPS)
-	$(BIN)/python -m pip install --quiet --editable '.[demo]'
+	$(BIN)/python -m pip install --quiet --editable '.[demo,report]'
 	touch $@
 
 $(STAMPS)/dev: pyproject.toml | $(BIN)/python

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from backend import __version__
-from backend.commands import moves, plans, scores, service, studies
+from backend.commands import moves, plans, reports, scores, service, studies
 from backend.commands.world import World
 from backend.errors import OpenhypeError
 
@@ -43,5 +43,6 @@ for _command in (
     scores.score, scores.export, scores.settling,
     moves.copy, moves.costs,
     plans.plan,
+    reports.report, reports.leaderboard,
 ):  # fmt: skip
     main.add_command(_command)

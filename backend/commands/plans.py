@@ -75,6 +75,6 @@ def _draw(made: dict[str, Any], out: Path) -> None:
         import matplotlib  # noqa: F401
     except ImportError:
         raise InvalidInput("pictures need matplotlib: pip install 'openhype[report]'") from None
-    from backend.report.figures_plan import draw_plan
+    from backend.report.figures.plan import draw_plan
 
     draw_plan(made).savefig(out)

@@ -29,7 +29,9 @@ def _serve(world: World, host: str, port: int, opened: Any = None) -> None:
     base = f"http://{host}:{server.effective_port}"
     for study in world.store.studies():
         click.echo(f"{study.kind} {study.name}: {base}/s/{study.name}")
-    click.echo(f"researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C")
+    click.echo(
+        f"results: {base}/results; researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C"
+    )
     sys.stdout.flush()
     if opened is not None:
         opened(base)

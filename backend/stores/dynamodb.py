@@ -190,6 +190,9 @@ class DynamoStore:
                         _count(counts, entry.model)
         return counts
 
+    def finished(self, study: str) -> tuple[int, str]:
+        return Tally(self._calls, study).finished()
+
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
         self._write(session_id, expected_version, cursor, None)
 
@@ -337,7 +340,7 @@ class DynamoStore:
             item["b"] = {"B": packed}
         self._calls.put(item)
         finished = session.model if cursor.state == "finished" else None
-        Tally(self._calls, session.study).close(session.id, finished)
+        Tally(self._calls, session.study).close(session.id, finished, cursor.last_at)
 
     def _is_packed(self, session: Session) -> bool:
         return self._calls.get(items.of_closed(session), session.id) is not None

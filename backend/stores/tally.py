@@ -18,7 +18,7 @@ from backend.stores.calls import Calls, Item, Refused
 
 SHARDS = 64
 """A thousand open sessions are then 16 an item, which is about a kilobyte."""
-_OPEN, _FINISHED, _ERASED = "a", "f", "e"
+_OPEN, _FINISHED, _ERASED, _NEWEST = "a", "f", "e", "n"
 _DIGITS = 10
 
 
@@ -52,6 +52,14 @@ class Tally:
         counts = {model: count for model, count in finished.items() if count}
         return sorted(entries, key=lambda entry: entry.session), counts
 
+    def finished(self) -> tuple[int, str]:
+        """Return how many sessions are finished, and when the newest was (UTC, ISO 8601; '' for none)."""
+        count, newest = 0, ""
+        for item in self._calls.many((self._place(shard), "-") for shard in range(SHARDS)):
+            count += sum(int(value["N"]) for name, value in item.items() if name.startswith(_FINISHED))
+            newest = max(newest, item[_NEWEST]["S"] if _NEWEST in item else "")
+        return count, newest if count else ""
+
     def open(self, entry: OpenSession) -> None:
         """Add a session; one that is there is left as it is."""
         self._set(entry, "attribute_not_exists(#a)")
@@ -60,13 +68,17 @@ class Tally:
         """Store what was found of an open session; one that was closed meanwhile stays closed."""
         self._set(entry, "attribute_exists(#a)")
 
-    def close(self, session: str, counted: str | None) -> None:
-        """Take a session away, and count it for the model `counted`; a second time changes nothing."""
+    def close(self, session: str, counted: str | None, at: str = "") -> None:
+        """Take a session away, and count it for the model `counted`; a second time changes nothing.
+
+        Args:
+            at: when it was finished.
+        """
         change, names, values = "REMOVE #a", {"#a": _OPEN + session}, {}
         if counted is not None:
-            change += " ADD #f :one"
-            names["#f"] = _FINISHED + counted
-            values = {":one": {"N": "1"}}
+            change += " SET #n = :at ADD #f :one"
+            names |= {"#f": _FINISHED + counted, "#n": _NEWEST}
+            values = {":one": {"N": "1"}, ":at": {"S": at}}
         self._update(session, change, "attribute_exists(#a)", values, names)
 
     def erase(self, session: str, counted: str | None) -> None:

@@ -446,7 +446,7 @@ def test_the_command_refuses_what_it_cannot_plan(run, options, status, message):
 
 
 def test_what_is_drawn_has_a_line_for_each_model_and_the_wanted_width():
-    from backend.report.figures_plan import draw_plan
+    from backend.report.figures.plan import draw_plan
 
     plan = openhype.plan(width=5)
     widths, costs = draw_plan(plan).axes

@@ -409,3 +409,16 @@ def test_an_erased_session_takes_no_more_answers_and_no_place(opened, state):
     assert other.responses("s1") == []
     assert [session.id for session, _, _ in store.answered("faces")] == ["s2"]
     assert store.taken("faces", "2020") == {"gan": 1}
+
+
+def test_finished_sessions_are_counted_with_the_newest(store):
+    later = "2026-01-02T00:00:00.000Z"
+    none = store.finished("faces")
+    with_session(store, "s1", state="finished")
+    with_session(store, "s2", state="finished", last_at=later)
+    with_session(store, "s3", state="active", last_at="2026-01-03T00:00:00.000Z")
+    with_session(store, "s4", state="ended", last_at="2026-01-03T00:00:00.000Z")
+
+    assert none == (0, "")
+    assert store.finished("faces") == (2, later)
+    assert store.finished("others") == (0, "")
