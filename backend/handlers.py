@@ -14,7 +14,7 @@ from pathlib import Path
 from flask import Flask, Response, abort, request, send_file
 from werkzeug.exceptions import HTTPException
 
-from backend import wire
+from backend import headers, wire
 from backend.datadir import DataDir, Keys
 from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError, StoreFailed
 from backend.stores import Store
@@ -26,38 +26,33 @@ log = logging.getLogger("openhype")
 _STATUS = {InvalidInput: 400, NotAllowed: 403, NotFound: 404, Conflict: 409, StoreFailed: 503}
 _ASSET = re.compile(r"[a-z0-9][a-z0-9._-]*\.(js|css|html|svg)")
 _PICTURE = re.compile(r"[0-9a-f]{32}\.(png|jpg)")
-_TYPES = {
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".html": "text/html; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-}
-_PAGE_HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; "
-        "form-action 'self'; frame-ancestors 'none'"
-    ),
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Embedder-Policy": "require-corp",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
-_API_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+EVERYTHING = frozenset({"sessions", "scores", "files"})
+"""The groups of routes: of evaluators and a study's progress; of scores; of page and pictures."""
 
 
-def create_app(store: Store, data: DataDir, keys: Keys, clock: Clock = utc_now) -> Flask:
-    """Return the WSGI application over a store and a data directory."""
+def create_app(
+    store: Store,
+    data: DataDir,
+    keys: Keys,
+    clock: Clock = utc_now,
+    serves: frozenset[str] = EVERYTHING,
+) -> Flask:
+    """Return the WSGI application over a store and a data directory.
+
+    Args:
+        serves: the groups of routes it has; a function that has no numpy has no scores.
+    """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = wire.MAX_BODY_BYTES
     app.json.sort_keys = False
     app.url_map.merge_slashes = False
-    visits = Visits(store, keys.hashing, clock)
-    _add_evaluator_routes(app, visits)
-    _add_researcher_routes(app, store, keys)
-    _add_files(app, data)
+    if "sessions" in serves:
+        _add_evaluator_routes(app, Visits(store, keys.hashing, clock))
+        _add_status(app, store, keys)
+    if "scores" in serves:
+        _add_scores(app, store, keys)
+    if "files" in serves:
+        _add_files(app, data)
     app.register_error_handler(OpenhypeError, _refused)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, _fault)
@@ -95,7 +90,7 @@ def _add_evaluator_routes(app: Flask, visits: Visits) -> None:
         return visits.answer(session, _token(), wire.parse_answer(_body()), picture_url)
 
 
-def _add_researcher_routes(app: Flask, store: Store, keys: Keys) -> None:
+def _add_status(app: Flask, store: Store, keys: Keys) -> None:
     @app.get("/api/studies/<study>/status")
     def status(study: str) -> dict:
         from backend.progress import progress
@@ -103,16 +98,18 @@ def _add_researcher_routes(app: Flask, store: Store, keys: Keys) -> None:
         _check_key(keys)
         return progress(store, store.study(study))
 
+    @app.get("/api/openapi.json")
+    def openapi() -> Response:
+        return Response(files("backend").joinpath("openapi.json").read_bytes(), mimetype="application/json")
+
+
+def _add_scores(app: Flask, store: Store, keys: Keys) -> None:
     @app.get("/api/studies/<study>/scores")
     def scores(study: str) -> dict:
         from backend.results import study_scores
 
         _check_key(keys)
         return study_scores(store, store.study(study))
-
-    @app.get("/api/openapi.json")
-    def openapi() -> Response:
-        return Response(files("backend").joinpath("openapi.json").read_bytes(), mimetype="application/json")
 
 
 def _add_files(app: Flask, data: DataDir) -> None:
@@ -137,7 +134,7 @@ def _add_files(app: Flask, data: DataDir) -> None:
         if study.startswith(".") or not _PICTURE.fullmatch(name):
             abort(404)
         reply = _file(data.images(study) / name)
-        reply.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        reply.headers["Cache-Control"] = headers.KEPT_FOR_GOOD
         return reply
 
 
@@ -145,7 +142,7 @@ def _asset(name: str) -> Response:
     if not _ASSET.fullmatch(name):
         abort(404)
     reply = _file(FRONTEND / name)
-    reply.headers["Cache-Control"] = "no-cache"
+    reply.headers["Cache-Control"] = headers.ASKED_AGAIN
     return reply
 
 
@@ -153,12 +150,11 @@ def _file(path: Path) -> Response:
     """Send a file with headers that tell nothing of it but its type and length."""
     if not path.is_file():
         abort(404)
-    reply = send_file(
-        path, mimetype=_TYPES[path.suffix], conditional=False, etag=False, last_modified=None, max_age=None
-    )
+    kind = headers.content_type(path.name)
+    reply = send_file(path, mimetype=kind, conditional=False, etag=False, last_modified=None, max_age=None)
     reply.headers.remove("Last-Modified")
     reply.headers.remove("Content-Disposition")
-    reply.headers["Content-Type"] = _TYPES[path.suffix]
+    reply.headers["Content-Type"] = kind
     return reply
 
 
@@ -200,5 +196,5 @@ def _error(code: str, message: str) -> dict:
 
 
 def _with_headers(reply: Response) -> Response:
-    reply.headers.extend(_API_HEADERS if request.path.startswith("/api/") else _PAGE_HEADERS)
+    reply.headers.extend(headers.API if request.path.startswith("/api/") else headers.PAGE)
     return reply

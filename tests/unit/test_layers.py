@@ -10,7 +10,7 @@ import pytest
 BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
-    "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
+    "errors", "headers", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
     "answers", "scoring", "tables", "shown", "observer", "settling", "flashes", "reading.columns",
 }  # fmt: skip
 WORLD = {
