@@ -38,7 +38,7 @@ def main(ctx: click.Context) -> None:
 
 
 for _command in (
-    studies.create, studies.qualification, studies.masks,
+    studies.create, studies.qualification, studies.masks, studies.upload,
     service.demo, service.serve, service.status, service.simulate,
     scores.score, scores.export, scores.settling,
 ):  # fmt: skip

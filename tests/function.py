@@ -27,9 +27,9 @@ import json, os, sys
 replies, sys.stdout = os.fdopen(os.dup(1), "w"), sys.stderr
 os.dup2(2, 1)
 sys.path.insert(0, sys.argv[1])
-import handler
+from deploy.door import handle
 for line in sys.stdin:
-    replies.write(json.dumps(handler.lambda_handler(json.loads(line), None)) + "\\n")
+    replies.write(json.dumps(handle(json.loads(line), None)) + "\\n")
     replies.flush()
 """
 

@@ -19,7 +19,7 @@ WORLD = {
     "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
     "photosensitivity",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
-    "demo_images",
+    "demo_images", "uploads",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
          "commands.scores", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
