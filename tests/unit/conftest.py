@@ -1,6 +1,5 @@
 """A server without a socket: the application over a fresh store, and a clock that tests move."""
 
-import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,7 +8,6 @@ from hypothesis import HealthCheck, settings
 from backend.datadir import DataDir
 from backend.handlers import create_app
 from backend.stores import open_store
-from tests import aws
 
 from . import studies
 
@@ -116,20 +114,3 @@ def world(tmp_path):
     store = open_store("sqlite:///openhype.db", tmp_path)
     yield World(store, DataDir(tmp_path))
     store.close()
-
-
-@pytest.fixture(scope="session")
-def moto_url():
-    with aws.moto_server() as url:
-        yield url
-
-
-@pytest.fixture
-def cloud(moto_url, monkeypatch):
-    """An empty AWS that boto3 finds by the environment; gives its URL."""
-    aws.reset(moto_url)
-    for name in [name for name in os.environ if name.startswith("AWS_")]:
-        monkeypatch.delenv(name)
-    for name, value in aws.environment(moto_url).items():
-        monkeypatch.setenv(name, value)
-    return moto_url
