@@ -57,14 +57,21 @@ def upload_pictures(place: Place, study: str, folder: Path, progress: Callable |
 
 
 def upload(
-    place: Place, files: Mapping[str, Path], cache_control: str, progress: Callable | None = None
+    place: Place,
+    files: Mapping[str, Path],
+    cache_control: str,
+    progress: Callable | None = None,
+    client: Any = None,
 ) -> int:
     """Upload `files` (by key under the place) that are not there with the same content; return how many.
+
+    Args:
+        client: of S3; default, one made from the environment.
 
     Raises:
         StoreFailed: as `upload_pictures`.
     """
-    client = _client()
+    client = client or s3_client()
     from botocore.exceptions import BotoCoreError, ClientError
 
     def send(key: str) -> None:
@@ -77,8 +84,7 @@ def upload(
         )
 
     try:
-        there = _there(client, place, files)
-        missing = [key for key in sorted(files) if there.get(key) != _etag(files[key])]
+        missing = missing_files(place, files, client)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             sending = pool.map(send, missing)
             for _ in progress(sending, len(missing), "uploading") if progress else sending:
@@ -86,6 +92,12 @@ def upload(
     except (BotoCoreError, ClientError) as error:
         raise StoreFailed(f"{place}: {error}; what is there already is not sent again") from None
     return len(missing)
+
+
+def missing_files(place: Place, files: Mapping[str, Path], client: Any) -> list[str]:
+    """Return the keys of `files` that are not there with the same content, in their order."""
+    there = _there(client, place, files)
+    return [key for key in sorted(files) if there.get(key) != _etag(files[key])]
 
 
 def _there(client: Any, place: Place, files: Mapping[str, Path]) -> dict[str, str]:
@@ -107,11 +119,16 @@ def _etag(path: Path) -> str:
     return hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
 
 
-def _client() -> Any:
+def s3_client(session: Any = None) -> Any:
+    """Return a client of S3 for as many uploads at once as are made here.
+
+    Args:
+        session: of boto3; default, the one that the environment describes.
+    """
     try:
         import boto3
         from botocore.config import Config
     except ImportError:
         raise InvalidInput("a bucket needs boto3: pip install 'openhype[deploy]'") from None
     retries = {"mode": "standard", "max_attempts": 8}
-    return boto3.client("s3", config=Config(max_pool_connections=_AT_ONCE, retries=retries))
+    return (session or boto3).client("s3", config=Config(max_pool_connections=_AT_ONCE, retries=retries))

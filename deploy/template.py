@@ -51,6 +51,7 @@ def data_template() -> Json:
                         {"AttributeName": SORT_KEY, "KeyType": "RANGE"},
                     ],
                     "TimeToLiveSpecification": {"AttributeName": EXPIRES_AT, "Enabled": True},
+                    "DeletionProtectionEnabled": True,
                     "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
                 },
                 "DeletionPolicy": "Delete",

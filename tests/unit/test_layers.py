@@ -22,6 +22,7 @@ WORLD = {
     "demo_images", "uploads",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
+         "commands.deployment",
          "commands.scores", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
          "results",
          "export", "notebook"}  # fmt: skip
