@@ -12,6 +12,7 @@ from backend.datadir import DataDir
 from backend.session import is_scored
 from backend.stores import open_store
 from backend.uploads import Place, upload_pictures
+from deploy import smoke
 from deploy.page import upload_page
 from deploy.template import PUBLIC
 from tests.cloudfront import Cloudfront, serving
@@ -136,3 +137,15 @@ def test_scores_come_from_the_function_that_computes_them(site):
     assert (status, b"no finished session" in body or b"error" in body) == (400, True)
     assert get(f"{site.url}/api/studies/faces/scores")[0] == 403
     assert get(f"{site.url}/api/studies/faces/status", Authorization=f"Bearer {key}")[0] == 200
+
+
+def test_the_smoke_check_passes_but_for_the_cache_that_is_not_here(site, capsys):
+    site.create("faces", images=4)
+
+    failed = smoke.main([site.url, "faces", "--key", site.data.keys().researcher])
+
+    lines = capsys.readouterr().out.splitlines()
+    wrong = [line for line in lines if not line.startswith("ok")]
+    assert failed == 1
+    assert wrong == ["FAIL the second time it comes from CloudFront's cache: no X-Cache"]
+    assert len(lines) == 12
