@@ -41,6 +41,6 @@ for _command in (
     studies.create, studies.qualification, studies.masks, studies.upload,
     service.demo, service.serve, service.status, service.simulate,
     scores.score, scores.export, scores.settling,
-    deployment.deploy,
+    deployment.deploy, deployment.site,
 ):  # fmt: skip
     main.add_command(_command)

@@ -1,10 +1,11 @@
-"""Commands that bring studies to where people are: `deploy`."""
+"""Commands that bring studies to where people are: `deploy`, and `site` for a demo."""
 
+from pathlib import Path
 from typing import Any
 
 import click
 
-from backend.commands.world import World, pass_world, store_options
+from backend.commands.world import World, pass_world, progress_bar, store_options
 from backend.errors import InvalidInput, StoreFailed
 
 
@@ -42,6 +43,21 @@ def deploy(world: World, name: str, yes: bool, destroy: bool, with_data: str | N
             _deploy(world, deployment, yes)
     except (BotoCoreError, ClientError) as error:
         raise StoreFailed(f"AWS: {error}; what was done so far is kept, run this again to go on") from None
+
+
+@click.command()
+@click.argument("name")
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True)
+@click.option("--each", type=click.IntRange(1), default=100, show_default=True, metavar="N")
+@store_options
+@pass_world
+def site(world: World, name: str, out: Path, each: int) -> None:
+    """Write a demo of the study NAME as plain files, with at most N pictures of each kind."""
+    from backend.site import write_site
+
+    study = world.store.study(name)
+    page = write_site(world.store, study, world.data.images(study.name), out, each, progress_bar)
+    click.echo(f"{page}; try it with: python -m http.server -d {out}")
 
 
 def _deploy(world: World, deployment: Any, yes: bool) -> None:

@@ -25,7 +25,7 @@ DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "c
          "commands.deployment",
          "commands.scores", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
          "results",
-         "export", "notebook"}  # fmt: skip
+         "export", "notebook", "site"}  # fmt: skip
 OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}
 
 
