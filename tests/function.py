@@ -22,7 +22,7 @@ from deploy import package
 BUILT = Path(__file__).resolve().parents[1] / "build" / "packages"
 
 # Reads events, one a line, and writes replies; what the function prints itself goes to stderr.
-_RUNTIME = """
+RUNTIME = """
 import json, os, sys
 replies, sys.stdout = os.fdopen(os.dup(1), "w"), sys.stderr
 os.dup2(2, 1)
@@ -56,7 +56,7 @@ class Function:
         self._log = (Path(self._folder.name) / "log").open("w+")
         self._lock = threading.Lock()
         self._process = subprocess.Popen(
-            [sys.executable, "-S", "-I", "-c", _RUNTIME, str(task)],
+            [sys.executable, "-S", "-I", "-c", RUNTIME, str(task)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
