@@ -10,6 +10,7 @@ import re
 import secrets
 from importlib.resources import files
 from pathlib import Path
+from random import Random
 
 from flask import Flask, Response, abort, request, send_file
 from werkzeug.exceptions import HTTPException
@@ -35,11 +36,13 @@ def create_app(
     data: DataDir,
     keys: Keys,
     clock: Clock = utc_now,
+    dice: Random | None = None,
     serves: frozenset[str] = EVERYTHING,
 ) -> Flask:
     """Return the WSGI application over a store and a data directory.
 
     Args:
+        dice: as in `visits.Visits`.
         serves: the groups of routes it has; a function that has no numpy has no scores.
     """
     app = Flask(__name__, static_folder=None)
@@ -47,7 +50,7 @@ def create_app(
     app.json.sort_keys = False
     app.url_map.merge_slashes = False
     if "sessions" in serves:
-        _add_evaluator_routes(app, Visits(store, keys.hashing, clock))
+        _add_evaluator_routes(app, Visits(store, keys.hashing, clock, dice))
         _add_status(app, store, keys)
     if "scores" in serves:
         _add_scores(app, store, keys)

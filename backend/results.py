@@ -21,10 +21,10 @@ def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[di
         which: `scored`; `unfinished`, those of sessions that broke off; or `replaced`, the answers to
             mistimed flashes, for which others stand.
     """
-    for session, cursor in store.sessions(study.name):
+    for session, cursor, responses in store.answered(study.name):
         if (which, cursor.state) in (("scored", "active"), ("scored", "ended"), ("unfinished", "finished")):
             continue
-        for response in store.responses(session.id):
+        for response in responses:
             if is_scored(session, cursor, response) == (which == "replaced"):
                 continue
             picture = picture_of(session, response.stimulus)

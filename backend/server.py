@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from flask import Flask
@@ -67,7 +67,8 @@ def _keep_to_one_core() -> None:
     cores = sorted(os.sched_getaffinity(0))
     core = cores[os.getpid() % len(cores)]
     for thread in Path("/proc/self/task").iterdir():
-        os.sched_setaffinity(int(thread.name), {core})
+        with suppress(ProcessLookupError):  # a thread may end meanwhile
+            os.sched_setaffinity(int(thread.name), {core})
 
 
 @contextmanager

@@ -7,19 +7,18 @@ change is one conditional write, so that the same request twice, or two at once,
 import dataclasses
 import hashlib
 import hmac
-import secrets
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from random import Random
+from random import Random, SystemRandom
 from typing import Any
 
 from backend import replies, sampling
 from backend import session as sessions
 from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError
 from backend.protocol import Protocol
+from backend.recent import Recent
 from backend.records import Session, Study
 from backend.sampling import Pool
 from backend.session import Cursor, Posted
@@ -43,19 +42,24 @@ def stamp(at: datetime) -> str:
 
 
 class Visits:
-    """What evaluators can do, over a store. Safe to use from many threads."""
+    """What evaluators can do, over a store. Safe to use from many threads.
 
-    def __init__(self, store: Store, hash_key: bytes, clock: Clock = utc_now):
+    Args:
+        dice: where secrets, ids and plans of sessions come from; the system's own where not given.
+    """
+
+    def __init__(self, store: Store, hash_key: bytes, clock: Clock = utc_now, dice: Random | None = None):
         self._store = store
         self._hash_key = hash_key
         self._clock = clock
+        self._dice = dice or SystemRandom()
         self._assigning = threading.Lock()
         # A study and a session never change once stored, so that what was read once can be kept.
         self._pool = lru_cache(maxsize=16)(self._read_pool)
         self.study = lru_cache(maxsize=256)(store.study)
         self._session = lru_cache(maxsize=_SESSIONS_CACHED)(store.session)
         # A cursor changes, perhaps by another process. An old one does no harm: its write is refused.
-        self._cursors = _Recent(_SESSIONS_CACHED)
+        self._cursors = Recent[Cursor](_SESSIONS_CACHED)
 
     def public_study(self, name: str) -> dict[str, Any]:
         """Return what a visitor may know of a study."""
@@ -80,12 +84,13 @@ class Visits:
         if qualification and not self._has_passed(qualification, key, opening["qualification_token"]):
             return {"stage": "qualification", "qualification": replies.public_study(qualification, None)}
         previous = self._previous_visit(study, key)
-        secret = secrets.token_urlsafe(32)
+        secret = self._dice.randbytes(32).hex()
         with self._assigning:
             session = self._planned(study, panel, key, opening, secret)
             self._take_place(study, session, previous)
             cursor = sessions.opening(study.protocol, session.opened_at)
             self._store.add_session(session, cursor)
+        self._cursors.put(session.id, cursor)
         return {
             "stage": "session",
             "token": f"{session.id}.{secret}",
@@ -195,18 +200,28 @@ class Visits:
         return replies.answer(study, session, past, stored[place], lambda name: url(study.name, name))
 
     def _change(self, session_id: str, rule: Callable[[Cursor], Cursor]) -> Cursor:
+        known = self._cursors.get(session_id)
+        if known is not None:
+            try:
+                if (after := rule(known)) is not known:
+                    return self._moved(session_id, known, after)
+            except OpenhypeError:
+                pass  # what is known here may be old: read where the session stands, and look again
         for _ in range(_TRIES):
             cursor = self._store.cursor(session_id)
             after = rule(cursor)
             if after is cursor:
                 return cursor
             try:
-                self._store.move(session_id, cursor.version, after)
+                return self._moved(session_id, cursor, after)
             except Stale:
                 continue
-            self._cursors.put(session_id, after)
-            return after
         raise Conflict("the session is being changed from several places at once; try again", code="busy")
+
+    def _moved(self, session_id: str, cursor: Cursor, after: Cursor) -> Cursor:
+        self._store.move(session_id, cursor.version, after)
+        self._cursors.put(session_id, after)
+        return after
 
     def _authorized(self, session_id: str, token: str) -> tuple[Session, Study]:
         named, _, secret = token.partition(".")
@@ -220,19 +235,19 @@ class Visits:
     def _planned(
         self, study: Study, panel: dict[str, str], key: str | None, opening: Mapping[str, Any], secret: str
     ) -> Session:
-        seed = secrets.randbits(53)
+        seed = self._dice.getrandbits(53)
         rng = Random(seed)
         at = self._now()
         model = self._model(study, rng)
         blocks, spares = sampling.draw_session(study, self._pool(study.name), model, rng)
         return Session(
-            id=secrets.token_hex(12),
+            id=self._dice.randbytes(12).hex(),
             study=study.name,
             model=model,
-            evaluator=f"e{secrets.token_hex(6)}",
+            evaluator=f"e{self._dice.randbytes(6).hex()}",
             evaluator_key=key,
             secret_hash=_hash(secret),
-            completion_code="".join(secrets.choice(_CODE_LETTERS) for _ in range(10)),
+            completion_code="".join(self._dice.choices(_CODE_LETTERS, k=10)),
             seed=seed,
             opened_at=at,
             blocks=blocks,
@@ -320,26 +335,6 @@ class Visits:
 
     def _now(self) -> str:
         return stamp(self._clock())
-
-
-class _Recent:
-    """The cursors written last, the oldest dropped first. Safe to use from many threads."""
-
-    def __init__(self, size: int):
-        self._size = size
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[str, Cursor] = OrderedDict()
-
-    def get(self, session_id: str) -> Cursor | None:
-        with self._lock:
-            return self._kept.get(session_id)
-
-    def put(self, session_id: str, cursor: Cursor) -> None:
-        with self._lock:
-            self._kept[session_id] = cursor
-            self._kept.move_to_end(session_id)
-            while len(self._kept) > self._size:
-                self._kept.popitem(last=False)
 
 
 def _masks_of_block(study: Study, session: Session, block: int) -> list[list[int]]:

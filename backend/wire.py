@@ -16,6 +16,7 @@ from backend.session import Posted
 MAX_BODY_BYTES = 64 * 1024
 _MAX_TEXT = 300
 _MAX_ENTRIES = 40
+_DIGITS_OF_MS = 3
 _FLAG = re.compile(r"[a-z0-9_-]{1,32}")
 
 
@@ -70,7 +71,7 @@ def parse_answer(data: Mapping[str, Any]) -> Posted:
         trial_index=_whole(data, "trial_index"),
         stimulus=_text(data, "stimulus"),
         response=response,
-        exposure_ms=_maybe_number(data, "exposure_ms"),
+        exposure_ms=None if data.get("exposure_ms") is None else _number("exposure_ms", data["exposure_ms"]),
         shown_ms=_maybe_number(data, "shown_ms"),
         frames=None if data.get("frames") is None else _whole(data, "frames"),
         frame_ms=_maybe_number(data, "frame_ms"),
@@ -123,6 +124,11 @@ def _maybe_number(data: Mapping[str, Any], name: str) -> float | None:
 
 
 def _duration(name: str, value: Any) -> float:
+    """Return a measured time in ms, to the microsecond: no browser's clock ticks more finely."""
+    return round(_number(name, value), _DIGITS_OF_MS)
+
+
+def _number(name: str, value: Any) -> float:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or not 0 <= value < 1e9:
         raise InvalidInput(f"{name} must be a number from 0 to 1e9 or null, not {_named(value)}")

@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from backend import headers
+from backend.stores.dynamodb import table_definition
+from backend.stores.heads import TTL_ATTRIBUTE
 from deploy import package
 
 HERE = Path(__file__).resolve().parent
 PUBLIC = "public"
 """The folder of the bucket that CloudFront serves; packages lie outside of it."""
 PACKAGES = "packages"
-PARTITION_KEY, SORT_KEY, EXPIRES_AT = "p", "s", "x"
-"""As `backend/stores/dynamodb.py` names them."""
+_EXPIRE_DAYS = 30
+"""After which a session that was opened and never begun is deleted."""
 
 _HSTS_SECONDS = 63072000
 _TELLING = ("ETag", "Last-Modified", "Server", "x-amz-server-side-encryption")
@@ -35,6 +37,8 @@ Json = dict[str, Any]
 
 def data_template() -> Json:
     """Return the template of what holds studies, answers and pictures."""
+    table = table_definition("")
+    del table["TableName"]  # CloudFormation finds one
     return {
         "AWSTemplateFormatVersion": "2010-09-09",
         "Description": "openhype: studies and answers (table), pictures and page (bucket)",
@@ -42,15 +46,8 @@ def data_template() -> Json:
             "Table": {
                 "Type": "AWS::DynamoDB::Table",
                 "Properties": {
-                    "BillingMode": "PAY_PER_REQUEST",
-                    "AttributeDefinitions": [
-                        {"AttributeName": name, "AttributeType": "S"} for name in (PARTITION_KEY, SORT_KEY)
-                    ],
-                    "KeySchema": [
-                        {"AttributeName": PARTITION_KEY, "KeyType": "HASH"},
-                        {"AttributeName": SORT_KEY, "KeyType": "RANGE"},
-                    ],
-                    "TimeToLiveSpecification": {"AttributeName": EXPIRES_AT, "Enabled": True},
+                    **table,
+                    "TimeToLiveSpecification": {"AttributeName": TTL_ATTRIBUTE, "Enabled": True},
                     "DeletionProtectionEnabled": True,
                     "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
                 },
@@ -292,7 +289,9 @@ def _function(stage: str) -> Json:
                 "LoggingConfig": {"LogGroup": _ref(f"{title}Log")},
                 "Environment": {
                     "Variables": {
-                        "OPENHYPE_STORE": _sub("dynamodb://${Table}?region=${AWS::Region}"),
+                        "OPENHYPE_STORE": _sub(
+                            f"dynamodb://${{Table}}?region=${{AWS::Region}}&expire_days={_EXPIRE_DAYS}"
+                        ),
                         "OPENHYPE_KEYS": _sub("ssm:${Keys}"),
                         "INSTANTIATE_LAMBDA_HANDLER_ON_IMPORT": "1",
                     }

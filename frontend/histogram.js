@@ -6,6 +6,7 @@ import { el } from "./screens.js";
 const WIDTH = 600;
 const HEIGHT = 160;
 const BASE = 24;
+const LABELS = 6;
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
@@ -48,7 +49,7 @@ export function histogram(gaps_ms, frame_ms) {
 function drawn(bins, frame_ms) {
   const most = Math.max(...bins.map((bin) => bin.count));
   const low = Math.min(bins[0].from_ms, frame_ms * 0.5);
-  const high = Math.max(bins[bins.length - 1].from_ms + frame_ms / 10, frame_ms * 2.5);
+  const high = Math.max(bins[bins.length - 1].from_ms + frame_ms / 2, frame_ms * 2.5);
   const x = (/** @type {number} */ ms) => ((ms - low) / (high - low)) * WIDTH;
   const figure = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + BASE}`, role: "img", "aria-label": "Histogram; its numbers stand in the table below" });
   for (const { from_ms, count } of bins) {
@@ -57,7 +58,8 @@ function drawn(bins, frame_ms) {
     figure.append(svg("rect", { x: `${x(from_ms)}`, y: `${HEIGHT - height}`, width: `${Math.max(2, x(from_ms + frame_ms / 10) - x(from_ms))}`, height: `${height}` }));
   }
   figure.append(svg("line", { x1: "0", x2: `${WIDTH}`, y1: `${HEIGHT}`, y2: `${HEIGHT}` }));
-  for (let refreshes = 1; refreshes * frame_ms <= high; refreshes += 1) {
+  const every = Math.ceil(high / frame_ms / LABELS);
+  for (let refreshes = 1; refreshes * frame_ms + frame_ms / 2 <= high; refreshes += every) {
     const label = svg("text", { x: `${x(refreshes * frame_ms)}`, y: `${HEIGHT + BASE - 6}` });
     label.textContent = (refreshes * frame_ms).toFixed(1);
     figure.append(label);

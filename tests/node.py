@@ -35,10 +35,14 @@ def install(folder: Path) -> int:
 
 def evaluate(script: str) -> Any:
     """Return the value of a script, as JSON carries it."""
-    node, _ = _node()
     program = "process.stdout.write(JSON.stringify(eval(process.argv[1])))"
-    done = subprocess.run([*node, "-e", program, script], capture_output=True, text=True, check=True)
+    done = subprocess.run([*node(), "-e", program, script], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
+
+
+def node() -> list[str]:
+    """Return the command that runs Node."""
+    return _node()[0]
 
 
 def _node() -> tuple[list[str], list[str]]:

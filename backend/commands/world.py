@@ -31,16 +31,13 @@ class World:
 pass_world = click.make_pass_decorator(World)
 
 
-def store_options(command: Any) -> Any:
-    """Give a command --store and --data, which every command takes."""
+def data_option(command: Any) -> Any:
+    """Give a command --data."""
 
     def take_data(ctx: click.Context, _: click.Parameter, value: Path) -> None:
         ctx.find_object(World).data = DataDir(value)
 
-    def take_url(ctx: click.Context, _: click.Parameter, value: str) -> None:
-        ctx.find_object(World).url = value
-
-    command = click.option(
+    return click.option(
         "--data",
         type=click.Path(file_okay=False, path_type=Path),
         envvar="OPENHYPE_DATA",
@@ -51,6 +48,14 @@ def store_options(command: Any) -> Any:
         callback=take_data,
         help="Data directory: database, pictures, keys.",
     )(command)
+
+
+def store_options(command: Any) -> Any:
+    """Give a command --store and --data, which nearly every command takes."""
+
+    def take_url(ctx: click.Context, _: click.Parameter, value: str) -> None:
+        ctx.find_object(World).url = value
+
     return click.option(
         "--store",
         envvar="OPENHYPE_STORE",
@@ -61,7 +66,7 @@ def store_options(command: Any) -> Any:
         callback=take_url,
         metavar="URL",
         help="Where studies and answers are stored.",
-    )(command)
+    )(data_option(command))
 
 
 def pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

@@ -5,8 +5,10 @@ conditional write, so that a key-value store can keep it as well as a database. 
 has returned from survives a power cut.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from typing import Protocol as Interface
 
 from backend.errors import Conflict, InvalidInput
@@ -18,6 +20,15 @@ class Stale(Conflict):
     """The cursor has moved on since it was read; read it again."""
 
     code = "stale"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a book: small plain data that changes, guarded by a version that grows with each change."""
+
+    key: str
+    version: int
+    data: Mapping[str, Any]
 
 
 class Store(Interface):
@@ -51,13 +62,19 @@ class Store(Interface):
         """Return where a session stands now; a strong read."""
 
     def sessions(self, study: str) -> Iterator[tuple[Session, Cursor]]:
-        """Yield a study's sessions in the order of their ids."""
+        """Yield a study's sessions in the order of their ids.
+
+        Of a closed session, version and lease may be those with which it closed.
+        """
+
+    def answered(self, study: str) -> Iterator[tuple[Session, Cursor, list[Response]]]:
+        """Yield a study's sessions as `sessions` does, with their responses as `responses` gives them."""
 
     def taken(self, study: str, active_since: str) -> dict[str, int]:
         """Count by model the sessions that are finished, or active and alive since `active_since`."""
 
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
-        """Replace the cursor; Stale unless it stands at `expected_version`."""
+        """Replace the cursor by the one of the next version; Stale unless it stands at `expected_version`."""
 
     def append(self, session_id: str, expected_version: int, cursor: Cursor, response: Response) -> None:
         """Store a response and the cursor after it, together or not at all; Stale as in `move`."""
@@ -65,18 +82,51 @@ class Store(Interface):
     def responses(self, session_id: str) -> list[Response]:
         """Return the responses of a session in the order of their trials and attempts."""
 
+    def restore(self, session: Session, cursor: Cursor, responses: Sequence[Response]) -> None:
+        """Store a session as it stands in another store, in the place of what is known of it here.
+
+        Stale if it stands at a later version here.
+        """
+
+    def erase_session(self, session_id: str) -> None:
+        """Delete a session with its cursor and responses, for good; nothing happens if there is none.
+
+        The evaluator's claim stays, so that the place is not given to the same person again.
+        """
+
+    def entry(self, book: str, key: str) -> Entry | None:
+        """Return an entry of a book, or None; a strong read.
+
+        Books hold what people are owed, what a panel was told, and what is known of its places.
+        """
+
+    def entries(self, book: str) -> Iterator[Entry]:
+        """Yield the entries of a book in the order of their keys."""
+
+    def write_entry(self, book: str, key: str, expected_version: int, data: Mapping[str, Any]) -> Entry:
+        """Store an entry and return it; Stale unless it stands at `expected_version`, 0 where it is new."""
+
     def close(self) -> None: ...
 
 
 def open_store(url: str, data: Path) -> Store:
     """Open the store at `url`; a relative `sqlite:///` path lies in the data directory.
 
+    `dynamodb://TABLE` may name `region`, `endpoint` (an emulator) and `expire_days` after a question mark.
+
     Raises:
         InvalidInput: the URL names no store that there is.
     """
+    if url.startswith("dynamodb://"):
+        from backend.stores.dynamodb import DynamoStore
+
+        return DynamoStore.open(url)
     prefix = "sqlite:///"
     if not url.startswith(prefix) or url == prefix:
-        raise InvalidInput(f"a store's URL must be of the form sqlite:///openhype.db, not {url!r}")
+        raise InvalidInput(
+            "a store's URL must be of the form sqlite:///openhype.db or dynamodb://TABLE?region=REGION, "
+            f"not {url!r}"
+        )
     from backend.stores.sqlite import SqliteStore
 
     return SqliteStore(data / url.removeprefix(prefix))

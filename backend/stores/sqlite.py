@@ -5,10 +5,11 @@ Writes go through one thread that commits whatever has queued up while the last 
 share one sync. A write is acknowledged only after its commit.
 """
 
+import json
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from backend.errors import Conflict, NotFound, StoreFailed
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
-from backend.stores import Stale, codec
+from backend.stores import Entry, Stale, codec
 
 MIGRATIONS = (
     """
@@ -49,6 +50,12 @@ MIGRATIONS = (
     INSERT INTO attempts SELECT session, trial_index, 0, record FROM responses;
     DROP TABLE responses;
     ALTER TABLE attempts RENAME TO responses;
+    """,
+    """
+    CREATE TABLE entries (
+        book TEXT NOT NULL, key TEXT NOT NULL, version INTEGER NOT NULL, data TEXT NOT NULL,
+        PRIMARY KEY (book, key)
+    ) WITHOUT ROWID;
     """,
 )
 """Numbered by their place, from 1; only ever added to."""
@@ -115,22 +122,11 @@ class SqliteStore:
         return row[0] if row else None
 
     def add_session(self, session: Session, cursor: Cursor) -> None:
-        record, where = codec.dump(session), codec.dump(cursor)
+        record, standing = codec.dump(session), _standing(session, cursor)
 
         def write(db: sqlite3.Connection) -> None:
             db.execute("INSERT INTO sessions VALUES (?, ?, ?)", (session.id, session.study, record))
-            db.execute(
-                "INSERT INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    session.id,
-                    session.study,
-                    session.model,
-                    cursor.state,
-                    cursor.last_at,
-                    cursor.version,
-                    where,
-                ),
-            )
+            db.execute("INSERT INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?)", standing)
 
         self._write(write)
 
@@ -149,6 +145,10 @@ class SqliteStore:
                  WHERE s.study = ? ORDER BY s.id"""
         for session, cursor in self._db().execute(sql, (study,)):
             yield codec.load_session(session), codec.load_cursor(cursor)
+
+    def answered(self, study: str) -> Iterator[tuple[Session, Cursor, list[Response]]]:
+        for session, cursor in self.sessions(study):
+            yield session, cursor, self.responses(session.id)
 
     def taken(self, study: str, active_since: str) -> dict[str, int]:
         sql = """SELECT model, count(*) FROM cursors WHERE study = ? AND model IS NOT NULL
@@ -172,6 +172,56 @@ class SqliteStore:
     def responses(self, session_id: str) -> list[Response]:
         sql = "SELECT record FROM responses WHERE session = ? ORDER BY trial_index, attempt"
         return [codec.load_response(record) for (record,) in self._db().execute(sql, (session_id,))]
+
+    def restore(self, session: Session, cursor: Cursor, responses: Sequence[Response]) -> None:
+        standing = _standing(session, cursor)
+        rows = [(session.id, r.trial_index, r.attempt, codec.dump(r)) for r in responses]
+
+        def write(db: sqlite3.Connection) -> None:
+            later = "SELECT 1 FROM cursors WHERE session = ? AND version > ?"
+            if db.execute(later, (session.id, cursor.version)).fetchone():
+                raise Stale(f"session {session.id} went on meanwhile")
+            db.execute(
+                "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?)",
+                (session.id, session.study, codec.dump(session)),
+            )
+            db.execute("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?)", standing)
+            db.executemany("INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?)", rows)
+
+        self._write(write)
+
+    def erase_session(self, session_id: str) -> None:
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM responses WHERE session = ?", (session_id,))
+            db.execute("DELETE FROM cursors WHERE session = ?", (session_id,))
+            db.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
+
+        self._write(write)
+
+    def entry(self, book: str, key: str) -> Entry | None:
+        sql = "SELECT key, version, data FROM entries WHERE book = ? AND key = ?"
+        row = self._db().execute(sql, (book, key)).fetchone()
+        return _entry(row) if row else None
+
+    def entries(self, book: str) -> Iterator[Entry]:
+        sql = "SELECT key, version, data FROM entries WHERE book = ? ORDER BY key"
+        return map(_entry, self._db().execute(sql, (book,)))
+
+    def write_entry(self, book: str, key: str, expected_version: int, data: Mapping[str, Any]) -> Entry:
+        text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+
+        def write(db: sqlite3.Connection) -> None:
+            if expected_version:
+                sql = "UPDATE entries SET version = ?, data = ? WHERE book = ? AND key = ? AND version = ?"
+                values = (expected_version + 1, text, book, key, expected_version)
+            else:
+                sql = "INSERT OR IGNORE INTO entries VALUES (?, ?, ?, ?)"
+                values = (book, key, 1, text)
+            if db.execute(sql, values).rowcount != 1:
+                raise Stale(f"entry {key} of {book} is no longer at version {expected_version}")
+
+        self._write(write, checks_first=True)
+        return Entry(key, expected_version + 1, json.loads(text))
 
     def close(self) -> None:
         self._queue.put(None)
@@ -273,6 +323,16 @@ def _move(db: sqlite3.Connection, session_id: str, version: int, cursor: Cursor,
     )
     if changed.rowcount != 1:
         raise Stale(f"session {session_id} is no longer at version {version}")
+
+
+def _standing(session: Session, cursor: Cursor) -> tuple[Any, ...]:
+    """Return the row of a session's cursor."""
+    return (session.id, session.study, session.model, *_hot(cursor), codec.dump(cursor))
+
+
+def _entry(row: tuple[str, int, str]) -> Entry:
+    key, version, data = row
+    return Entry(key, version, json.loads(data))
 
 
 def _hot(cursor: Cursor) -> tuple[str, str, int]:

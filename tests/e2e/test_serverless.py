@@ -1,4 +1,4 @@
-"""A session on the zips that are shipped: page and pictures from a bucket, the API from the function."""
+"""A session on the zips that are shipped: files from a bucket, the API from functions, answers in a table."""
 
 import urllib.request
 from datetime import UTC, datetime
@@ -40,15 +40,14 @@ class CloudSite(Site):
 
 
 @pytest.fixture
-def site(tmp_path, folders, cloud):
+def site(tmp_path, folders, cloud, table):
     where = {"LocationConstraint": "eu-central-1"}
     boto3.client("s3").create_bucket(Bucket=PLACE.bucket, CreateBucketConfiguration=where)
     upload_page(PLACE)
-    url = f"sqlite:///{tmp_path}/openhype.db"
-    store, data = open_store(url, tmp_path), DataDir(tmp_path)
+    store, data = open_store(table, tmp_path), DataDir(tmp_path)
     data.keys()
     made = CloudSite(store, data, folders)
-    environment = {"OPENHYPE_STORE": url, "OPENHYPE_DATA": str(tmp_path)}
+    environment = {"OPENHYPE_STORE": table, "OPENHYPE_DATA": str(tmp_path)}
     running = {
         "api": [Function("api", environment) for _ in range(INSTANCES)],
         "score": [Function("score", environment)],

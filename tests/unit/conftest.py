@@ -69,8 +69,9 @@ class Player:
             headers={"Authorization": f"Bearer {token or self.token}"},
         )
 
-    def begin(self):
-        body = {"lease": self.lease, "block": self.next["block"], "display": {"refresh_hz": 60}}
+    def begin(self, **display):
+        display = {"refresh_hz": 60, **display}
+        body = {"lease": self.lease, "block": self.next["block"], "display": display}
         reply = self.post("blocks", body)
         assert reply.status_code == 200, reply.json
         first = reply.json["first_trial_index"]
@@ -93,8 +94,8 @@ class Player:
         }
         return {**base, **changes}
 
-    def answer(self, right=True):
-        reply = self.post("answers", self.body(right))
+    def answer(self, right=True, **facts):
+        reply = self.post("answers", self.body(right, **facts))
         assert reply.status_code == 200, reply.json
         self.next, self.done = reply.json["next"], reply.json["done"]
         return reply.json

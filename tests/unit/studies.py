@@ -49,3 +49,24 @@ def session(of, stimuli=None, model="gan", seed=1, session_id="s1", secret_hash=
         blocks=blocks,
         spares=spares,
     )
+
+
+def flash(rng, exposure_ms, frame_ms=1000 / 60):
+    """Return what a page measures of a flash on a steady display, as it posts it."""
+    planned = [30, 30, 30, max(1, round(exposure_ms / frame_ms)), 2, 2, 2, 2]
+    phase_ms = [frames * frame_ms + rng.randrange(-20, 21) * 0.005 for frames in planned]
+    timing = {
+        "evidence": "element",
+        "lateness_ms": rng.random(),
+        "planned_frames": planned,
+        "achieved_frames": planned,
+        "phase_ms": phase_ms,
+    }
+    return {
+        "shown_ms": phase_ms[3],
+        "frames": planned[3],
+        "frame_ms": frame_ms,
+        "mask_ms": phase_ms[4:],
+        "timing": timing,
+        "rt": rng.lognormvariate(6, 0.4),
+    }

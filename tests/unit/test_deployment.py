@@ -91,7 +91,7 @@ def test_deploying_makes_what_the_plan_says(deployed, tmp_path):
     assert json.loads(keys["Value"])["researcher"] == DataDir(tmp_path).keys().researcher
     assert variables["Handler"] == "deploy.door.handle"
     assert variables["Environment"]["Variables"]["OPENHYPE_STORE"] == (
-        f"dynamodb://{outputs['Table']}?region={aws.REGION}"
+        f"dynamodb://{outputs['Table']}?region={aws.REGION}&expire_days=30"
     )
     assert {"public/index.html", "public/assets/main.js"} <= objects(outputs["Bucket"])
 

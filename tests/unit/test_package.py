@@ -22,16 +22,22 @@ SECRET_TEXT = "PROLIFIC-5f3a1c"
 
 
 @pytest.fixture
-def store(tmp_path):
-    store = open_store("sqlite:///openhype.db", tmp_path)
+def place(tmp_path):
+    """The URL of the store that the functions use."""
+    return f"sqlite:///{tmp_path}/openhype.db"
+
+
+@pytest.fixture
+def store(tmp_path, place):
+    store = open_store(place, tmp_path)
     yield store
     store.close()
 
 
 @pytest.fixture
-def environment(tmp_path, store):
+def environment(tmp_path, place):
     DataDir(tmp_path).keys()
-    return {"OPENHYPE_STORE": f"sqlite:///{tmp_path}/openhype.db", "OPENHYPE_DATA": str(tmp_path)}
+    return {"OPENHYPE_STORE": place, "OPENHYPE_DATA": str(tmp_path)}
 
 
 @pytest.fixture
@@ -89,8 +95,31 @@ def play(call, study, panel):
     return done
 
 
+class TestOnDynamodb:
+    """The same with a table in the place of the file, as it is on AWS."""
+
+    @pytest.fixture
+    def place(self, table):
+        return table
+
+    @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.__name__)
+    def test_a_session_is_played_against_the_package(self, start, store, event):
+        session_is_played(start, store, event)
+
+    def test_the_score_stage_scores_as_the_machine_does(self, start, store, tmp_path):
+        scores_are_the_machines(start, store, tmp_path)
+
+
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.__name__)
 def test_a_session_is_played_against_the_package(start, store, event):
+    session_is_played(start, store, event)
+
+
+def test_the_score_stage_scores_as_the_machine_does(start, store, tmp_path):
+    scores_are_the_machines(start, store, tmp_path)
+
+
+def session_is_played(start, store, event):
     study = studies.study(images=8)
     store.add_study(study, studies.pool(study))
     call = Caller(start("api"), event)
@@ -132,7 +161,7 @@ def test_a_fault_is_logged_with_its_id_and_told_without_its_cause(start, store, 
     assert "Traceback" not in json.dumps(reply)
 
 
-def test_the_score_stage_scores_as_the_machine_does(start, store, tmp_path):
+def scores_are_the_machines(start, store, tmp_path):
     study = studies.study(images=8)
     store.add_study(study, studies.pool(study))
     call = Caller(start("api"), function.function_url_event)

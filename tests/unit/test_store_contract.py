@@ -1,6 +1,8 @@
 """One contract for every store: what a writing call returned from is there, once, in order."""
 
 import dataclasses
+import os
+import secrets
 import threading
 
 import pytest
@@ -9,24 +11,50 @@ from backend import session as sessions
 from backend.errors import Conflict, NotFound
 from backend.records import Response, Timing
 from backend.stores import Stale, open_store
+from backend.stores.dynamodb import create_table
+from tests.dynamodb import moto
 
 from . import studies
 
 AT = "2026-01-01T00:00:01.000Z"
+ROUNDS = int(os.environ.get("OPENHYPE_RACES", "200"))
+"""Rounds of a race; `OPENHYPE_RACES=1000` for many."""
 
 
-@pytest.fixture(params=["sqlite"])
-def opened(request, tmp_path):
+@pytest.fixture(params=["sqlite", "moto", "dynalite", "dynamodb_local"])
+def url(request):
+    """The URL of an empty store of each kind."""
+    if request.param == "sqlite":
+        yield "sqlite:///contract.db"
+    elif request.param == "moto":
+        with moto("contract") as made:
+            yield made
+    else:
+        made = request.getfixturevalue(request.param).url(f"t{secrets.token_hex(6)}")
+        create_table(made)
+        yield made
+
+
+@pytest.fixture
+def opened(url, tmp_path):
     """Return a function that opens the same store, as another process would."""
     stores = []
 
     def open_again():
-        stores.append(open_store("sqlite:///contract.db", tmp_path))
+        stores.append(open_store(url, tmp_path))
         return stores[-1]
 
     yield open_again
     for store in stores:
         store.close()
+
+
+@pytest.fixture
+def raced(store, url):
+    """A store whose conditional writes are atomic under threads, which moto's are not."""
+    if "endpoint" not in url and not url.startswith("sqlite"):
+        pytest.skip("moto does not keep conditions under threads")
+    return store
 
 
 @pytest.fixture
@@ -118,13 +146,13 @@ def test_a_write_at_an_old_version_changes_nothing(store):
     assert store.cursor("s1") == after
 
 
-def test_of_many_answers_at_once_exactly_one_is_stored(store):
-    _, cursor = with_session(store)
-    for trial in range(30):
-        kept = race(8, lambda i, t=trial: append_once(store, cursor, t, "real" if i % 2 else "fake"))
+def test_of_many_answers_at_once_exactly_one_is_stored(raced):
+    _, cursor = with_session(raced)
+    for trial in range(ROUNDS):
+        kept = race(8, lambda i, t=trial: append_once(raced, cursor, t, "real" if i % 2 else "fake"))
 
         assert sum(kept) == 1
-        assert len(store.responses("s1")) == trial + 1
+    assert [stored.trial_index for stored in raced.responses("s1")] == list(range(ROUNDS))
 
 
 def append_once(store, cursor, trial, answer):
@@ -152,12 +180,12 @@ def race(count, run):
     return results
 
 
-def test_an_evaluators_place_is_taken_once_however_many_try(store):
-    holders = race(8, lambda i: store.claim("faces", "key", f"s{i}"))
+def test_an_evaluators_place_is_taken_once_however_many_try(raced):
+    holders = race(8, lambda i: raced.claim("faces", "key", f"s{i}"))
 
     assert len(set(holders)) == 1
-    assert store.claimed("faces", "key") == holders[0]
-    assert store.claimed("faces", "other") is None
+    assert raced.claimed("faces", "key") == holders[0]
+    assert raced.claimed("faces", "other") is None
 
 
 def test_a_place_changes_hands_only_from_the_session_that_holds_it(store):
@@ -187,3 +215,197 @@ def test_another_process_sees_what_was_acknowledged(opened):
 
     assert second.responses("s1") == [response(0)]
     assert second.cursor("s1").version == 1
+
+
+def closed(cursor, version, state):
+    return dataclasses.replace(cursor, version=version, trial_index=version, state=state)
+
+
+def test_open_and_closed_sessions_come_in_the_order_of_their_ids_with_their_responses(store):
+    expected = []
+    for session_id, state in (("s3", "finished"), ("s1", "active"), ("s4", "ended"), ("s2", "finished")):
+        session, cursor = with_session(store, session_id)
+        after = closed(cursor, 1, state)
+        store.append(session_id, 0, after, response(0))
+        expected.append((session, after, [response(0)]))
+    with_session(store, "other", model="vae")
+
+    listed = list(store.answered("faces"))
+
+    expected.sort(key=lambda row: row[0].id)
+    assert listed[1:] == expected
+    assert [session.id for session, _ in store.sessions("faces")] == ["other", "s1", "s2", "s3", "s4"]
+    assert list(store.sessions("elsewhere")) == []
+
+
+def test_a_closed_session_counts_once_however_often_it_is_resumed(store):
+    _, cursor = with_session(store)
+    store.append("s1", 0, closed(cursor, 1, "finished"), response(0))
+
+    store.move("s1", 1, dataclasses.replace(closed(cursor, 2, "finished"), trial_index=1, lease=2))
+
+    assert store.taken("faces", active_since="2027") == {"gan": 1}
+    assert store.cursor("s1").lease == 2
+    assert [len(responses) for _, _, responses in store.answered("faces")] == [1]
+
+
+def test_a_session_that_answers_again_takes_its_place_up_again(store):
+    _, cursor = with_session(store)
+
+    before = store.taken("faces", active_since="2026-01-02")
+    store.move("s1", 0, dataclasses.replace(cursor, version=1, last_at="2026-01-03T00:00:00.000Z"))
+    store.append("s1", 1, closed(cursor, 2, "finished"), response(0))
+
+    assert before == {}
+    assert store.taken("faces", active_since="2026-01-02") == {"gan": 1}
+
+
+@pytest.mark.parametrize("state", ["active", "finished"])
+def test_a_session_is_restored_as_it_stood_and_again_when_it_went_on(store, state):
+    study = studies.study(images=10)
+    session = studies.session(study)
+    opened = sessions.opening(study.protocol, AT)
+    early = closed(opened, 3, "active")
+    late = closed(opened, 8, state)
+
+    store.restore(session, early, [response(i) for i in range(3)])
+    for _ in range(2):
+        store.restore(session, late, [response(i) for i in range(8)])
+
+    stored = (session, late, [response(i) for i in range(8)])
+    assert (store.session("s1"), store.cursor("s1"), store.responses("s1")) == stored
+    assert list(store.answered("faces")) == [stored]
+    assert store.taken("faces", active_since="2025") == {"gan": 1}
+
+
+def test_a_session_that_was_played_here_is_brought_up_to_another_store(store):
+    session, cursor = with_session(store)
+    for i in range(9):
+        store.append("s1", i, closed(cursor, i + 1, "active"), response(i))
+    late = closed(cursor, 11, "active")
+
+    store.restore(session, late, [response(i) for i in range(11)])
+    store.append("s1", 11, closed(cursor, 12, "active"), response(11))
+
+    assert store.responses("s1") == [response(i) for i in range(12)]
+
+
+def test_a_restored_session_goes_on_and_is_not_set_back(store):
+    study = studies.study(images=10)
+    session = studies.session(study)
+    standing = closed(sessions.opening(study.protocol, AT), 3, "active")
+    store.restore(session, standing, [response(i) for i in range(3)])
+
+    store.append("s1", 3, closed(standing, 4, "active"), response(3))
+    with pytest.raises(Stale, match="session s1 went on"):
+        store.restore(session, standing, [response(i) for i in range(3)])
+
+    assert store.responses("s1") == [response(i) for i in range(4)]
+    assert store.cursor("s1").version == 4
+
+
+def test_an_entry_comes_back_and_changes_at_its_version(opened):
+    store = opened()
+
+    first = store.write_entry("ledger faces", "s1", 0, {"owed": 12, "ids": ["a"]})
+    second = store.write_entry("ledger faces", "s1", first.version, {"owed": 14})
+
+    assert (first.version, second.version) == (1, 2)
+    assert opened().entry("ledger faces", "s1") == second
+    assert second.data == {"owed": 14}
+
+
+def test_an_entry_that_is_not_there_is_none(store):
+    store.write_entry("ledger faces", "s1", 0, {})
+
+    assert store.entry("ledger faces", "s2") is None
+    assert store.entry("ledger", "s1") is None
+
+
+@pytest.mark.parametrize("version", [0, 2])
+def test_an_entry_that_has_moved_on_is_not_overwritten(store, version):
+    store.write_entry("book", "k", 0, {"n": 1})
+
+    with pytest.raises(Stale, match=f"entry k of book is no longer at version {version}"):
+        store.write_entry("book", "k", version, {"n": 2})
+
+    assert store.entry("book", "k").data == {"n": 1}
+
+
+def test_a_new_entry_at_a_version_it_never_had_is_refused(store):
+    with pytest.raises(Stale, match="no longer at version 3"):
+        store.write_entry("book", "k", 3, {})
+
+    assert store.entry("book", "k") is None
+
+
+def test_entries_come_in_the_order_of_their_keys_book_by_book(store):
+    for key in ("b", "c", "a"):
+        store.write_entry("book", key, 0, {"key": key})
+    store.write_entry("book 2", "d", 0, {})
+
+    assert [(entry.key, entry.data) for entry in store.entries("book")] == [
+        ("a", {"key": "a"}), ("b", {"key": "b"}), ("c", {"key": "c"}),
+    ]  # fmt: skip
+
+
+def test_of_writers_who_make_one_entry_at_once_one_succeeds(opened, raced):
+    stores = [opened() for _ in range(4)]
+    outcomes = []
+    start = threading.Barrier(len(stores))
+
+    def write(store, n):
+        start.wait()
+        for round_ in range(20):
+            try:
+                store.write_entry("book", f"k{round_}", 0, {"by": n})
+                outcomes.append(round_)
+            except Stale:
+                pass
+
+    threads = [threading.Thread(target=write, args=(store, n)) for n, store in enumerate(stores)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(outcomes) == list(range(20))
+
+
+def test_an_erased_session_is_gone_with_its_answers_and_its_claim_stays(store):
+    session, cursor = with_session(store)
+    store.claim("faces", "key", session.id)
+    store.append(session.id, 0, dataclasses.replace(cursor, version=1, trial_index=1), response(0))
+
+    store.erase_session(session.id)
+    store.erase_session(session.id)
+
+    with pytest.raises(NotFound):
+        store.session(session.id)
+    with pytest.raises(NotFound):
+        store.cursor(session.id)
+    assert store.responses(session.id) == []
+    assert list(store.sessions("faces")) == []
+    assert store.taken("faces", "2020") == {}
+    assert store.claimed("faces", "key") == session.id
+
+
+@pytest.mark.parametrize("state", ["active", "finished"])
+def test_an_erased_session_takes_no_more_answers_and_no_place(opened, state):
+    store, other = opened(), opened()
+    with_session(store, "s2")
+    _, cursor = with_session(store)
+    for i in range(6):
+        store.append("s1", i, closed(cursor, i + 1, state if i == 5 else "active"), response(i))
+    other.session("s1")
+
+    store.erase_session("s1")
+    with pytest.raises(Stale, match="no longer at version 6"):
+        other.append("s1", 6, closed(cursor, 7, "active"), response(6))
+    store.erase_session("s1")
+
+    with pytest.raises(NotFound):
+        other.cursor("s1")
+    assert other.responses("s1") == []
+    assert [session.id for session, _, _ in store.answered("faces")] == ["s2"]
+    assert store.taken("faces", "2020") == {"gan": 1}

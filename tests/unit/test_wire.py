@@ -40,3 +40,13 @@ def outcome_of(parse, value):
         return parse(value)
     except InvalidInput as error:
         return str(error)
+
+
+def test_times_are_kept_to_the_microsecond_and_an_exposure_as_it_was_asked_for():
+    data = {"lease": 1, "trial_index": 0, "stimulus": "a.png", "response": "real"}
+    data |= {"rt": 412.30000019, "frame_ms": 16.666666507, "exposure_ms": 100.00200000000001, "shown_ms": 100}
+
+    posted = wire.parse_answer(data)
+
+    assert (posted.rt, posted.frame_ms, posted.shown_ms) == (412.3, 16.667, 100)
+    assert posted.exposure_ms == 100.00200000000001

@@ -1,0 +1,89 @@
+"""Moving a study with its answers from one store to another.
+
+What is there already is left, so that a copy that broke off is done again, and a study that went on is
+caught up with. Nothing at the target is lost: a study or a session that differs is refused.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from backend.errors import Conflict, NotFound
+from backend.records import Response, Session, Study
+from backend.session import Cursor
+from backend.stores import Store
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What a copy did."""
+
+    sessions: int
+    """All sessions of the study."""
+    written: int
+    """Those that were not there, or went on since."""
+
+
+def copy(source: Store, target: Store, name: str, progress: Callable[..., Iterable] | None = None) -> Copied:
+    """Copy the study `name` with its pool, sessions, answers and evaluators' places.
+
+    Raises:
+        NotFound: the source has no such study.
+        Conflict: the target has another study of that name, or other answers to one of its sessions.
+    """
+    study = source.study(name)
+    _copy_study(source, target, study)
+    count = written = 0
+    sessions = source.answered(name)
+    for session, cursor, responses in progress(sessions, None, "sessions") if progress else sessions:
+        count += 1
+        if _is_behind(target, session, cursor, responses):
+            target.restore(session, cursor, responses)
+            written += 1
+        _copy_place(source, target, session)
+    return Copied(count, written)
+
+
+def _copy_study(source: Store, target: Store, study: Study) -> None:
+    stimuli = list(source.stimuli(study.name))
+    try:
+        standing = target.study(study.name)
+    except NotFound:
+        target.add_study(study, stimuli)
+        return
+    if standing != study or list(target.stimuli(study.name)) != stimuli:
+        raise Conflict(
+            f"the target has another study {study.name}, made at {standing.created_at}, and this one was "
+            f"made at {study.created_at}; nothing was copied"
+        )
+
+
+def _is_behind(target: Store, session: Session, cursor: Cursor, responses: list[Response]) -> bool:
+    """Return whether the target lacks something of a session.
+
+    Raises:
+        Conflict: its answers there are not the first of these, nor these the first of those.
+    """
+    try:
+        standing, stored = target.cursor(session.id), target.responses(session.id)
+    except NotFound:
+        return True
+    common = min(len(stored), len(responses))
+    if target.session(session.id) != session or stored[:common] != responses[:common]:
+        raise Conflict(
+            f"session {session.id} has other answers at the target; it was left as it is, and the copy ended"
+        )
+    return standing.version < cursor.version and len(stored) <= len(responses)
+
+
+def _copy_place(source: Store, target: Store, session: Session) -> None:
+    """Give an evaluator's place to the session that holds it, if it is none that only the target knows."""
+    key = session.evaluator_key
+    if key is None or source.claimed(session.study, key) != session.id:
+        return
+    holder = target.claimed(session.study, key)
+    if holder is not None and holder != session.id:
+        try:
+            source.session(holder)
+        except NotFound:
+            return
+    target.claim(session.study, key, session.id, instead_of=holder)

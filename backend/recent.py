@@ -1,0 +1,31 @@
+"""A memory of what was put there last, the oldest dropped first."""
+
+import threading
+from collections import OrderedDict
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Recent(Generic[T]):
+    """Values by session. Safe to use from many threads."""
+
+    def __init__(self, size: int):
+        self._size = size
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, T] = OrderedDict()
+
+    def get(self, session_id: str) -> T | None:
+        with self._lock:
+            return self._kept.get(session_id)
+
+    def put(self, session_id: str, value: T) -> None:
+        with self._lock:
+            self._kept[session_id] = value
+            self._kept.move_to_end(session_id)
+            while len(self._kept) > self._size:
+                self._kept.popitem(last=False)
+
+    def drop(self, session_id: str) -> None:
+        with self._lock:
+            self._kept.pop(session_id, None)

@@ -1,0 +1,238 @@
+"""Calls of DynamoDB over one pool of connections, tried again with full jitter.
+
+botocore's own retries are switched off, because they hide what a conditional write has to know: whether
+an earlier try may have been stored although its reply was an error or was lost. `Refused` tells it.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from backend.errors import InvalidInput, NotFound, StoreFailed
+
+_TRIES = 9
+_FIRST_PAUSE_S = 0.05
+_LONGEST_PAUSE_S = 2.0
+_CONNECT_S, _READ_S = 2, 5
+_POOLED = 64
+_BATCH = 100
+_THROTTLED = {
+    "ProvisionedThroughputExceededException",
+    "ThrottlingException",
+    "RequestLimitExceeded",
+    "TransactionInProgressException",
+}
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+FORM = "dynamodb://TABLE?region=REGION"
+
+Item = dict[str, dict[str, Any]]
+
+
+class Refused(Exception):
+    """The condition of a write did not hold."""
+
+    def __init__(self, may_be_ours: bool):
+        super().__init__("the condition did not hold")
+        self.may_be_ours = may_be_ours
+        """Whether an earlier try of this very call may have been stored."""
+
+
+class Calls:
+    """What the store asks of one table. Safe to use from many threads.
+
+    Args:
+        meter: called with the operation and the capacity units that it took, where given.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        table: str,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        rng: random.Random | None = None,
+        meter: Callable[[str, float], None] | None = None,
+    ):
+        self.client, self.table = client, table
+        self._sleep, self._rng, self._meter = sleep, rng or random.Random(), meter
+
+    def get(self, p: str, s: str) -> Item | None:
+        """Return an item as it is now (a strong read), or None."""
+        return self._call("get_item", Key=key(p, s), ConsistentRead=True).get("Item")
+
+    def put(self, item: Item, condition: str | None = None, values: Item | None = None) -> None:
+        """Store an item.
+
+        Raises:
+            Refused: the condition does not hold.
+        """
+        self._call("put_item", Item=item, **_given(ConditionExpression=condition, values=values))
+
+    def update(
+        self, p: str, s: str, change: str, condition: str, values: Item, names: dict[str, str] | None = None
+    ) -> None:
+        """Change an item.
+
+        Raises:
+            Refused: the condition does not hold.
+        """
+        self._call(
+            "update_item",
+            Key=key(p, s),
+            UpdateExpression=change,
+            ConditionExpression=condition,
+            **_given(values=values, ExpressionAttributeNames=names),
+        )
+
+    def delete(self, p: str, s: str) -> None:
+        self._call("delete_item", Key=key(p, s))
+
+    def newest(self, p: str) -> Item | None:
+        """Return the item of `p` that sorts last, as it is now."""
+        found = self._call("query", **_of(p), ScanIndexForward=False, Limit=1, ConsistentRead=True)
+        return found["Items"][0] if found["Items"] else None
+
+    def each(self, p: str, attributes: Iterable[str] = ()) -> Iterator[Item]:
+        """Yield the items of `p` in order, as they are now; all their attributes, or those named."""
+        asked: dict[str, Any] = _of(p)
+        if names := {f"#{i}": name for i, name in enumerate(attributes)}:
+            asked |= {"ProjectionExpression": ",".join(names), "ExpressionAttributeNames": names}
+        while True:
+            found = self._call("query", **asked, ConsistentRead=True)
+            yield from found["Items"]
+            if "LastEvaluatedKey" not in found:
+                return
+            asked["ExclusiveStartKey"] = found["LastEvaluatedKey"]
+
+    def many(self, keys: Iterable[tuple[str, str]]) -> list[Item]:
+        """Return the items that are there, as they are now, in no order."""
+        wanted, items = [key(p, s) for p, s in keys], []
+        tries = 0
+        while wanted:
+            asked = {self.table: {"Keys": wanted[:_BATCH], "ConsistentRead": True}}
+            found = self._call("batch_get_item", RequestItems=asked)
+            items += found["Responses"].get(self.table, [])
+            left = found.get("UnprocessedKeys", {}).get(self.table, {}).get("Keys", [])
+            wanted = left + wanted[_BATCH:]
+            if left:
+                tries += 1
+                self._pause(tries, "batch_get_item left keys out")
+        return items
+
+    def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError
+
+        if operation != "batch_get_item":
+            arguments["TableName"] = self.table
+        if self._meter:
+            arguments["ReturnConsumedCapacity"] = "TOTAL"
+        may_be_ours = False
+        for tries in range(1, _TRIES + 2):
+            try:
+                reply = getattr(self.client, operation)(**arguments)
+                self._measure(operation, reply)
+                return reply
+            except ClientError as error:
+                code = error.response["Error"]["Code"]
+                status = error.response["ResponseMetadata"].get("HTTPStatusCode", 0)
+                if code == "ConditionalCheckFailedException":
+                    raise Refused(may_be_ours) from None
+                if code not in _THROTTLED and status < 500:
+                    raise self._failed(code, error) from None
+                may_be_ours |= status >= 500
+                reason = code
+            except (
+                HTTPClientError,
+                ConnectionError,
+            ) as error:  # refused, timed out, or closed before the reply came
+                may_be_ours = True
+                reason = str(error)
+            except BotoCoreError as error:  # no credentials, no region
+                raise StoreFailed(f"DynamoDB could not be called: {error}") from None
+            self._pause(tries, reason)
+        raise AssertionError("the last pause raises")
+
+    def _pause(self, tries: int, reason: str) -> None:
+        """Wait before the next try: anything up to a bound that doubles, so that callers spread out."""
+        if tries > _TRIES:
+            raise StoreFailed(f"table {self.table} did not answer {tries} times ({reason}); try again")
+        self._sleep(self._rng.uniform(0, min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**tries)))
+
+    def _failed(self, code: str, error: Exception) -> Exception:
+        if code == "ResourceNotFoundException":
+            return NotFound(f"there is no table {self.table} in this account and region", code="no_table")
+        return StoreFailed(f"table {self.table}: {error}")
+
+    def _measure(self, operation: str, reply: dict[str, Any]) -> None:
+        if self._meter:
+            consumed = reply.get("ConsumedCapacity") or []
+            parts = consumed if isinstance(consumed, list) else [consumed]
+            self._meter(operation, sum(part["CapacityUnits"] for part in parts))
+
+
+def key(p: str, s: str) -> Item:
+    """Return the key of an item: its partition, and its place in there."""
+    return {"p": {"S": p}, "s": {"S": s}}
+
+
+def parse_url(url: str) -> tuple[str, dict[str, str]]:
+    """Return the table and the options of a `dynamodb://` URL.
+
+    Raises:
+        InvalidInput: not of that form, or an option that there is not.
+    """
+    parts = urlsplit(url)
+    options = {name: values[-1] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
+    unknown = sorted(set(options) - {"region", "endpoint", "expire_days"})
+    if parts.scheme != "dynamodb" or not parts.netloc or parts.path not in ("", "/") or unknown:
+        raise InvalidInput(
+            f"a table's URL must be of the form {FORM}, with endpoint=URL and expire_days=N besides, "
+            f"not {url!r}"
+        )
+    return parts.netloc, options
+
+
+def connect(options: dict[str, str]) -> Any:
+    """Return a client of DynamoDB; region and credentials come from the environment where not given.
+
+    Raises:
+        InvalidInput: the library is not installed, or no region is named.
+    """
+    try:
+        import botocore.session
+        from botocore.config import Config
+        from botocore.exceptions import NoRegionError
+    except ImportError:
+        raise InvalidInput(
+            "a store in DynamoDB needs boto3, which is not installed; run: pip install 'openhype[aws]'"
+        ) from None
+    config = Config(
+        retries={"total_max_attempts": 1},
+        connect_timeout=_CONNECT_S,
+        read_timeout=_READ_S,
+        max_pool_connections=_POOLED,
+        parameter_validation=False,
+    )
+    session = botocore.session.get_session()
+    endpoint = options.get("endpoint")
+    if endpoint and urlsplit(endpoint).hostname in _LOOPBACK:
+        session.set_credentials("emulator", "emulator")  # an emulator checks none, but wants a signature
+    try:
+        return session.create_client(
+            "dynamodb", region_name=options.get("region"), endpoint_url=endpoint, config=config
+        )
+    except NoRegionError:
+        raise InvalidInput(f"no AWS region is named; use {FORM}, or set AWS_DEFAULT_REGION") from None
+
+
+def _of(p: str) -> dict[str, Any]:
+    return {"KeyConditionExpression": "p = :p", "ExpressionAttributeValues": {":p": {"S": p}}}
+
+
+def _given(values: Item | None = None, **arguments: Any) -> dict[str, Any]:
+    """Return the arguments that have a value: DynamoDB refuses empty ones."""
+    return {
+        name: value for name, value in {**arguments, "ExpressionAttributeValues": values}.items() if value
+    }

@@ -1,0 +1,424 @@
+"""The serverless store: one DynamoDB table, on demand, one conditional write an answer.
+
+| partition | sort key | what |
+| --- | --- | --- |
+| `studies` | name | a study, with the upload that its pool came with |
+| `pool STUDY UPLOAD` | chunk | stimuli, packed |
+| `claim STUDY KEY` | `-` | the session that holds an evaluator's place |
+| `session ID` | 0 | the session, fixed, and its opening cursor |
+| `session ID` | first version | the next few writes: responses, and the cursor after the last |
+| `tally STUDY SHARD` | `-` | open sessions, and counts of finished ones (`tally.py`) |
+| `closed STUDY SHARD` | session | a closed session's cursor and responses, packed |
+| `book NAME` | key | an entry of a book (`books.py`) |
+
+A write makes version `v` of a session's cursor, and `v` alone tells the item it goes to. Within an item
+it is an update on the condition that the version before stands there; the first version of an item
+is put on the condition that there is none. So whoever holds an old cursor is refused by one item, and
+response and cursor are stored together. An item takes few writes, so that it stays below the kilobyte
+that one write unit pays for.
+"""
+
+import heapq
+import logging
+import secrets
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from backend.errors import Conflict, NotFound, StoreFailed
+from backend.records import Response, Session, Stimulus, Study
+from backend.session import Cursor
+from backend.stores import Entry, Stale, codec, compact, items, plans
+from backend.stores.books import Books
+from backend.stores.calls import Calls, Item, Refused, connect, key, parse_url
+from backend.stores.heads import TTL_ATTRIBUTE, Head, Heads, no_session
+from backend.stores.tally import OpenSession, Tally
+
+_LARGEST_BYTES = 350_000
+"""Responses of a session that are packed into one item; DynamoDB admits 400 KB."""
+_RESPONSES_PER_PART = 2000
+_HEADS_AT_ONCE = 50
+_LOOK_AGAIN_S = 600
+_LOOKS_AT_ONCE = 16
+
+_BARRED = "gone"
+
+log = logging.getLogger("openhype")
+
+
+def table_definition(name: str) -> dict[str, Any]:
+    """Return the arguments of CreateTable for a store's table."""
+    return {
+        "TableName": name,
+        "KeySchema": [
+            {"AttributeName": "p", "KeyType": "HASH"},
+            {"AttributeName": "s", "KeyType": "RANGE"},
+        ],
+        "AttributeDefinitions": [
+            {"AttributeName": "p", "AttributeType": "S"},
+            {"AttributeName": "s", "AttributeType": "S"},
+        ],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+
+
+def create_table(url: str) -> None:
+    """Make the table that a URL names, and wait until it is there; one that exists is left."""
+    table, options = parse_url(url)
+    client = connect(options)
+    with suppress(client.exceptions.ResourceInUseException):
+        client.create_table(**table_definition(table))
+    while client.describe_table(TableName=table)["Table"]["TableStatus"] != "ACTIVE":
+        time.sleep(0.1)
+
+
+class DynamoStore:
+    """`Store` on one table. Safe to use from many threads and processes.
+
+    Args:
+        expire_days: after so many days sessions in which nothing was ever begun are deleted; None for never.
+    """
+
+    def __init__(
+        self, calls: Calls, expire_days: float | None = None, clock: Callable[[], float] = time.time
+    ):
+        self._calls, self._expire_days, self._clock = calls, expire_days, clock
+        self._books = Books(calls)
+        self._heads = Heads(calls, clock)
+
+    @classmethod
+    def open(cls, url: str) -> "DynamoStore":
+        """Return the store at a `dynamodb://` URL."""
+        table, options = parse_url(url)
+        expire_days = options.get("expire_days")
+        return cls(Calls(connect(options), table), None if expire_days is None else float(expire_days))
+
+    def add_study(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
+        taken = Conflict(f"a study {study.name} exists already; choose another name")
+        if self._calls.get("studies", study.name):
+            raise taken
+        upload = secrets.token_hex(8)
+        pool = items.of_pool(study.name, upload)
+        chunks = 0
+        for chunks, data in enumerate(plans.pack_stimuli(stimuli), start=1):
+            self._calls.put({**key(pool, f"{chunks:08d}"), "b": {"B": data}})
+        record = zlib.compress(codec.dump(study).encode(), 9)
+        try:
+            self._calls.put(
+                {**key("studies", study.name), "u": {"S": upload}, "j": {"B": record}},
+                "attribute_not_exists(p) OR u = :u",
+                {":u": {"S": upload}},
+            )
+        except Refused:
+            for chunk in range(1, chunks + 1):
+                self._calls.delete(pool, f"{chunk:08d}")
+            raise taken from None
+
+    def study(self, name: str) -> Study:
+        return _study(self._study_item(name))
+
+    def studies(self) -> list[Study]:
+        return [_study(item) for item in self._calls.each("studies")]
+
+    def stimuli(self, study: str) -> Iterator[Stimulus]:
+        yield from self._heads.pool(study).stimuli
+
+    def claim(self, study: str, evaluator_key: str, session_id: str, instead_of: str | None = None) -> str:
+        values = {":h": {"S": session_id}, ":o": {"S": instead_of or session_id}}
+        place = f"claim {study} {evaluator_key}"
+        try:
+            self._calls.update(
+                place, "-", "SET h = :h", "attribute_not_exists(h) OR h = :h OR h = :o", values
+            )
+        except Refused:
+            return self._calls.get(place, "-")["h"]["S"]
+        return session_id
+
+    def claimed(self, study: str, evaluator_key: str) -> str | None:
+        item = self._calls.get(f"claim {study} {evaluator_key}", "-")
+        return item["h"]["S"] if item else None
+
+    def add_session(self, session: Session, cursor: Cursor) -> None:
+        expires_at = None
+        if self._expire_days is not None and cursor.state == "active":
+            expires_at = self._clock() + 86400 * self._expire_days
+        self._heads.add(session, cursor, expires_at)
+        self._list(session, cursor)
+
+    def session(self, session_id: str) -> Session:
+        return self._heads.of(session_id).session
+
+    def cursor(self, session_id: str) -> Cursor:
+        item = self._calls.newest(items.of_session(session_id))
+        if item is None or "v" not in item or self._heads.is_expired(item):
+            raise no_session(session_id)
+        return items.cursor_in(item, self._heads.of(session_id).pictures)
+
+    def sessions(self, study: str) -> Iterator[tuple[Session, Cursor]]:
+        for head, item in self._listed(study, ("p", "s", "v", "c", "d")):
+            session = head.session
+            yield session, items.cursor_in(item, head.pictures) if item else self.cursor(session.id)
+
+    def answered(self, study: str) -> Iterator[tuple[Session, Cursor, list[Response]]]:
+        for head, item in self._listed(study):
+            if item is not None and "b" in item:
+                responses = compact.unpack_responses(item["b"]["B"], head.pictures)
+                yield head.session, items.cursor_in(item, head.pictures), responses
+            else:
+                yield head.session, *self._whole(head)
+
+    def taken(self, study: str, active_since: str) -> dict[str, int]:
+        tally = Tally(self._calls, study)
+        entries, counts = tally.read()
+        now = int(self._clock())
+        doubtful = []
+        for entry in entries:
+            if entry.alive_at >= active_since:
+                _count(counts, entry.model)
+            elif entry.looked_at + _LOOK_AGAIN_S < now:
+                doubtful.append(entry)
+        if doubtful:
+            look = partial(self._look, tally, now)
+            with ThreadPoolExecutor(min(_LOOKS_AT_ONCE, len(doubtful))) as threads:
+                for entry, cursor in zip(doubtful, threads.map(look, doubtful), strict=True):
+                    if cursor is not None and _holds_a_place(cursor, active_since):
+                        _count(counts, entry.model)
+        return counts
+
+    def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
+        self._write(session_id, expected_version, cursor, None)
+
+    def append(self, session_id: str, expected_version: int, cursor: Cursor, response: Response) -> None:
+        self._write(session_id, expected_version, cursor, response)
+
+    def responses(self, session_id: str) -> list[Response]:
+        try:
+            return self._whole(self._heads.of(session_id))[1]
+        except NotFound:
+            return []
+
+    def restore(self, session: Session, cursor: Cursor, responses: Sequence[Response]) -> None:
+        newest = self._calls.newest(items.of_session(session.id))
+        if newest and _BARRED in newest:
+            raise Conflict(f"session {session.id} was erased here; erase it where it comes from as well")
+        pictures = plans.pictures(session)
+        for k, start in enumerate(range(0, len(responses), _RESPONSES_PER_PART)):
+            part = compact.pack_responses(responses[start : start + _RESPONSES_PER_PART], pictures)
+            self._calls.put({**key(items.of_session(session.id), f"{items.HEAD}-{k:04d}"), "b": {"B": part}})
+        if cursor.version:
+            first, _ = items.place_of(cursor.version)
+            standing = {**key(items.of_session(session.id), first), **items.standing(cursor, pictures)}
+            try:
+                self._calls.put(standing, "attribute_not_exists(p) OR v <= :v", {":v": standing["v"]})
+            except Refused:
+                raise Stale(f"session {session.id} went on meanwhile") from None
+        self._heads.add(session, cursor)
+        self._list(session, cursor)
+
+    def erase_session(self, session_id: str) -> None:
+        partition = items.of_session(session_id)
+        stored = list(self._calls.each(partition))
+        if not stored or "j" not in stored[0]:
+            return
+        head = self._heads.in_item(stored[0])
+        newest = [item for item in stored if "v" in item][-1]
+        if not self._bar(partition, int(newest["v"]["N"])):
+            return self.erase_session(session_id)  # an answer came meanwhile
+        was_finished = items.cursor_in(newest, head.pictures).state == "finished"
+        tally = Tally(self._calls, head.session.study)
+        tally.erase(session_id, head.session.model if was_finished else None)
+        self._calls.delete(items.of_closed(head.session), session_id)
+        for item in reversed(stored):  # the head last, by which what is left would be found again
+            if _BARRED not in item:
+                self._calls.delete(partition, item["s"]["S"])
+        self._heads.drop(session_id)
+
+    def _bar(self, partition: str, version: int) -> bool:
+        """Put an item where the next one of a session would go, so that no late answer starts it."""
+        following, _ = items.place_of(version - (version - 1) % items.WRITES_PER_ITEM + items.WRITES_PER_ITEM)
+        try:
+            barred = {**key(partition, following), _BARRED: {"BOOL": True}}
+            self._calls.put(barred, f"attribute_not_exists(p) OR attribute_exists({_BARRED})")
+        except Refused:
+            return False
+        return True
+
+    def entry(self, book: str, key: str) -> Entry | None:
+        return self._books.entry(book, key)
+
+    def entries(self, book: str) -> Iterator[Entry]:
+        return self._books.entries(book)
+
+    def write_entry(self, book: str, key: str, expected_version: int, data: Mapping[str, Any]) -> Entry:
+        return self._books.write(book, key, expected_version, data)
+
+    def close(self) -> None:
+        self._calls.client.close()
+
+    def _write(
+        self, session_id: str, expected_version: int, cursor: Cursor, response: Response | None
+    ) -> None:
+        """Store the cursor and the response that comes with it, if the cursor before stands there."""
+        head = self._heads.of(session_id)
+        if head.expires and expected_version == 0:
+            self._keep(session_id)
+        first, entry = items.place_of(cursor.version)
+        facts = compact.pack_response(response, head.pictures) if response else b""
+        ours = {"B": secrets.token_bytes(items.NONCE_BYTES) + facts}
+        try:
+            if entry == 0:
+                item = {
+                    **key(items.of_session(session_id), first),
+                    **items.standing(cursor, head.pictures),
+                    "0": ours,
+                }
+                self._calls.put(item, "attribute_not_exists(p)")
+            else:
+                self._update(session_id, first, expected_version, cursor, head, str(entry), ours)
+        except Refused as refused:
+            # Whether this write was stored by a try whose reply was lost, only what stands there tells.
+            stored = self._calls.get(items.of_session(session_id), first) if refused.may_be_ours else None
+            if stored is None or stored.get(str(entry)) != ours:
+                raise Stale(f"session {session_id} is no longer at version {expected_version}") from None
+        if cursor.state != "active":
+            self._close(head.session, cursor, is_last_answer=response is not None)
+
+    def _update(
+        self,
+        session_id: str,
+        first: str,
+        expected_version: int,
+        cursor: Cursor,
+        head: Head,
+        entry: str,
+        ours: dict[str, bytes],
+    ) -> None:
+        standing = items.standing(cursor, head.pictures)
+        changes = {f":{name}": value for name, value in standing.items()}
+        self._calls.update(
+            items.of_session(session_id),
+            first,
+            "SET #e = :e, " + ", ".join(f"{name} = :{name}" for name in standing),
+            "v = :old",
+            {**changes, ":e": ours, ":old": {"N": str(expected_version)}},
+            {"#e": entry},
+        )
+
+    def _keep(self, session_id: str) -> None:
+        """Have a session stay for good, now that somebody goes on with it."""
+        try:
+            self._calls.update(
+                items.of_session(session_id), items.HEAD, f"REMOVE {TTL_ATTRIBUTE}", "attribute_exists(p)", {}
+            )
+        except Refused:
+            raise no_session(session_id) from None
+
+    def _close(self, session: Session, cursor: Cursor, is_last_answer: bool) -> None:
+        """Pack a closed session for scoring; a failure loses nothing, and the next look makes up for it.
+
+        A closed session that is resumed is packed already.
+        """
+        try:
+            if is_last_answer or not self._is_packed(session):
+                self._pack(session, cursor)
+        except StoreFailed as error:
+            log.warning("session %s is stored, but not packed yet: %s", session.id, error)
+
+    def _pack(self, session: Session, cursor: Cursor) -> None:
+        pictures = plans.pictures(session)
+        packed = compact.pack_responses(self.responses(session.id), pictures)
+        item = {**key(items.of_closed(session), session.id), **items.standing(cursor, pictures)}
+        if len(packed) <= _LARGEST_BYTES:
+            item["b"] = {"B": packed}
+        self._calls.put(item)
+        finished = session.model if cursor.state == "finished" else None
+        Tally(self._calls, session.study).close(session.id, finished)
+
+    def _is_packed(self, session: Session) -> bool:
+        return self._calls.get(items.of_closed(session), session.id) is not None
+
+    def _list(self, session: Session, cursor: Cursor) -> None:
+        """Have a session found by its study: open, or closed and packed."""
+        if cursor.state == "active" or not self._is_packed(session):
+            entry = OpenSession(session.id, session.model, cursor.last_at, 0)
+            Tally(self._calls, session.study).open(entry)
+        if cursor.state != "active":
+            self._pack(session, cursor)
+
+    def _look(self, tally: Tally, now: int, entry: OpenSession) -> Cursor | None:
+        """Return where an open session stands, and let the tally know; None if it is gone."""
+        try:
+            cursor = self.cursor(entry.session)
+        except NotFound:
+            tally.close(entry.session, None)
+            return None
+        if cursor.state != "active":  # the process that closed it died before it was packed
+            self._pack(self.session(entry.session), cursor)
+        else:
+            tally.look(OpenSession(entry.session, entry.model, cursor.last_at, now))
+        return cursor
+
+    def _listed(self, study: str, attributes: Sequence[str] = ()) -> Iterator[tuple[Head, Item | None]]:
+        """Yield a study's sessions in the order of their ids, with what is packed of the closed ones.
+
+        The open ones are read first: one that is closed meanwhile is found twice rather than not at all.
+        """
+        entries, _ = Tally(self._calls, study).read()
+        shards = [self._calls.each(place, attributes) for place in items.all_closed(study)]
+        closed = heapq.merge(*shards, key=lambda item: item["s"]["S"])
+        found = heapq.merge(
+            ((item["s"]["S"], 0, item) for item in closed),
+            ((entry.session, 1, None) for entry in entries),
+            key=lambda row: row[:2],
+        )
+        once = _first_of_each(found)
+        while some := list(islice(once, _HEADS_AT_ONCE)):
+            heads = self._heads.many(session_id for session_id, _, _ in some)
+            for session_id, _, item in some:
+                if session_id in heads:
+                    yield heads[session_id], item
+
+    def _whole(self, head: Head) -> tuple[Cursor, list[Response]]:
+        """Return where a session stands and all its responses, from one reading."""
+        responses: dict[tuple[int, int], Response] = {}
+        newest = None
+        for item in self._calls.each(items.of_session(head.session.id)):
+            if "v" in item:
+                newest = item
+            for response in items.responses_in(item, head.pictures):
+                responses[response.trial_index, response.attempt] = response
+        if newest is None:
+            raise no_session(head.session.id)
+        return items.cursor_in(newest, head.pictures), [responses[place] for place in sorted(responses)]
+
+    def _study_item(self, name: str) -> Item:
+        item = self._calls.get("studies", name)
+        if item is None:
+            raise NotFound(f"there is no study {name!r}", code="unknown_study")
+        return item
+
+
+def _study(item: Item) -> Study:
+    return codec.load_study(zlib.decompress(item["j"]["B"]).decode())
+
+
+def _first_of_each(rows: Iterable[tuple]) -> Iterator[tuple]:
+    last = None
+    for row in rows:
+        if row[0] != last:
+            yield row
+        last = row[0]
+
+
+def _holds_a_place(cursor: Cursor, since: str) -> bool:
+    return cursor.state == "finished" or (cursor.state == "active" and cursor.last_at >= since)
+
+
+def _count(counts: dict[str, int], model: str | None) -> None:
+    if model is not None:
+        counts[model] = counts.get(model, 0) + 1

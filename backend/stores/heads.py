@@ -1,0 +1,103 @@
+"""Heads: what is fixed of a session, with its pictures as places in its study's pool.
+
+Neither a pool nor a session changes once stored, so that a process reads each once.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from backend.errors import NotFound
+from backend.recent import Recent
+from backend.records import Session
+from backend.session import Cursor
+from backend.stores import items, plans
+from backend.stores.calls import Calls, Item, key
+
+TTL_ATTRIBUTE = "x"
+"""Seconds of the epoch after which an item may be deleted; only sessions without any write have it."""
+_KEPT = 1024
+_POOLS_KEPT = 16
+
+
+@dataclass(frozen=True)
+class Head:
+    """A session, its pictures as responses number them, and whether it would be deleted if left alone."""
+
+    session: Session
+    pictures: Sequence[str]
+    expires: bool
+
+
+class Heads:
+    """The heads and pools of a table. Safe to use from many threads."""
+
+    def __init__(self, calls: Calls, clock: Callable[[], float]):
+        self._calls, self._clock = calls, clock
+        self._kept = Recent[Head](_KEPT)
+        self._read_pool = lru_cache(maxsize=_POOLS_KEPT)(self._pool_now)
+
+    def of(self, session_id: str) -> Head:
+        """Return the head of a session.
+
+        Raises:
+            NotFound: there is no such session, or its time is over.
+        """
+        head = self._kept.get(session_id)
+        if head is None:
+            item = self._calls.get(items.of_session(session_id), items.HEAD)
+            if item is None or self.is_expired(item):
+                raise no_session(session_id)
+            head = self.in_item(item)
+            self._kept.put(session_id, head)
+        return head
+
+    def many(self, session_ids: Iterable[str]) -> dict[str, Head]:
+        """Return the heads that are there, by session."""
+        found = self._calls.many((items.of_session(session_id), items.HEAD) for session_id in session_ids)
+        heads = [self.in_item(item) for item in found if not self.is_expired(item)]
+        return {head.session.id: head for head in heads}
+
+    def add(self, session: Session, cursor: Cursor, expires_at: float | None = None) -> None:
+        """Store a head, with the cursor that a session without any write has."""
+        pictures = plans.pictures(session)
+        facts, places = plans.pack_session(session, self.pool(session.study))
+        item = {**key(items.of_session(session.id), items.HEAD), **items.standing(cursor, pictures)}
+        item |= {"j": {"B": facts}, "n": {"S": session.study}}
+        if places:
+            item["q"] = {"B": places}
+        if expires_at is not None:
+            item[TTL_ATTRIBUTE] = {"N": str(int(expires_at))}
+        self._calls.put(item)
+        self._kept.put(session.id, Head(session, pictures, expires_at is not None))
+
+    def drop(self, session_id: str) -> None:
+        """Keep a session in memory no longer."""
+        self._kept.drop(session_id)
+
+    def in_item(self, item: Item) -> Head:
+        places = item["q"]["B"] if "q" in item else b""
+        session = plans.unpack_session(item["j"]["B"], places, self.pool(item["n"]["S"]))
+        return Head(session, plans.pictures(session), TTL_ATTRIBUTE in item)
+
+    def is_expired(self, item: Item) -> bool:
+        """Return whether an item's time is over; DynamoDB may take days to delete it."""
+        return TTL_ATTRIBUTE in item and int(item[TTL_ATTRIBUTE]["N"]) <= self._clock()
+
+    def pool(self, study: str) -> plans.StoredPool:
+        """Return a study's pool; an empty one if the study is not there."""
+        try:
+            return self._read_pool(study)
+        except NotFound:
+            return plans.StoredPool(())
+
+    def _pool_now(self, study: str) -> plans.StoredPool:
+        item = self._calls.get("studies", study)
+        if item is None:
+            raise NotFound(f"there is no study {study!r}", code="unknown_study")
+        chunks = self._calls.each(items.of_pool(study, item["u"]["S"]))
+        return plans.StoredPool([s for chunk in chunks for s in plans.unpack_stimuli(chunk["b"]["B"])])
+
+
+def no_session(session_id: str) -> NotFound:
+    return NotFound(f"there is no session {session_id!r}", code="unknown_session")

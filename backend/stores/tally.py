@@ -1,0 +1,110 @@
+"""Which sessions of a study are open, and how many finished by model, without a key that all write to.
+
+A study's sessions are spread over `SHARDS` items by their ids. An item holds an entry for each open
+session and a count of the finished ones for each model. An opening adds an entry; a closing takes it
+away and counts, in one conditional write, so that nothing is counted twice. All items of a study
+come with one request, whose cost does not grow with the sessions that are finished.
+
+An entry tells when its session was last known to be alive: at its opening, or when somebody looked.
+"""
+
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from backend.stores.calls import Calls, Item, Refused
+
+SHARDS = 64
+"""A thousand open sessions are then 16 an item, which is about a kilobyte."""
+_OPEN, _FINISHED, _ERASED = "a", "f", "e"
+_DIGITS = 10
+
+
+@dataclass(frozen=True)
+class OpenSession:
+    """An open session."""
+
+    session: str
+    model: str | None
+    alive_at: str
+    looked_at: int
+    """When somebody last found it silent, in seconds of the epoch; 0 for never."""
+
+
+class Tally:
+    """The open and finished sessions of one study."""
+
+    def __init__(self, calls: Calls, study: str):
+        self._calls, self._study = calls, study
+
+    def read(self) -> tuple[list[OpenSession], dict[str, int]]:
+        """Return the open sessions in the order of their ids, and the number of finished ones by model."""
+        entries: list[OpenSession] = []
+        finished: dict[str, int] = {}
+        for item in self._calls.many((self._place(shard), "-") for shard in range(SHARDS)):
+            entries += _entries(item)
+            for name, value in item.items():
+                if name.startswith(_FINISHED):
+                    model = name.removeprefix(_FINISHED)
+                    finished[model] = finished.get(model, 0) + int(value["N"])
+        counts = {model: count for model, count in finished.items() if count}
+        return sorted(entries, key=lambda entry: entry.session), counts
+
+    def open(self, entry: OpenSession) -> None:
+        """Add a session; one that is there is left as it is."""
+        self._set(entry, "attribute_not_exists(#a)")
+
+    def look(self, entry: OpenSession) -> None:
+        """Store what was found of an open session; one that was closed meanwhile stays closed."""
+        self._set(entry, "attribute_exists(#a)")
+
+    def close(self, session: str, counted: str | None) -> None:
+        """Take a session away, and count it for the model `counted`; a second time changes nothing."""
+        change, names, values = "REMOVE #a", {"#a": _OPEN + session}, {}
+        if counted is not None:
+            change += " ADD #f :one"
+            names["#f"] = _FINISHED + counted
+            values = {":one": {"N": "1"}}
+        self._update(session, change, "attribute_exists(#a)", values, names)
+
+    def erase(self, session: str, counted: str | None) -> None:
+        """Take a session away for good, off the count for the model `counted` if it is no longer open.
+
+        A mark is left, so that a second time changes nothing.
+        """
+        names, values = {"#a": _OPEN + session, "#e": _ERASED + session}, {":one": {"N": "1"}}
+        self._update(session, "SET #e = :one REMOVE #a", "attribute_exists(#a)", values, names)
+        if counted is not None:
+            names = {"#e": _ERASED + session, "#f": _FINISHED + counted}
+            values[":less"] = {"N": "-1"}
+            change = "SET #e = :one ADD #f :less"
+            self._update(session, change, "attribute_not_exists(#e)", values, names)
+
+    def _set(self, entry: OpenSession, condition: str) -> None:
+        text = f"{entry.looked_at:0{_DIGITS}}{entry.alive_at}|{entry.model or ''}"
+        names, values = {"#a": _OPEN + entry.session}, {":e": {"S": text}}
+        self._update(entry.session, "SET #a = :e", condition, values, names)
+
+    def _update(self, session: str, change: str, condition: str, values: Item, names: dict[str, Any]) -> None:
+        # Where it is refused, all is as it is to be: done before, by an earlier try or by another process.
+        with suppress(Refused):
+            self._calls.update(self._place(shard_of(session, SHARDS)), "-", change, condition, values, names)
+
+    def _place(self, shard: int) -> str:
+        return f"tally {self._study} {shard}"
+
+
+def shard_of(session: str, shards: int) -> int:
+    """Return the shard of a session: the same in every process."""
+    return zlib.crc32(session.encode()) % shards
+
+
+def _entries(item: Item) -> Iterator[OpenSession]:
+    for name, value in item.items():
+        if name.startswith(_OPEN):
+            text, _, model = value["S"].partition("|")
+            yield OpenSession(
+                name.removeprefix(_OPEN), model or None, text[_DIGITS:], looked_at=int(text[:_DIGITS])
+            )

@@ -1,0 +1,29 @@
+"""The server of one machine."""
+
+import subprocess
+import sys
+
+COMES_AND_GOES = """
+import threading
+from backend.server import _keep_to_one_core
+
+def come_and_go():
+    while not done.is_set():
+        threading.Thread(target=int).start()
+
+done = threading.Event()
+others = [threading.Thread(target=come_and_go) for _ in range(4)]
+for other in others:
+    other.start()
+try:
+    for _ in range(2000):
+        _keep_to_one_core()
+finally:
+    done.set()
+"""
+
+
+def test_threads_that_end_do_not_keep_the_server_from_starting():
+    found = subprocess.run([sys.executable, "-c", COMES_AND_GOES], capture_output=True, text=True)
+
+    assert found.stderr == ""
