@@ -1,7 +1,8 @@
 """The package of the `api` stage against one of Flask and boto3 alone, both packed the same lean way.
 
-Size, and the time from the start of a process to its first reply, on an interpreter that has nothing else.
-Both are started in turn, so that what else the machine does falls on both.
+Size, and the time from the start of a process to its first reply, on an interpreter that has nothing else
+and with dynalite for a table; either reads one item of it. Both are started in turn, so that what else the
+machine does falls on both.
 """
 
 import json
@@ -15,22 +16,29 @@ from statistics import median
 
 from backend.datadir import DataDir
 from backend.stores import open_store
+from backend.stores.dynamodb import create_table
 from deploy import package
 from tests import function
+from tests.dynamodb import REGION, Emulator, dynalite
 from tests.unit import studies
 
 STARTS = 21
 
 _FLOOR = """
+import os
+
 import boto3
 from flask import Flask
 
 sessions = Flask(__name__)
+table = boto3.client("dynamodb", endpoint_url=os.environ["FLOOR_ENDPOINT"])
 
 
 @sessions.get("/api/studies/<name>")
 def study(name):
-    return {"study": name}
+    key = {"p": {"S": "studies"}, "s": {"S": name}}
+    found = table.get_item(TableName=os.environ["FLOOR_TABLE"], Key=key, ConsistentRead=True)
+    return {"bytes": len(found["Item"]["j"]["B"])}
 """
 
 
@@ -40,12 +48,8 @@ def run() -> dict:
         folder = Path(name)
         ours = package.build("api", folder / "built")
         floor = _floor(ours.path, folder)
-        url = f"sqlite:///{folder}/a.db"
-        store, data = open_store(url, folder), DataDir(folder)
-        data.keys()
-        study = studies.study(images=8)
-        store.add_study(study, studies.pool(study))
-        environment = {"OPENHYPE_STORE": url, "OPENHYPE_DATA": str(folder), "AWS_REGION": "eu-central-1"}
+        emulator = dynalite()
+        environment = _environment(emulator, folder)
         times: dict[str, list[float]] = {"ours": [], "floor": []}
         unpacked = {
             "ours": _unpacked(ours.path, folder / "ours"),
@@ -56,7 +60,7 @@ def run() -> dict:
                 taken = _first_reply_s(task, environment)
                 if i:  # the first reads the files from the disk
                     times[kind].append(taken)
-        store.close()
+        emulator.stop()
         return {
             "first reply of the api package, ours / Flask and boto3 alone": {
                 "ratio": median(times["ours"]) / median(times["floor"]),
@@ -68,6 +72,27 @@ def run() -> dict:
                 "bytes": {"ours": ours.size, "floor": floor.stat().st_size},
             },
         }
+
+
+def _environment(emulator: Emulator, folder: Path) -> dict[str, str]:
+    """Make a table with a study in it, and tell both packages where it is."""
+    url = emulator.url("bench")
+    create_table(url)
+    DataDir(folder).keys()
+    store = open_store(url, folder)
+    study = studies.study(images=8)
+    store.add_study(study, studies.pool(study))
+    store.close()
+    return {
+        "OPENHYPE_STORE": url,
+        "OPENHYPE_DATA": str(folder),
+        "FLOOR_ENDPOINT": emulator.endpoint,
+        "FLOOR_TABLE": "bench",
+        "AWS_REGION": REGION,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_ACCESS_KEY_ID": "none",
+        "AWS_SECRET_ACCESS_KEY": "none",
+    }
 
 
 def _floor(ours: Path, folder: Path) -> Path:

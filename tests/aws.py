@@ -41,6 +41,11 @@ def moto_server() -> Iterator[str]:
 def reset(url: str) -> None:
     """Forget everything, and check no permission."""
     _post(f"{url}/moto-api/reset")
+    enforce_nothing(url)
+
+
+def enforce_nothing(url: str) -> None:
+    """Check no permission from now on."""
     _post(f"{url}/moto-api/reset-auth", b"inf")
 
 

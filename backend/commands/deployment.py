@@ -8,6 +8,8 @@ import click
 from backend.commands.world import World, pass_world, progress_bar, store_options
 from backend.errors import InvalidInput, StoreFailed
 
+_EVALUATORS, _PICTURES = 30, 2000
+
 
 @click.command()
 @click.argument("name", default="openhype")
@@ -66,6 +68,8 @@ def _deploy(world: World, deployment: Any, yes: bool) -> None:
     packages = build_packages(world.data.cache("packages"))
     plan = deployment.plan(packages)
     _show(plan)
+    for line in _cost_lines():
+        click.echo(line)
     if all(change.verb == "leave" for change in plan):
         click.echo("nothing to do")
     elif not yes:
@@ -75,6 +79,27 @@ def _deploy(world: World, deployment: Any, yes: bool) -> None:
     click.echo(f"the page is at {made['Url']}/s/STUDY; from here on, on this machine:")
     click.echo(f"  export OPENHYPE_STORE='dynamodb://{made['Table']}?region={made['Region']}'")
     click.echo(f"  export OPENHYPE_IMAGES=s3://{made['Bucket']}/public")
+
+
+def _cost_lines() -> list[str]:
+    """Return what this costs a month while idle, and a study."""
+    from backend import usage
+    from backend.protocol import INFINITY, TIME
+
+    prices = usage.prices()
+    assumed = prices["assumed"]
+    lines = []
+    for name, protocol in (("HYPE-infinity", INFINITY), ("HYPE-time", TIME)):
+        used = usage.of_study(protocol, _EVALUATORS, _PICTURES, assumed)
+        usd = sum(usage.cost_usd(used, _PICTURES, prices).values())
+        lines.append(f"costs: ${usd:.2f} a {name} study of {_EVALUATORS} evaluators, {_PICTURES:,} pictures")
+    stored_gb = _PICTURES * assumed["picture_bytes"] / 1e9
+    usd = stored_gb * prices["s3"]["stored_gb_month"]
+    return [
+        *lines,
+        f"costs: ${usd:.3f} a month for the pictures of such a study, and nothing else while nobody comes "
+        f"(prices of {prices['region']} as of {prices['as_of']}; more: openhype costs)",
+    ]
 
 
 def _destroy(deployment: Any, yes: bool, with_data: bool) -> None:

@@ -23,6 +23,7 @@ from deploy.package import Package
 from tests import aws, function
 
 from . import studies
+from .test_package import Caller, play
 
 NAME = "openhype-test"
 TEMPLATES = {name: lambda make=make: aws.known_to_moto(make()) for name, make in template.TEMPLATES.items()}
@@ -286,29 +287,52 @@ def test_the_role_that_scores_cannot_write(deployed, as_role):
         table.put_item(TableName=deployed.outputs["Table"], Item=item)
 
 
-def test_the_packaged_function_takes_its_keys_from_the_secure_parameter(deployed, as_role, tmp_path, cloud):
-    store = open_store("sqlite:///a.db", tmp_path)
+def variables():
+    """Return what the functions are told by the environment."""
+    found = boto3.client("lambda").get_function(FunctionName=f"{NAME}-api")["Configuration"]
+    return found["Environment"]["Variables"]
+
+
+def credentials():
+    return {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+
+
+def test_the_packaged_functions_play_and_score_with_the_rights_they_have(
+    deployed, as_role, tmp_path, cloud, monkeypatch
+):
+    told = variables()
+    store = open_store(told["OPENHYPE_STORE"], tmp_path)
     study = studies.study(images=8)
     store.add_study(study, studies.pool(study))
+    key = DataDir(tmp_path).keys().researcher
     as_role("ApiRole")
-    environment = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
-    environment |= {
-        "OPENHYPE_STORE": f"sqlite:///{tmp_path}/a.db",
-        "OPENHYPE_KEYS": f"ssm:{deployed.keys_name}",
-    }
+    running = function.Function("api", {**credentials(), **told, "AWS_REGION": aws.REGION})
+    call = Caller(running, function.function_url_event)
 
-    running = function.Function("api", {**environment, "AWS_REGION": aws.REGION})
-    sent = {"Authorization": f"Bearer {DataDir(tmp_path).keys().researcher}"}
-    reply = running.invoke(function.function_url_event("GET", "/api/studies/faces/status", sent, b""))
+    for i in range(6):
+        done = play(call, "faces", f"p{i}")
+    status, progress = call("GET", "/api/studies/faces/status", token=key)
+    running.close()
+
+    assert (done["complete"], status, progress["responses"]) == (True, 200, 48)
+
+    aws.enforce_nothing(cloud)
+    for name, value in aws.environment(cloud).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_SESSION_TOKEN")
+    as_role("ScoreRole")
+    running = function.Function("score", {**credentials(), **told, "AWS_REGION": aws.REGION})
+    status, scores = Caller(running, function.function_url_event)(
+        "GET", "/api/studies/faces/scores", token=key
+    )
+    log = running.log()
     running.close()
     store.close()
 
-    assert (reply["statusCode"], json.loads(function.body_of(reply))["study"]) == (200, "faces")
+    assert (status, sum(model["evaluators"] for model in scores["models"])) == (200, 6), log
 
 
-def test_the_researchers_policy_is_enough_to_upload_and_for_nothing_more(
-    deployed, cloud, tmp_path, monkeypatch
-):
+def test_the_researchers_policy_is_enough_to_upload_and_for_no_more(deployed, cloud, tmp_path, monkeypatch):
     iam = boto3.client("iam")
     iam.create_user(UserName="researcher")
     iam.attach_user_policy(UserName="researcher", PolicyArn=deployed.outputs["ResearcherPolicy"])
@@ -351,6 +375,7 @@ def test_the_command_shows_the_plan_and_does_nothing_without_yes(command):
     assert done.exit_code == 0, done.output
     assert f"{NAME} in {aws.REGION}, account {aws.ACCOUNT}" in done.output
     assert f" create  {NAME}: Distribution (AWS::CloudFront::Distribution)" in done.output
+    assert "costs: $0.24 a HYPE-time study of 30 evaluators" in done.output
     assert done.output.endswith("nothing was changed; do it with --yes\n")
     assert boto3.client("cloudformation").describe_stacks()["Stacks"] == []
 
