@@ -30,8 +30,8 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
         if not environment.get(name):
             raise InvalidInput(f"{name} is not set; see deploy/README.md")
     data = DataDir(Path(environment.get("OPENHYPE_DATA", ".")))
-    store = open_store(environment["OPENHYPE_STORE"], data.root)
-    return create_app(store, data, _keys(environment, data), serves=serves)
+    keys = _keys(environment, data)
+    return create_app(open_store(environment["OPENHYPE_STORE"], data.root), data, keys, serves=serves)
 
 
 def _keys(environment: Mapping[str, str], data: DataDir) -> Keys:
