@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from backend import __version__
-from backend.commands import moves, plans, reports, scores, service, studies
+from backend.commands import deployment, moves, plans, reports, scores, service, studies
 from backend.commands.world import World
 from backend.errors import OpenhypeError
 
@@ -38,9 +38,10 @@ def main(ctx: click.Context) -> None:
 
 
 for _command in (
-    studies.create, studies.qualification, studies.masks,
+    studies.create, studies.qualification, studies.masks, studies.upload,
     service.demo, service.serve, service.status, service.simulate,
     scores.score, scores.export, scores.settling,
+    deployment.deploy, deployment.site,
     moves.copy, moves.costs,
     plans.plan,
     reports.report, reports.leaderboard,

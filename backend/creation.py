@@ -8,7 +8,7 @@ import dataclasses
 import re
 import shutil
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -77,8 +77,18 @@ def read_order(path: Path) -> Order:
     )
 
 
-def create(store: Store, data: DataDir, order: Order, now: datetime, progress: Any = None) -> Study:
+def create(
+    store: Store,
+    data: DataDir,
+    order: Order,
+    now: datetime,
+    progress: Any = None,
+    publish: Callable[[str, Path], Any] | None = None,
+) -> Study:
     """Make the study that `order` asks for and return it as stored.
+
+    Args:
+        publish: brings the pictures (study, folder) to where browsers get them, if that is another place.
 
     Raises:
         InvalidInput: a name, setting, folder or file is not as expected; nothing is left behind.
@@ -112,7 +122,7 @@ def create(store: Store, data: DataDir, order: Order, now: datetime, progress: A
         sampling.check_pool(study, sampling.pool_of(intake.stimuli))
         study = _with_masks(study, order, data, partial, intake, progress)
         study = _with_flash_note(study, order, partial, intake)
-        _publish(store, data, study, intake.stimuli, partial)
+        _publish(store, data, study, intake.stimuli, partial, publish)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return study
@@ -211,7 +221,9 @@ def _with_flash_note(study: Study, order: Order, partial: Path, intake: Any) -> 
     )
 
 
-def _publish(store: Store, data: DataDir, study: Study, stimuli: Any, partial: Path) -> None:
+def _publish(
+    store: Store, data: DataDir, study: Study, stimuli: Any, partial: Path, publish: Callable | None
+) -> None:
     """Move the pictures into place and store the study, one process at a time."""
     place = data.images(study.name)
     with data.locked("publish"):
@@ -220,4 +232,6 @@ def _publish(store: Store, data: DataDir, study: Study, stimuli: Any, partial: P
         if place.exists():  # left by a creation that died here: no study of that name is stored
             shutil.rmtree(place)
         partial.rename(place)
+        if publish is not None:
+            publish(study.name, place)
         store.add_study(study, stimuli)

@@ -51,7 +51,7 @@ class DataDir:
             yield
 
     def keys(self) -> Keys:
-        """Return the keys, made at the first call; OPENHYPE_KEY overrides the researcher's.
+        """Return the keys, made at the first call.
 
         Two processes that start at once get the same keys: the file appears whole, and once.
         """
@@ -59,15 +59,24 @@ class DataDir:
         if not path.exists():
             self.root.mkdir(parents=True, exist_ok=True)
             _write_once(path, {"researcher": secrets.token_urlsafe(24), "hashing": secrets.token_hex(32)})
-        try:
-            stored = json.loads(path.read_text())
-            hashing, researcher = bytes.fromhex(stored["hashing"]), str(stored["researcher"])
-        except (ValueError, KeyError, TypeError):
-            raise InvalidInput(
-                f"{path} must hold the keys 'researcher' and 'hashing'; restore it from a backup, or "
-                "move it away to have new keys made (evaluators known so far are then not recognised)"
-            ) from None
-        return Keys(os.environ.get("OPENHYPE_KEY") or researcher, hashing)
+        return parse_keys(path.read_text(), str(path))
+
+
+def parse_keys(text: str, where: str) -> Keys:
+    """Return the keys that stand in `where`; OPENHYPE_KEY overrides the researcher's.
+
+    Raises:
+        InvalidInput: it holds no keys.
+    """
+    try:
+        stored = json.loads(text)
+        hashing, researcher = bytes.fromhex(stored["hashing"]), str(stored["researcher"])
+    except (ValueError, KeyError, TypeError):
+        raise InvalidInput(
+            f"{where} must hold the keys 'researcher' and 'hashing'; restore it from a backup, or "
+            "move it away to have new keys made (evaluators known so far are then not recognised)"
+        ) from None
+    return Keys(os.environ.get("OPENHYPE_KEY") or researcher, hashing)
 
 
 def _write_once(path: Path, data: dict[str, str]) -> None:

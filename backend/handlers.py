@@ -14,7 +14,7 @@ from random import Random
 from flask import Flask, Response, abort, request, send_file
 from werkzeug.exceptions import HTTPException
 
-from backend import wire
+from backend import headers, wire
 from backend.datadir import DataDir, Keys
 from backend.errors import (
     Conflict,
@@ -42,42 +42,37 @@ _STATUS = {
 }
 _ASSET = re.compile(r"[a-z0-9][a-z0-9._-]*\.(js|css|html|svg)")
 _PICTURE = re.compile(r"[0-9a-f]{32}\.(png|jpg)")
-_TYPES = {
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".html": "text/html; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-}
-_PAGE_HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; "
-        "form-action 'self'; frame-ancestors 'none'"
-    ),
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Embedder-Policy": "require-corp",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
-_API_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+EVERYTHING = frozenset({"sessions", "scores", "files"})
+"""The groups of routes: of evaluators and a study's progress; of scores; of page and pictures."""
 
 
 def create_app(
-    store: Store, data: DataDir, keys: Keys, clock: Clock = utc_now, dice: Random | None = None
+    store: Store,
+    data: DataDir,
+    keys: Keys,
+    clock: Clock = utc_now,
+    dice: Random | None = None,
+    serves: frozenset[str] = EVERYTHING,
 ) -> Flask:
-    """Return the WSGI application over a store and a data directory; `dice` as in `visits.Visits`."""
+    """Return the WSGI application over a store and a data directory.
+
+    Args:
+        dice: as in `visits.Visits`.
+        serves: the groups of routes it has; a function that has no numpy has no scores.
+    """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = wire.MAX_BODY_BYTES
     app.json.sort_keys = False
     app.url_map.merge_slashes = False
-    visits = Visits(store, keys.hashing, clock, dice)
-    _add_evaluator_routes(app, visits)
-    routes.add_api(app, store, lambda: _check_key(keys))
-    routes.add_pages(app, store, data, keys, clock)
     _add_description(app)
-    _add_files(app, data)
+    if "sessions" in serves:
+        _add_evaluator_routes(app, Visits(store, keys.hashing, clock, dice))
+        routes.add_status(app, store, lambda: _check_key(keys))
+    if "scores" in serves:
+        routes.add_scores(app, store, lambda: _check_key(keys))
+    if "files" in serves:
+        _add_files(app, data)
+        routes.add_pages(app, store, data, keys, clock)
     app.register_error_handler(OpenhypeError, _refused)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, _fault)
@@ -143,7 +138,7 @@ def _add_files(app: Flask, data: DataDir) -> None:
         if study.startswith(".") or not _PICTURE.fullmatch(name):
             abort(404)
         reply = _file(data.images(study) / name)
-        reply.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        reply.headers["Cache-Control"] = headers.KEPT_FOR_GOOD
         return reply
 
 
@@ -151,7 +146,7 @@ def _asset(name: str) -> Response:
     if not _ASSET.fullmatch(name):
         abort(404)
     reply = _file(FRONTEND / name)
-    reply.headers["Cache-Control"] = "no-cache"
+    reply.headers["Cache-Control"] = headers.ASKED_AGAIN
     return reply
 
 
@@ -159,12 +154,11 @@ def _file(path: Path) -> Response:
     """Send a file with headers that tell nothing of it but its type and length."""
     if not path.is_file():
         abort(404)
-    reply = send_file(
-        path, mimetype=_TYPES[path.suffix], conditional=False, etag=False, last_modified=None, max_age=None
-    )
+    kind = headers.content_type(path.name)
+    reply = send_file(path, mimetype=kind, conditional=False, etag=False, last_modified=None, max_age=None)
     reply.headers.remove("Last-Modified")
     reply.headers.remove("Content-Disposition")
-    reply.headers["Content-Type"] = _TYPES[path.suffix]
+    reply.headers["Content-Type"] = kind
     return reply
 
 
@@ -208,12 +202,12 @@ def _error(code: str, message: str) -> dict:
 
 
 def _with_headers(reply: Response) -> Response:
-    headers = _PAGE_HEADERS
+    sent = headers.PAGE
     if request.path.startswith("/api/"):
-        headers = _API_HEADERS
+        sent = headers.API
     elif _is_results():
-        headers = routes.HEADERS
-    for name, value in headers.items():
+        sent = headers.RESULTS
+    for name, value in sent.items():
         reply.headers.setdefault(name, value)
     return reply
 

@@ -45,6 +45,22 @@ def panel_parameters(protocol: Protocol) -> list[str]:
     return [name.strip() for name in protocol.panel_parameters.split(",") if name.strip()]
 
 
+def protocol_of(protocol: Protocol) -> dict[str, Any]:
+    """Return the numbers of the experiment that a page needs."""
+    names = (
+        "method",
+        "countdown_from",
+        "countdown_ms",
+        "mask_count",
+        "mask_ms",
+        "feedback",
+        "feedback_ms",
+        "full_screen",
+        "size_px",
+    )
+    return {name: getattr(protocol, name) for name in names}
+
+
 def state(study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
     """Return all that a page needs to go on with a session."""
     return {
@@ -53,7 +69,10 @@ def state(study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
         "kind": study.kind,
         "lease": cursor.lease,
         "stage": "block" if cursor.state == "active" else "done",
-        "protocol": _protocol(study.protocol, session),
+        "protocol": {
+            **protocol_of(study.protocol),
+            "block_images": [len(planned.stimuli) for planned in session.blocks],
+        },
         "block_begun": _next_block(session, cursor) < cursor.blocks_begun,
         **_standing(study, session, cursor),
     }
@@ -138,23 +157,6 @@ def _next_block(session: Session, cursor: Cursor) -> int:
     if cursor.trial_index >= sessions.total_trials(session):
         return len(session.blocks)
     return sessions.locate(session, cursor.trial_index)[0]
-
-
-def _protocol(protocol: Protocol, session: Session) -> dict[str, Any]:
-    names = (
-        "method",
-        "countdown_from",
-        "countdown_ms",
-        "mask_count",
-        "mask_ms",
-        "feedback",
-        "feedback_ms",
-        "full_screen",
-    )
-    return {
-        **{name: getattr(protocol, name) for name in (*names, "size_px")},
-        "block_images": [len(planned.stimuli) for planned in session.blocks],
-    }
 
 
 def _effort(protocol: Protocol) -> dict[str, Any]:

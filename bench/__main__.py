@@ -8,13 +8,14 @@ import functools
 import json
 from pathlib import Path
 
-from bench import answers, masks, pictures, presenters, statistics
+from bench import answers, masks, package, pictures, presenters, statistics
 
 RESULTS = Path(__file__).parent / "results.json"
 BENCHMARKS = {
     "answers": answers,
     "pictures": pictures,
     "masks": masks,
+    "package": package,
     "statistics": statistics,
     "presenters": presenters,
 }

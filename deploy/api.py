@@ -1,30 +1,83 @@
-"""The application for a WSGI server that imports one: `deploy.api:app`, configured by the environment."""
+"""The application for WSGI servers and for Lambda, configured by the environment.
+
+`deploy.api:app` is all of it, for a WSGI server on a machine. The Lambda functions are parts of it:
+`sessions` takes sessions and answers and needs Flask and boto3 alone, `scores` also numpy and scipy.
+"""
 
 import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from backend.datadir import DataDir
+from backend.datadir import DataDir, Keys, parse_keys
 from backend.errors import InvalidInput
-from backend.handlers import create_app
+from backend.handlers import EVERYTHING, create_app
 from backend.stores import open_store
 
+_FROM_SSM = "ssm:"
 
-def from_environment(environment):
+
+def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EVERYTHING):
     """Return the application that the environment describes.
 
     Raises:
-        InvalidInput: OPENHYPE_STORE or OPENHYPE_DATA is not set.
+        InvalidInput: OPENHYPE_STORE is not set; or neither OPENHYPE_DATA nor OPENHYPE_KEYS.
     """
-    for name in ("OPENHYPE_STORE", "OPENHYPE_DATA"):
+    needed = ["OPENHYPE_STORE"]
+    if "files" in serves or not environment.get("OPENHYPE_KEYS"):
+        needed.append("OPENHYPE_DATA")
+    for name in needed:
         if not environment.get(name):
             raise InvalidInput(f"{name} is not set; see deploy/README.md")
-    data = DataDir(Path(environment["OPENHYPE_DATA"]))
-    return create_app(open_store(environment["OPENHYPE_STORE"], data.root), data, data.keys())
+    data = DataDir(Path(environment.get("OPENHYPE_DATA", ".")))
+    keys = _keys(environment, data)
+    return create_app(open_store(environment["OPENHYPE_STORE"], data.root), data, keys, serves=serves)
+
+
+def _keys(environment: Mapping[str, str], data: DataDir) -> Keys:
+    """Return the keys of the data directory, or those that OPENHYPE_KEYS=ssm:NAME names.
+
+    A function's own variables can be read by whoever may look at its configuration; a secure
+    parameter only by whoever may read that one.
+    """
+    source = environment.get("OPENHYPE_KEYS")
+    if not source:
+        return data.keys()
+    if not source.startswith(_FROM_SSM):
+        raise InvalidInput(f"OPENHYPE_KEYS must be of the form ssm:/openhype/NAME/keys, not {source!r}")
+    import boto3
+
+    name = source.removeprefix(_FROM_SSM)
+    found = boto3.client("ssm").get_parameter(Name=name, WithDecryption=True)
+    return parse_keys(found["Parameter"]["Value"], f"the parameter {name}")
+
+
+class WholePaths:
+    """Gives back to a path what Zappa takes off it.
+
+    Where it thinks that a request names the stage first it strips the stage's name; the name of the
+    stage `api` is also the first part of every path of the API.
+    """
+
+    def __init__(self, app: Callable):
+        self._app = app
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+        stage, path = environ.get("SCRIPT_NAME", ""), environ["PATH_INFO"]
+        if not path.startswith("/api/"):
+            path = stage + path
+        return self._app({**environ, "SCRIPT_NAME": "", "PATH_INFO": path}, start_response)
+
+
+APPS: Mapping[str, Callable[[], Callable]] = {
+    "app": lambda: from_environment(os.environ),
+    "sessions": lambda: WholePaths(from_environment(os.environ, frozenset({"sessions"}))),
+    "scores": lambda: WholePaths(from_environment(os.environ, frozenset({"scores"}))),
+}
 
 
 def __getattr__(name: str):
-    """Make `app` when a server asks for it, and only then."""
-    if name != "app":
+    """Make an application when a server asks for it, and only then."""
+    if name not in APPS:
         raise AttributeError(name)
-    globals()["app"] = from_environment(os.environ)
-    return globals()["app"]
+    return globals().setdefault(name, APPS[name]())

@@ -13,13 +13,15 @@ import { makeVisit } from "./visit.js";
 
 /** What the server says of a token that opens nothing; any other refusal must not cost the session. */
 const TOKEN_IS_DEAD = ["wrong_token", "unknown_session"];
-const STUDY = decodeURIComponent(location.pathname.split("/")[2] ?? "");
+const STUDY = document.body.dataset.study ?? decodeURIComponent(location.pathname.split("/")[2] ?? "");
 
-const api = makeApi({
+/** @type {import("./visit.js").Api} */
+let api = makeApi({
   random: Math.random,
   onTrouble: (isOffline) =>
     notice(isOffline ? "The connection is lost. Your answers are safe; trying again…" : ""),
 });
+let showEnd = showDone;
 
 listenToKeys(document);
 listenToInteractions(window, document);
@@ -28,10 +30,22 @@ visitStudy(STUDY).catch(showError);
 /** @param {string} name */
 async function visitStudy(name) {
   await haveTab(name);
+  if (document.body.dataset.demo) await playWithoutServer(document.body.dataset.demo);
   const study = await api.get(`/api/studies/${encodeURIComponent(name)}`);
   document.title = study.title;
   const visit = (await resumed(name)) ?? (await entered(study));
   if (visit) await playToEnd(study, visit);
+}
+
+/**
+ * Ask a demo in this page instead of the server.
+ * @param {string} file that describes it
+ */
+async function playWithoutServer(file) {
+  const { makeDemo } = await import("./demo.js");
+  const demo = makeDemo(await api.get(file), { picture: api.picture, random: Math.random });
+  api = demo;
+  showEnd = demo.showEnd;
 }
 
 /**
@@ -132,7 +146,7 @@ function open(study, qualificationToken) {
  */
 async function playToEnd(study, visit) {
   if (visit.state.stage === "block") await playBlocks(study, visit);
-  await showDone(study, visit.done);
+  await showEnd(study, visit.done);
 }
 
 /**

@@ -85,7 +85,10 @@ async function playTrials(scene, block, pictures) {
     const trial = { trial_index: next.trial_index, attempt, ...facts };
     publish(trial);
     const reply = await visit.answer({ ...trial, stimulus: stimulus.split("/").pop(), response, rt, interactions: takeInteractions() });
+    const coming = reply.replaced_by === null ? null : pictures.extra(reply.replaced_by);
+    coming?.catch(() => {}); // awaited below
     publish({ ...trial, was_correct: reply.was_correct, was_replaced: reply.replaced_by !== null });
+    await tell(screen, reply, visit.state.protocol.feedback_ms);
     await settleIn(scene, seen.flags);
     spare?.close();
     spare = null;
@@ -98,9 +101,8 @@ async function playTrials(scene, block, pictures) {
     } else {
       attempt += 1;
       stimulus = reply.replaced_by;
-      spare = await pictures.extra(stimulus);
+      spare = await coming;
     }
-    await tell(screen, reply, visit.state.protocol.feedback_ms);
     if (reply.block_finished) return;
     next = reply.next;
   }

@@ -3,10 +3,12 @@
 `python -m tests.node install|types|test`
 """
 
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 MINIMUM = 20
@@ -29,6 +31,13 @@ def install(folder: Path) -> int:
     """Install what the `package-lock.json` of `folder` names, and return npm's exit status."""
     _, npm = _node()
     return subprocess.call([*npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=folder)
+
+
+def evaluate(script: str) -> Any:
+    """Return the value of a script, as JSON carries it."""
+    program = "process.stdout.write(JSON.stringify(eval(process.argv[1])))"
+    done = subprocess.run([*node(), "-e", program, script], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
 
 
 def node() -> list[str]:

@@ -8,6 +8,15 @@ import click
 from backend.commands.world import World, pairs, pass_world, progress_bar, store_options
 from backend.errors import InvalidInput
 
+_places = click.option(
+    "--images",
+    "place",
+    envvar="OPENHYPE_IMAGES",
+    show_envvar=True,
+    metavar="s3://BUCKET/PREFIX",
+    help="Where browsers get the pictures, if not from `openhype serve`; they are uploaded there as well.",
+)
+
 
 def _image_options(command: Any) -> Any:
     for option in reversed(
@@ -52,20 +61,23 @@ def _image_options(command: Any) -> Any:
 @click.option("--masks", type=click.Path(path_type=Path), help="Folder of masks to use instead of made ones.")
 @click.option("--evaluators", type=int, metavar="N", help="Finished sessions wanted for each model.")
 @click.option("--qualification", metavar="NAME", help="Qualification that evaluators must have passed.")
+@_places
 @store_options
 @pass_world
-def create(world: World, name: str, method: str, real: Path | None, models: tuple, **options: Any) -> None:
+def create(
+    world: World, name: str, method: str, real: Path | None, models: tuple, place: str | None, **options: Any
+) -> None:
     """Make a study NAME from folders of images, or from a description in NAME.toml."""
     from backend.creation import Order, read_order
 
     if name.endswith(".toml"):
         if real is not None or models:
             raise click.UsageError("a study is described by a TOML file or by options, not by both")
-        _create(world, read_order(Path(name)))
+        _create(world, read_order(Path(name)), place)
         return
     _need_folders(real, models)
     settings = _settings(options)
-    _create(world, Order(name, "study", method, real, _folders(models), settings, **_picked(options)))
+    _create(world, Order(name, "study", method, real, _folders(models), settings, **_picked(options)), place)
 
 
 @click.command()
@@ -98,16 +110,36 @@ def masks(world: World, what: str, out: Path, count: int, **options: Any) -> Non
 @click.command()
 @click.argument("name")
 @_image_options
+@_places
 @store_options
 @pass_world
-def qualification(world: World, name: str, real: Path | None, models: tuple, **options: Any) -> None:
+def qualification(
+    world: World, name: str, real: Path | None, models: tuple, place: str | None, **options: Any
+) -> None:
     """Make a qualification NAME; a study asks for it with `--qualification NAME`."""
     from backend.creation import Order
 
     _need_folders(real, models)
     settings = _settings(options)
     order = Order(name, "qualification", "infinity", real, _folders(models), settings, **_picked(options))
-    _create(world, order)
+    _create(world, order, place)
+
+
+@click.command()
+@click.argument("name")
+@_places
+@store_options
+@pass_world
+def upload(world: World, name: str, place: str | None) -> None:
+    """Upload the pictures of the study NAME to the bucket that serves them; what is there is left."""
+    from backend.uploads import parse_place, upload_pictures
+
+    if place is None:
+        raise click.UsageError("--images s3://BUCKET/PREFIX is needed")
+    study = world.store.study(name)
+    target = parse_place(place)
+    sent = upload_pictures(target, study.name, world.data.images(study.name), progress_bar)
+    click.echo(f"{sent} files of {study.name} uploaded to {target}")
 
 
 def _need_folders(real: Path | None, models: tuple) -> None:
@@ -130,11 +162,24 @@ def _picked(options: dict[str, Any]) -> dict[str, Any]:
     return {key: options[key] for key in ("masks", "equalise", "skip_bad") if key in options}
 
 
-def _create(world: World, order: Any) -> None:
+def _create(world: World, order: Any, place: str | None) -> None:
     from backend.creation import create
+    from backend.uploads import parse_place, upload_pictures
     from backend.visits import utc_now
 
-    study = create(world.store, world.data, order, utc_now(), progress=progress_bar)
+    target = None if place is None else parse_place(place)
+
+    def publish(study: str, folder: Path) -> None:
+        upload_pictures(target, study, folder, progress_bar)
+
+    study = create(
+        world.store,
+        world.data,
+        order,
+        utc_now(),
+        progress=progress_bar,
+        publish=publish if target else None,
+    )
     click.echo(
         f"made the {study.kind} {study.name}: {len(study.models)} models, {study.protocol.trials} trials"
     )

@@ -15,23 +15,9 @@ from backend.researcher.kept import Kept
 from backend.stores import Store
 from backend.visits import Clock
 
-HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; base-uri 'none'; "
-        "frame-ancestors 'none'"
-    ),
-    "Cache-Control": "private, no-cache",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "same-origin",  # `no-referrer` would take the origin from our own form
-    "X-Content-Type-Options": "nosniff",
-}
-"""Of the results pages: nothing is loaded, and no script runs."""
 
-
-def add_api(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
-    """Add status and scores to the API."""
-    kept = Kept()
+def add_status(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
+    """Add a study's progress to the API."""
 
     @app.get("/api/studies/<study>/status")
     def status(study: str) -> dict:
@@ -39,6 +25,11 @@ def add_api(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
 
         check_key()
         return progress(store, store.study(study))
+
+
+def add_scores(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
+    """Add scores to the API."""
+    kept = Kept()
 
     @app.get("/api/studies/<study>/scores")
     def scores(study: str) -> Response:

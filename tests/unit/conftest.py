@@ -1,6 +1,5 @@
 """A server without a socket: the application over a fresh store, and a clock that tests move."""
 
-import secrets
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,8 +8,6 @@ from hypothesis import HealthCheck, settings
 from backend.datadir import DataDir
 from backend.handlers import create_app
 from backend.stores import open_store
-from backend.stores.dynamodb import create_table
-from tests import dynamodb
 
 from . import studies
 
@@ -111,31 +108,6 @@ class Player:
                 truth = self.truths[self.images[self.next["trial_index"]]]
                 finished = self.answer(right(truth))["block_finished"]
         return self.done
-
-
-@pytest.fixture(scope="session")
-def dynalite():
-    """dynalite, in memory, one for all tests of a process."""
-    emulator = dynamodb.dynalite()
-    yield emulator
-    emulator.stop()
-
-
-@pytest.fixture(scope="session")
-def dynamodb_local():
-    emulator = dynamodb.dynamodb_local()
-    if emulator is None:
-        pytest.skip("DynamoDB Local is not here (tests/dynamodb.py)")
-    yield emulator
-    emulator.stop()
-
-
-@pytest.fixture
-def table(dynalite):
-    """The URL of a fresh table in dynalite."""
-    url = dynalite.url(f"t{secrets.token_hex(6)}")
-    create_table(url)
-    return url
 
 
 @pytest.fixture

@@ -22,9 +22,37 @@ def test_the_environment_gives_an_application(tmp_path):
     assert app.test_client().get("/api/openapi.json").status_code == 200
 
 
-def test_zappa_names_an_application_that_is_there_and_no_debugging():
-    settings = json.loads((ROOT / "zappa_settings.json").read_text())["base"]
+def test_zappa_names_applications_that_are_there_and_no_debugging():
+    stages = json.loads((ROOT / "zappa_settings.json").read_text())
 
-    module, _, name = settings["app_function"].rpartition(".")
-    assert (module, name) == (api.__name__, "app")
-    assert settings["debug"] is False
+    for stage in ("api", "score"):
+        settings = {**stages["base"], **stages[stage]}
+        module, _, name = settings["app_function"].rpartition(".")
+        assert module == api.__name__
+        assert name in api.APPS
+        assert (settings["debug"], settings["log_level"]) == (False, "WARNING")
+        assert settings["manage_roles"] is False
+
+
+def test_keys_of_an_unknown_form_are_refused():
+    with pytest.raises(InvalidInput, match="OPENHYPE_KEYS must be of the form ssm:"):
+        api.from_environment({"OPENHYPE_STORE": "sqlite:///a.db", "OPENHYPE_KEYS": "x"}, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("script_name", "path"),
+    [
+        ("", "/api/studies/s"),
+        ("/api", "/api/studies/s"),  # the stage stood before the path, and was taken off it
+        ("/api", "/studies/s"),  # there was none, and the path's own beginning was taken for it
+        ("/score", "/api/studies/s"),
+    ],
+)
+def test_a_path_is_whole_whatever_zappa_took_off_it(script_name, path):
+    seen = []
+
+    api.WholePaths(lambda environ, start: seen.append(environ))(
+        {"SCRIPT_NAME": script_name, "PATH_INFO": path}, None
+    )
+
+    assert [(environ["SCRIPT_NAME"], environ["PATH_INFO"]) for environ in seen] == [("", "/api/studies/s")]

@@ -10,29 +10,31 @@ import pytest
 BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
-    "answers", "codebook", "errors", "findings", "flashes", "observer", "plan_table", "protocol",
-    "reading.columns", "recent", "records", "replies", "report", "report.chance", "report.colours",
-    "report.comparisons", "report.compose", "report.drawing", "report.exposures", "report.figures",
-    "report.figures.exposures", "report.figures.plan", "report.figures.precision", "report.figures.relations",
-    "report.figures.scores", "report.figures.style", "report.found", "report.images",
-    "report.leaderboard", "report.models", "report.page", "report.parts", "report.people",
-    "report.precision", "report.settings", "report.training", "report.wording", "report.writing",
-    "sampling", "scoring", "sections", "session", "settling", "shown", "staircase", "tables", "wire",
+    "answers", "codebook", "errors", "findings", "flashes", "headers", "observer", "plan_table",
+    "protocol", "reading.columns", "recent", "records", "replies", "report", "report.chance",
+    "report.colours", "report.comparisons", "report.compose", "report.drawing", "report.exposures",
+    "report.figures", "report.figures.exposures", "report.figures.plan", "report.figures.precision",
+    "report.figures.relations", "report.figures.scores", "report.figures.style", "report.found",
+    "report.images", "report.leaderboard", "report.models", "report.page", "report.parts",
+    "report.people", "report.precision", "report.settings", "report.training", "report.wording",
+    "report.writing", "sampling", "scoring", "sections", "session", "settling", "shown", "staircase",
+    "tables", "wire",
 }  # fmt: skip
 WORLD = {
     "datadir", "demo_images", "differences", "folders", "images", "intake", "masks", "masks.cache",
     "masks.luminance", "masks.phase", "masks.products", "masks.projection", "masks.pyramid",
     "masks.sheet", "masks.statistics", "masks.texture", "panels", "parallel", "photosensitivity",
     "reading", "reading.careful", "reading.cells", "reading.chunks", "reading.metrics", "reading.plain",
-    "report.directory", "report.thumbnails", "responses", "stores",
-    "stores.books", "stores.calls", "stores.codec", "stores.compact", "stores.dynamodb", "stores.heads",
-    "stores.items", "stores.plans", "stores.sqlite", "stores.tally", "uniform", "usage",
+    "report.directory", "report.thumbnails", "responses", "stores", "stores.books", "stores.calls",
+    "stores.codec", "stores.compact", "stores.dynamodb", "stores.heads", "stores.items", "stores.plans",
+    "stores.sqlite", "stores.tally", "uniform", "uploads", "usage",
 }  # fmt: skip
 DOORS = {
-    "__main__", "cli", "commands", "commands.moves", "commands.plans", "commands.reports",
-    "commands.scores", "commands.service", "commands.studies", "commands.world", "copying", "creation",
-    "demo", "export", "handlers", "notebook", "progress", "reporting", "researcher", "researcher.entry",
-    "researcher.kept", "researcher.routes", "results", "server", "simulation", "visits",
+    "__main__", "cli", "commands", "commands.deployment", "commands.moves", "commands.plans",
+    "commands.reports", "commands.scores", "commands.service", "commands.studies", "commands.world",
+    "copying", "creation", "demo", "export", "handlers", "notebook", "progress", "reporting",
+    "researcher", "researcher.entry", "researcher.kept", "researcher.routes", "results", "server",
+    "simulation", "site", "visits",
 }  # fmt: skip
 OUTSIDE = {
     "PIL", "boto3", "botocore", "datetime", "flask", "http", "os", "socket", "sqlite3", "time",

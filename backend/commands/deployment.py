@@ -1,0 +1,118 @@
+"""Commands that bring studies to where people are: `deploy`, and `site` for a demo."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backend.commands.world import World, pass_world, progress_bar, store_options
+from backend.errors import InvalidInput, StoreFailed
+
+_EVALUATORS, _PICTURES = 30, 2000
+
+
+@click.command()
+@click.argument("name", default="openhype")
+@click.option("--yes", is_flag=True, help="Do it; without, the plan is shown and nothing is changed.")
+@click.option("--destroy", is_flag=True, help="Take away what was made; studies, answers and pictures stay.")
+@click.option("--with-data", metavar="NAME", help="With --destroy: delete the data as well; repeat the name.")
+@click.option("--region", help="AWS region; default: as the AWS tools find it.")
+@click.option("--profile", help="Profile of the AWS tools.")
+@store_options
+@pass_world
+def deploy(world: World, name: str, yes: bool, destroy: bool, with_data: str | None, **where: Any) -> None:
+    """Put page, API and pictures on AWS under NAME: a plan first, done with --yes."""
+    if with_data is not None and (not destroy or with_data != name):
+        raise click.UsageError(f"--with-data goes with --destroy and repeats the name: --with-data {name}")
+    try:
+        import boto3
+        from botocore.exceptions import BotoCoreError, ClientError
+        from zappa import cli as _  # noqa: F401 - packages are built by it
+    except ImportError:
+        raise InvalidInput("deploying needs more packages: pip install 'openhype[deploy]'") from None
+    from deploy.deployment import Deployment
+
+    try:
+        session = boto3.Session(region_name=where["region"], profile_name=where["profile"])
+        deployment = Deployment(name, world.data, session)
+        checked = deployment.check()
+        click.echo(f"{name} in {checked.region}, account {checked.account}")
+        for note in checked.notes:
+            click.echo(f"note: {note}")
+        if destroy:
+            _destroy(deployment, yes, with_data is not None)
+        else:
+            _deploy(world, deployment, yes)
+    except (BotoCoreError, ClientError) as error:
+        raise StoreFailed(f"AWS: {error}; what was done so far is kept, run this again to go on") from None
+
+
+@click.command()
+@click.argument("name")
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True)
+@click.option("--each", type=click.IntRange(1), default=100, show_default=True, metavar="N")
+@store_options
+@pass_world
+def site(world: World, name: str, out: Path, each: int) -> None:
+    """Write a demo of the study NAME as plain files, with at most N pictures of each kind."""
+    from backend.site import write_site
+
+    study = world.store.study(name)
+    page = write_site(world.store, study, world.data.images(study.name), out, each, progress_bar)
+    click.echo(f"{page}; try it with: python -m http.server -d {out}")
+
+
+def _deploy(world: World, deployment: Any, yes: bool) -> None:
+    from deploy.deployment import build_packages
+
+    packages = build_packages(world.data.cache("packages"))
+    plan = deployment.plan(packages)
+    _show(plan)
+    for line in _cost_lines():
+        click.echo(line)
+    if all(change.verb == "leave" for change in plan):
+        click.echo("nothing to do")
+    elif not yes:
+        click.echo("nothing was changed; do it with --yes")
+        return
+    made = deployment.apply(packages, report=click.echo)
+    click.echo(f"the page is at {made['Url']}/s/STUDY; from here on, on this machine:")
+    click.echo(f"  export OPENHYPE_STORE='dynamodb://{made['Table']}?region={made['Region']}'")
+    click.echo(f"  export OPENHYPE_IMAGES=s3://{made['Bucket']}/public")
+
+
+def _cost_lines() -> list[str]:
+    """Return what this costs a month while idle, and a study."""
+    from backend import usage
+    from backend.protocol import INFINITY, TIME
+
+    prices = usage.prices()
+    assumed = prices["assumed"]
+    lines = []
+    for name, protocol in (("HYPE-infinity", INFINITY), ("HYPE-time", TIME)):
+        used = usage.of_study(protocol, _EVALUATORS, _PICTURES, assumed)
+        usd = sum(usage.cost_usd(used, _PICTURES, prices).values())
+        lines.append(f"costs: ${usd:.2f} a {name} study of {_EVALUATORS} evaluators, {_PICTURES:,} pictures")
+    stored_gb = _PICTURES * assumed["picture_bytes"] / 1e9
+    usd = stored_gb * prices["s3"]["stored_gb_month"]
+    return [
+        *lines,
+        f"costs: ${usd:.3f} a month for the pictures of such a study, and nothing else while nobody comes "
+        f"(prices of {prices['region']} as of {prices['as_of']}; more: openhype costs)",
+    ]
+
+
+def _destroy(deployment: Any, yes: bool, with_data: bool) -> None:
+    plan = deployment.planned_removal(with_data)
+    _show(plan)
+    if not any(change.verb == "remove" for change in plan):
+        click.echo("nothing to do")
+    elif not yes:
+        click.echo("nothing was changed; do it with --yes")
+    else:
+        deployment.remove(with_data, report=click.echo)
+
+
+def _show(plan: list) -> None:
+    for change in plan:
+        click.echo(f"{change.verb:>7}  {change.what}")

@@ -1,0 +1,136 @@
+"""The package of the `api` stage against one of Flask and boto3 alone, both packed the same lean way.
+
+Size, and the time from the start of a process to its first reply, on an interpreter that has nothing else
+and with dynalite for a table; either reads one item of it. Both are started in turn, so that what else the
+machine does falls on both.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+from statistics import median
+
+from backend.datadir import DataDir
+from backend.stores import open_store
+from backend.stores.dynamodb import create_table
+from deploy import package
+from tests import function
+from tests.dynamodb import REGION, Emulator, dynalite
+from tests.unit import studies
+
+STARTS = 21
+
+_FLOOR = """
+import os
+
+import boto3
+from flask import Flask
+
+sessions = Flask(__name__)
+table = boto3.client("dynamodb", endpoint_url=os.environ["FLOOR_ENDPOINT"])
+
+
+@sessions.get("/api/studies/<name>")
+def study(name):
+    key = {"p": {"S": "studies"}, "s": {"S": name}}
+    found = table.get_item(TableName=os.environ["FLOOR_TABLE"], Key=key, ConsistentRead=True)
+    return {"bytes": len(found["Item"]["j"]["B"])}
+"""
+
+
+def run() -> dict:
+    """Return the ratios."""
+    with tempfile.TemporaryDirectory(prefix="openhype-bench-") as name:
+        folder = Path(name)
+        ours = package.build("api", folder / "built")
+        floor = _floor(ours.path, folder)
+        emulator = dynalite()
+        environment = _environment(emulator, folder)
+        times: dict[str, list[float]] = {"ours": [], "floor": []}
+        unpacked = {
+            "ours": _unpacked(ours.path, folder / "ours"),
+            "floor": _unpacked(floor, folder / "floor"),
+        }
+        for i in range(STARTS + 1):
+            for kind, task in unpacked.items():
+                taken = _first_reply_s(task, environment)
+                if i:  # the first reads the files from the disk
+                    times[kind].append(taken)
+        emulator.stop()
+        return {
+            "first reply of the api package, ours / Flask and boto3 alone": {
+                "ratio": median(times["ours"]) / median(times["floor"]),
+                "goal": "at most 1.3",
+                "median_s": {kind: round(median(found), 3) for kind, found in times.items()},
+            },
+            "size of the api package, ours / Flask and boto3 alone": {
+                "ratio": ours.size / floor.stat().st_size,
+                "bytes": {"ours": ours.size, "floor": floor.stat().st_size},
+            },
+        }
+
+
+def _environment(emulator: Emulator, folder: Path) -> dict[str, str]:
+    """Make a table with a study in it, and tell both packages where it is."""
+    url = emulator.url("bench")
+    create_table(url)
+    DataDir(folder).keys()
+    store = open_store(url, folder)
+    study = studies.study(images=8)
+    store.add_study(study, studies.pool(study))
+    store.close()
+    return {
+        "OPENHYPE_STORE": url,
+        "OPENHYPE_DATA": str(folder),
+        "FLOOR_ENDPOINT": emulator.endpoint,
+        "FLOOR_TABLE": "bench",
+        "AWS_REGION": REGION,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_ACCESS_KEY_ID": "none",
+        "AWS_SECRET_ACCESS_KEY": "none",
+    }
+
+
+def _floor(ours: Path, folder: Path) -> Path:
+    """Return our package with an application of a few lines in the place of ours."""
+    path = folder / "floor.zip"
+    with zipfile.ZipFile(ours) as source, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+        for entry in source.infolist():
+            if not entry.filename.startswith(("backend/", "deploy/")):
+                target.writestr(entry, source.read(entry), zipfile.ZIP_DEFLATED)
+        target.writestr("deploy/__init__.py", "")
+        target.writestr("deploy/api.py", _FLOOR)
+        target.writestr("deploy/door.py", "from handler import lambda_handler as handle\n")
+    return path
+
+
+def _unpacked(path: Path, folder: Path) -> Path:
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(folder)
+    mode = [sys.executable, "-m", "compileall", "-qq", "--invalidation-mode", "unchecked-hash"]
+    subprocess.run([*mode, str(folder)], check=False)  # compiles what has no byte code yet
+    return folder
+
+
+def _first_reply_s(task: Path, environment: dict[str, str]) -> float:
+    event = function.function_url_event("GET", "/api/studies/faces", {}, b"")
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-S", "-I", "-c", function.RUNTIME, str(task)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        text=True, cwd=task, env=environment,
+    )  # fmt: skip
+    process.stdin.write(json.dumps(event) + "\n")
+    process.stdin.flush()
+    reply = json.loads(process.stdout.readline())
+    taken = time.perf_counter() - began
+    process.stdin.close()
+    process.wait()
+    process.stdout.close()
+    if reply["statusCode"] != 200:
+        raise RuntimeError(f"the package answered {reply}")
+    return taken

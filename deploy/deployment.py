@@ -1,0 +1,243 @@
+"""`openhype deploy`: checks, a plan, and doing it; and taking away what it made.
+
+Two stacks (`template.py`), a secure parameter with the keys, and in the bucket the packages and the page.
+Each step looks first at what is there, so that doing it again changes nothing.
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+from backend import headers
+from backend.datadir import DataDir, parse_keys
+from backend.errors import Conflict, InvalidInput, StoreFailed
+from backend.uploads import Place, missing_files, s3_client, upload
+from deploy import page, template
+from deploy.package import STAGES, Package, build
+from deploy.stacks import Change, Stack
+
+_ENOUGH_AT_ONCE = 100
+"""Concurrent executions; a thousand evaluators who answer every two seconds need about thirty."""
+_NEWEST_RUNTIME = (3, 14)
+_DELETED_AT_ONCE = 1000
+
+Report = Callable[[str], Any]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the checks found: whose account, and what to know before going on."""
+
+    account: str
+    region: str
+    notes: tuple[str, ...]
+
+
+class Deployment:
+    """What is on AWS under one name."""
+
+    def __init__(
+        self,
+        name: str,
+        data: DataDir,
+        session: boto3.Session,
+        templates: Mapping[str, Callable[[], dict]] = template.TEMPLATES,
+    ):
+        self.name, self._data, self._session = name, data, session
+        if not session.region_name:
+            raise InvalidInput("no AWS region is set; use --region, AWS_REGION or a profile that has one")
+        cloudformation = session.client("cloudformation")
+        self._stored = Stack(cloudformation, f"{name}-data", templates["data"]())
+        self._service = Stack(cloudformation, name, templates["service"]())
+        self._s3, self._ssm = s3_client(session), session.client("ssm")
+
+    @property
+    def keys_name(self) -> str:
+        """The secure parameter that holds the keys."""
+        return f"/openhype/{self.name}/keys"
+
+    def check(self) -> Checked:
+        """Return whose account this is.
+
+        Raises:
+            InvalidInput: no credentials, or a Python that Lambda does not have.
+            Conflict: stacks of the name are somebody else's, or in trouble.
+        """
+        if sys.version_info[:2] > _NEWEST_RUNTIME:
+            raise InvalidInput(
+                f"Lambda has no Python {sys.version_info.major}.{sys.version_info.minor} yet; deploy with "
+                f"{_NEWEST_RUNTIME[0]}.{_NEWEST_RUNTIME[1]} or older"
+            )
+        try:
+            account = self._session.client("sts").get_caller_identity()["Account"]
+        except NoCredentialsError:
+            raise InvalidInput("no AWS credentials found; run `aws configure`, or set AWS_PROFILE") from None
+        except (BotoCoreError, ClientError) as error:
+            raise InvalidInput(f"AWS does not accept the credentials: {error}") from None
+        for stack in (self._stored, self._service):
+            stack.found()
+        return Checked(account, self._session.region_name, tuple(self._notes()))
+
+    def plan(self, packages: Mapping[str, Package]) -> list[Change]:
+        """Return what `apply` would do.
+
+        Raises:
+            Conflict: other keys are in force than this data directory's.
+        """
+        outputs = self._stored.outputs()
+        return [
+            *self._stored.plan({}),
+            self._keys_change(),
+            *self._package_changes(packages, outputs.get("Bucket")),
+            self._page_change(outputs.get("Bucket")),
+            *self._service.plan(self._parameters(packages, outputs)),
+        ]
+
+    def apply(self, packages: Mapping[str, Package], report: Report) -> dict[str, str]:
+        """Bring AWS to what the plan says, and return what is there (`Url`, `Table`, `Bucket`)."""
+        report("table and bucket …")
+        self._stored.apply({})
+        outputs = self._stored.outputs()
+        self._put_keys()
+        report("packages and page …")
+        for package in packages.values():
+            if not self._has(outputs["Bucket"], _package_key(package)):
+                self._s3.upload_file(str(package.path), outputs["Bucket"], _package_key(package))
+        place = _public(outputs["Bucket"])
+        upload(place, page.page_files(), headers.ASKED_AGAIN, client=self._s3)
+        report("functions and distribution (some minutes) …")
+        self._service.apply(self._parameters(packages, outputs))
+        return {**outputs, **self._service.outputs(), "Region": self._session.region_name}
+
+    def planned_removal(self, with_data: bool) -> list[Change]:
+        """Return what `remove` would take away, and what it would leave."""
+        outputs = self._stored.outputs()
+        changes = self._service.planned_removal()
+        if outputs:
+            changes.append(Change("remove", f"page and packages in {outputs['Bucket']}"))
+        kept = [] if not outputs else [f"studies and answers in {outputs['Table']}", "pictures"]
+        if self._stored_keys() is not None:
+            kept.append(f"keys in {self.keys_name}")
+        changes += [Change("remove" if with_data else "leave", what) for what in kept]
+        return [*changes, *(self._stored.planned_removal() if with_data else [])]
+
+    def remove(self, with_data: bool, report: Report) -> None:
+        """Take away the service; the data only if asked to."""
+        outputs = self._stored.outputs()
+        report("functions and distribution (some minutes) …")
+        self._service.remove()
+        if not outputs:
+            return
+        bucket = outputs["Bucket"]
+        report("page and packages …")
+        self._delete(bucket, [key for key in self._keys_of(bucket) if with_data or not _is_picture(key)])
+        if with_data:
+            report("table and bucket …")
+            self._session.client("dynamodb").update_table(
+                TableName=outputs["Table"], DeletionProtectionEnabled=False
+            )
+            self._stored.remove()
+            if self._stored_keys() is not None:
+                self._ssm.delete_parameter(Name=self.keys_name)
+
+    def _parameters(self, packages: Mapping[str, Package], outputs: Mapping[str, str]) -> dict[str, str]:
+        return {
+            "Table": outputs.get("Table", ""),
+            "Bucket": outputs.get("Bucket", ""),
+            "Keys": self.keys_name,
+            "Runtime": next(iter(packages.values())).runtime,
+            **{f"{stage.title()}Package": _package_key(package) for stage, package in packages.items()},
+        }
+
+    def _notes(self) -> list[str]:
+        try:
+            limits = self._session.client("lambda").get_account_settings()["AccountLimit"]
+        except ClientError as error:
+            code = error.response["Error"]["Code"]
+            return [f"how many functions the account may run at once could not be read ({code})"]
+        at_once = limits["ConcurrentExecutions"]
+        if at_once >= _ENOUGH_AT_ONCE:
+            return []
+        return [
+            f"the account runs {at_once} functions at once; the page waits and tries again, but before a "
+            f"thousand people come ask AWS for {_ENOUGH_AT_ONCE} or more (Service Quotas, Lambda)"
+        ]
+
+    def _stored_keys(self) -> str | None:
+        try:
+            return self._ssm.get_parameter(Name=self.keys_name, WithDecryption=True)["Parameter"]["Value"]
+        except self._ssm.exceptions.ParameterNotFound:
+            return None
+
+    def _keys_change(self) -> Change:
+        stored = self._stored_keys()
+        if stored is None:
+            return Change("create", f"secure parameter {self.keys_name} with the keys of {self._data.root}")
+        if parse_keys(stored, self.keys_name) != self._data.keys():
+            raise Conflict(
+                f"other keys are in force ({self.keys_name}) than those of {self._data.root}; deploy from "
+                "the data directory it was made with, or copy its keys.json here: with new keys, evaluators "
+                "known so far would not be recognised"
+            )
+        return Change("leave", f"secure parameter {self.keys_name}")
+
+    def _put_keys(self) -> None:
+        if self._stored_keys() is None:
+            self._data.keys()
+            text = (self._data.root / "keys.json").read_text("utf-8")
+            self._ssm.put_parameter(Name=self.keys_name, Type="SecureString", Value=text)
+
+    def _package_changes(self, packages: Mapping[str, Package], bucket: str | None) -> list[Change]:
+        def verb(package: Package) -> str:
+            return "leave" if bucket and self._has(bucket, _package_key(package)) else "create"
+
+        return [
+            Change(verb(package), f"package of {stage}, {package.size / 2**20:.1f} MiB")
+            for stage, package in packages.items()
+        ]
+
+    def _page_change(self, bucket: str | None) -> Change:
+        files = page.page_files()
+        if bucket is None:
+            return Change("create", f"the page, {len(files)} files")
+        missing = missing_files(_public(bucket), files, client=self._s3)
+        if not missing:
+            return Change("leave", f"the page, {len(files)} files")
+        return Change("change", f"the page, {len(missing)} of {len(files)} files")
+
+    def _has(self, bucket: str, key: str) -> bool:
+        found = self._s3.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1)
+        return any(entry["Key"] == key for entry in found.get("Contents", ()))
+
+    def _keys_of(self, bucket: str) -> list[str]:
+        pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=bucket)
+        return [entry["Key"] for page in pages for entry in page.get("Contents", ())]
+
+    def _delete(self, bucket: str, keys: list[str]) -> None:
+        for start in range(0, len(keys), _DELETED_AT_ONCE):
+            objects = [{"Key": key} for key in keys[start : start + _DELETED_AT_ONCE]]
+            done = self._s3.delete_objects(Bucket=bucket, Delete={"Objects": objects, "Quiet": True})
+            if done.get("Errors"):
+                raise StoreFailed(f"{bucket}: {done['Errors'][0]['Message']}")
+
+
+def build_packages(out: Path) -> dict[str, Package]:
+    """Return the packages of all stages, built where they are missing."""
+    return {stage: build(stage, out) for stage in STAGES}
+
+
+def _public(bucket: str) -> Place:
+    return Place(bucket, f"{template.PUBLIC}/")
+
+
+def _package_key(package: Package) -> str:
+    return f"{template.PACKAGES}/{package.stage}-{package.sha256[:16]}.zip"
+
+
+def _is_picture(key: str) -> bool:
+    return key.startswith(f"{template.PUBLIC}/i/")

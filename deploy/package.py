@@ -1,0 +1,217 @@
+"""The zip of each Lambda stage, built by `zappa package` in an environment of the stage's own.
+
+A stage's folder holds our code and a virtual environment with that stage's dependencies alone, so that
+nothing of the machine it is built on gets in. Afterwards the zip is made over: byte code that is never
+checked against its source (Zappa stamps every file as 1980, so that ordinary byte code counts as old
+and is compiled anew at each cold start), no note of who built it and when, and the same bytes for the
+same code. Measured: CHANGELOG.md and `make bench`.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
+from typing import Any
+
+from backend.errors import InvalidInput
+
+HERE = Path(__file__).resolve().parent
+SETTINGS = HERE / "zappa_settings.json"
+STAGES: Mapping[str, tuple[str, ...]] = {
+    "api": ("flask", "boto3"),
+    "score": ("flask", "boto3", "numpy", "scipy"),
+}
+"""What each stage depends on; versions are those that openhype asks for."""
+
+HANDLER = "deploy.door.handle"
+UNPACKED_LIMIT = 250 * 2**20
+"""Of Lambda, for a function and its layers (bytes)."""
+
+_RUNTIME_DEPENDENCIES = ("zappa", "durationpy")
+"""Zappa's handler in the function needs these two of all that Zappa itself depends on."""
+
+_GLIBC = {(3, 11): 26}
+"""The newest C library (2.x) of Lambda's system, by Python: Amazon Linux 2 up to 3.11, then 2023's."""
+_GLIBC_NEWEST = 34
+_STAMP = (1980, 1, 1, 0, 0, 0)
+_BUILT_NOTE = "package_info.json"
+
+
+@dataclass(frozen=True)
+class Package:
+    """A zip as it is shipped."""
+
+    path: Path
+    stage: str
+    size: int
+    unpacked: int
+    sha256: str
+
+    @property
+    def runtime(self) -> str:
+        """The Lambda runtime it was built for."""
+        return runtime()
+
+
+def runtime() -> str:
+    """Return the Lambda runtime of the Python that runs this: byte code fits one version alone."""
+    return f"python{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def settings(stage: str) -> dict[str, Any]:
+    """Return the settings of a stage, those of its base with them."""
+    stages = json.loads(SETTINGS.read_text("utf-8"))
+    if stage not in STAGES:
+        raise InvalidInput(f"there is no stage {stage!r}; there are {', '.join(STAGES)}")
+    own = stages[stage]
+    return {**stages[own["extends"]], **own}
+
+
+def build(stage: str, out: Path) -> Package:
+    """Build the zip of `stage` into the folder `out`, or return the one that is there for the same code.
+
+    Raises:
+        InvalidInput: pip or Zappa failed, or the zip is larger than Lambda takes.
+    """
+    path = out / f"{stage}-{_key(stage)}.zip"
+    if not path.exists():
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f"openhype-{stage}-") as folder:
+            _lay_out(stage, Path(folder))
+            made = _zappa_package(stage, Path(folder))
+            _make_over(made, Path(folder) / "done.zip", Path(folder) / "unpacked")
+            os.replace(_beside(Path(folder) / "done.zip", path), path)
+    return checked(stage, path)
+
+
+def _key(stage: str) -> str:
+    """Return a hash of all that goes into a zip, but for what pip finds newest that day."""
+    parts = hashlib.sha256(f"{runtime()} {requirements(stage)} {settings(stage)}".encode())
+    for path in (*_sources(), Path(__file__)):
+        parts.update(f"{path.name}\n".encode() + path.read_bytes())
+    return parts.hexdigest()[:16]
+
+
+def requirements(stage: str) -> list[str]:
+    """Return what pip is asked for: the stage's dependencies, with openhype's own lower bounds."""
+    try:
+        asked = requires("openhype") or []
+    except PackageNotFoundError:
+        raise InvalidInput("openhype is not installed; run `pip install -e '.[deploy]'` first") from None
+    bounds = {re.split(r"[^A-Za-z0-9_-]", text)[0]: text.partition(";")[0].strip() for text in asked}
+    return [bounds.get(name, name) for name in STAGES[stage]]
+
+
+def _sources() -> list[Path]:
+    backend = HERE.parent / "backend"
+    ours = [path for path in backend.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    return sorted([*ours, HERE / "__init__.py", HERE / "api.py", HERE / "door.py"])
+
+
+def _lay_out(stage: str, folder: Path) -> None:
+    """Make the folder that Zappa packs: our code, the settings, and the stage's environment."""
+    project = folder / "openhype"
+    for source in _sources():
+        target = project / source.relative_to(HERE.parent)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+    ours = {**settings(stage), "runtime": runtime()}
+    ours.pop("extends")
+    (project / "zappa_settings.json").write_text(json.dumps({stage: ours}), "utf-8")
+    site = _site_packages(folder)
+    site.mkdir(parents=True)
+    _pip("install", "--target", str(site), *_platform(), *requirements(stage))
+    _pip("install", "--target", str(site), "--no-deps", *_platform(), *_RUNTIME_DEPENDENCIES)
+
+
+def _site_packages(folder: Path) -> Path:
+    return folder / "environment" / "lib" / runtime() / "site-packages"
+
+
+def _platform() -> list[str]:
+    """Return pip's options for Lambda's system, wherever this runs."""
+    newest = _GLIBC.get(sys.version_info[:2], _GLIBC_NEWEST)
+    tags = ["manylinux2014_x86_64", *(f"manylinux_2_{minor}_x86_64" for minor in range(17, newest + 1))]
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    platforms = [option for tag in tags for option in ("--platform", tag)]
+    return [*platforms, "--python-version", python, "--implementation", "cp", "--only-binary", ":all:"]
+
+
+def _pip(*arguments: str) -> None:
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", *arguments]
+    _run([*command, "--no-compile"], Path.cwd(), os.environ)
+
+
+def _zappa_package(stage: str, folder: Path) -> Path:
+    """Have Zappa pack the folder, as if the stage's environment were the active one."""
+    environment = {
+        **os.environ,
+        "VIRTUAL_ENV": str(folder / "environment"),
+        "AWS_DEFAULT_REGION": os.environ.get("AWS_DEFAULT_REGION", "us-east-1"),  # unused, but asked for
+    }
+    out = folder / "zappa.zip"
+    program = "import sys; from zappa.cli import handle; sys.exit(handle())"
+    command = [sys.executable, "-c", program, "package", stage, "-o", str(out)]
+    _run(command, folder / "openhype", environment)
+    if not out.is_file():
+        raise InvalidInput(f"zappa package {stage} made no zip")
+    return out
+
+
+def _run(command: list[str], where: Path, environment: Mapping[str, str]) -> None:
+    done = subprocess.run(command, cwd=where, env=dict(environment), capture_output=True, text=True)
+    if done.returncode:
+        told = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise InvalidInput(f"{' '.join(command[1:4])} failed: {told[-1] if told else 'it said nothing'}")
+
+
+def _make_over(made: Path, done: Path, folder: Path) -> None:
+    with zipfile.ZipFile(made) as archive:
+        archive.extractall(folder)
+    (folder / _BUILT_NOTE).unlink(missing_ok=True)
+    (folder / "zappa_settings.json").unlink(missing_ok=True)
+    for cache in list(folder.rglob("__pycache__")):
+        shutil.rmtree(cache)
+    compiling = [sys.executable, "-m", "compileall", "-qq", "--invalidation-mode", "unchecked-hash"]
+    fixed = {**os.environ, "PYTHONHASHSEED": "0"}  # the order of constants in a set follows it
+    subprocess.run(
+        [*compiling, "-s", str(folder), str(folder)], env=fixed
+    )  # some files are for other Pythons
+    with zipfile.ZipFile(done, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            entry = zipfile.ZipInfo(str(path.relative_to(folder)), _STAMP)
+            entry.create_system, entry.external_attr = 3, 0o644 << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, path.read_bytes())
+
+
+def _beside(path: Path, target: Path) -> Path:
+    """Bring a file onto the disk of `target`, so that it appears there whole."""
+    near = target.with_name(f".{target.name}-{os.getpid()}")
+    shutil.move(path, near)
+    return near
+
+
+def checked(stage: str, path: Path, limit: int = UNPACKED_LIMIT) -> Package:
+    """Return the zip at `path` as a package.
+
+    Raises:
+        InvalidInput: it is larger than Lambda takes.
+    """
+    with zipfile.ZipFile(path) as archive:
+        unpacked = sum(entry.file_size for entry in archive.infolist())
+    if unpacked > limit:
+        raise InvalidInput(
+            f"the package of {stage} has {unpacked / 2**20:.0f} MiB unpacked, "
+            f"and Lambda takes {limit / 2**20:.0f}"
+        )
+    return Package(path, stage, path.stat().st_size, unpacked, hashlib.sha256(path.read_bytes()).hexdigest())

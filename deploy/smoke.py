@@ -1,0 +1,158 @@
+"""Checks a real deployment: `python -m deploy.smoke https://….cloudfront.net STUDY --key KEY`.
+
+For what no emulator tells: headers and caching of CloudFront, cold starts, the way of a session through
+the Function URL. It opens one session in STUDY, answers its first trials, and breaks off; use a small study
+made for this. About a hundred requests: well under a cent.
+"""
+
+import argparse
+import http.client
+import json
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from statistics import median
+from typing import Any
+from urllib.parse import urlsplit
+
+from backend import headers
+
+_TRIALS = 20
+_AT_ONCE = 10
+_HSTS = "Strict-Transport-Security"
+
+
+class Site:
+    """A deployment's address."""
+
+    def __init__(self, url: str):
+        split = urlsplit(url)
+        self._kind = http.client.HTTPSConnection if split.scheme == "https" else http.client.HTTPConnection
+        self._address = split.netloc
+
+    def ask(
+        self, method: str, path: str, body: Any = None, token: str | None = None
+    ) -> tuple[int, dict[str, str], bytes, float]:
+        """Return status, headers, body, and the time (ms) from the request to the whole reply."""
+        connection = self._kind(self._address, timeout=30)
+        sent = {"Content-Type": "application/json"}
+        if token:
+            sent["Authorization"] = f"Bearer {token}"
+        began = time.perf_counter()
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body), sent)
+            reply = connection.getresponse()
+            data = reply.read()
+        finally:
+            connection.close()
+        return reply.status, dict(reply.getheaders()), data, 1000 * (time.perf_counter() - began)
+
+
+def checks(site: Site, study: str, key: str | None) -> Iterator[tuple[str, bool, str]]:
+    """Yield what was checked, whether it is as it should be, and what was found."""
+    yield from _page(site, study)
+    yield from _session(site, study)
+    yield _at_once(site, study)
+    if key:
+        for what in ("status", "scores"):
+            status, _, data, ms = site.ask("GET", f"/api/studies/{study}/{what}", token=key)
+            fine = status == 200 or (what == "scores" and status == 400)  # 400: nobody has finished yet
+            yield f"researcher's {what}", fine, f"{status} in {ms:.0f} ms: {data[:80].decode()}"
+
+
+def _page(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:
+    for path in (f"/s/{study}", "/assets/main.js"):
+        status, sent, _, _ = site.ask("GET", path)
+        missing = [name for name, value in headers.PAGE.items() if _header(sent, name) != value]
+        told = [name for name in ("ETag", "Last-Modified") if _header(sent, name)]
+        fine = status == 200 and not missing and not told and bool(_header(sent, _HSTS))
+        yield f"page {path}", fine, f"{status}, missing {missing}, telling {told}"
+    status, _, _, _ = site.ask("GET", "/packages/")
+    yield "packages are not served", status in (403, 404), str(status)
+
+
+def _session(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:
+    status, _, data, ms = site.ask("GET", f"/api/studies/{study}")
+    yield "the study, perhaps a cold start", status == 200, f"{status} in {ms:.0f} ms"
+    if status != 200:
+        return
+    version = json.loads(data)["consent"]["version"]
+    opening = {"consent_version": version, "device": {"smoke": True}}
+    status, _, data, ms = site.ask("POST", f"/api/studies/{study}/sessions", opening)
+    opened = json.loads(data)
+    yield "a session opens", status == 201 and opened.get("stage") == "session", f"{status} in {ms:.0f} ms"
+    if status != 201:
+        return
+    path, token = f"/api/sessions/{opened['state']['session']}", opened["token"]
+    begin = {"lease": opened["state"]["lease"], "block": 0, "display": {"refresh_hz": 60}}
+    status, _, data, ms = site.ask("POST", f"{path}/blocks", begin, token)
+    block = json.loads(data)
+    yield "a block begins", status == 200, f"{status} in {ms:.0f} ms"
+    yield from _picture(site, block["images"][0])
+    yield from _answers(site, path, token, begin["lease"], block)
+
+
+def _picture(site: Site, path: str) -> Iterator[tuple[str, bool, str]]:
+    site.ask("GET", path)
+    status, sent, data, ms = site.ask("GET", path)
+    fine = status == 200 and _header(sent, "Cache-Control") == headers.KEPT_FOR_GOOD
+    yield "a picture, kept for good", fine, f"{status}, {len(data)} bytes in {ms:.0f} ms"
+    cache = _header(sent, "X-Cache") or "no X-Cache"
+    yield "the second time it comes from CloudFront's cache", "Hit" in cache, cache
+
+
+def _answers(
+    site: Site, path: str, token: str, lease: int, block: dict[str, Any]
+) -> Iterator[tuple[str, bool, str]]:
+    times, following, statuses = [], block["next"], []
+    for image in block["images"][:_TRIALS]:
+        answer = {
+            "lease": lease,
+            "trial_index": following["trial_index"],
+            "exposure_ms": following["exposure_ms"],
+            "stimulus": image.rpartition("/")[2],
+            "response": "real",
+        }
+        first = site.ask("POST", f"{path}/answers", answer, token)
+        again = site.ask("POST", f"{path}/answers", answer, token)
+        times.append(first[3])
+        statuses += [first[0], again[0]]
+        if first[0] != 200 or first[2] != again[2]:
+            yield "an answer sent twice counts once", False, f"{first[2][:100]!r} and {again[2][:100]!r}"
+            return
+        following = json.loads(first[2])["next"]
+        if following is None:
+            break
+    told = f"median {median(times):.0f} ms, slowest {max(times):.0f} ms"
+    yield "answers, each sent twice, count once", set(statuses) == {200}, told
+
+
+def _at_once(site: Site, study: str) -> tuple[str, bool, str]:
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        replies = list(pool.map(lambda _: site.ask("GET", f"/api/studies/{study}"), range(_AT_ONCE)))
+    slowest = max(reply[3] for reply in replies)
+    statuses = {reply[0] for reply in replies}
+    return f"{_AT_ONCE} requests at once", statuses == {200}, f"{statuses}, slowest {slowest:.0f} ms"
+
+
+def _header(sent: dict[str, str], name: str) -> str | None:
+    return next((value for key, value in sent.items() if key.lower() == name.lower()), None)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print every check; return 1 if one of them failed."""
+    parser = argparse.ArgumentParser(prog="python -m deploy.smoke", description=__doc__.partition("\n")[0])
+    parser.add_argument("url")
+    parser.add_argument("study")
+    parser.add_argument("--key", help="the researcher's key; checks status and scores as well")
+    asked = parser.parse_args(arguments)
+    failed = 0
+    for what, fine, found in checks(Site(asked.url), asked.study, asked.key):
+        failed += not fine
+        sys.stdout.write(f"{'ok  ' if fine else 'FAIL'} {what}: {found}\n")
+    return min(failed, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

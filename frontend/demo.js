@@ -1,0 +1,234 @@
+// @ts-check
+/**
+ * The task without a server, for a demo: a session's plan, its staircase and its score are made here,
+ * and nothing is kept or sent. All truths stand in the page's files, so that this measures nobody.
+ * `backend/site.py` writes what it needs; the page asks it as it asks the server (`api.js`).
+ */
+
+import { Refused } from "./api.js";
+import { ask, el, facts } from "./screens.js";
+import { modalExposure, start, step } from "./staircase.js";
+
+/** What says that a flash was not seen as it was planned, as in backend/session.py. */
+const MISTIMED = ["mistimed", "hidden", "left_full_screen", "display_changed"];
+
+/**
+ * @typedef {{url: string, truth: "real" | "fake", model: string | null}} Picture
+ * @typedef {{model: string, data: string, score: number}} Published
+ * @typedef {{
+ *   study: any, protocol: any, unit: "percent" | "ms", blocks: number, images: number,
+ *   staircase: import("./staircase.js").StaircaseRule | null, mask_count: number, masks: string[],
+ *   models: string[], pictures: Picture[], published: Published[],
+ * }} Site
+ */
+
+/**
+ * @param {Site} site
+ * @param {{picture: (url: string) => Promise<Blob>, random: () => number}} world
+ */
+export function makeDemo(site, { picture, random }) {
+  let session = drawSession(site, random);
+
+  /**
+   * @param {string} path
+   * @param {any} body
+   */
+  async function post(path, body) {
+    if (path.endsWith("/sessions")) {
+      session = drawSession(site, random);
+      return { stage: "session", token: null, state: stateOf(site, session) };
+    }
+    if (path.endsWith("/blocks")) return blockOf(site, session, random);
+    if (path.endsWith("/answers")) return answered(site, session, body);
+    throw new Refused("unknown_session", "a demo keeps no session", "");
+  }
+
+  return { get: async (/** @type {string} */ _path) => site.study, post, picture, showEnd };
+}
+
+/**
+ * @typedef {{
+ *   model: string, blocks: Picture[][], spares: Picture[], trial: number, right: number, answers: number,
+ *   stair: import("./staircase.js").StaircaseState | null, exposures: number[][],
+ * }} Session
+ */
+
+/**
+ * Half of each block real and half fake, in random order, of one model; no picture twice.
+ * @param {Site} site
+ * @param {() => number} random
+ * @returns {Session}
+ */
+function drawSession(site, random) {
+  const model = site.models[Math.floor(random() * site.models.length)];
+  const reals = shuffled(site.pictures.filter(({ truth }) => truth === "real"), random);
+  const fakes = shuffled(site.pictures.filter((picture) => picture.model === model), random);
+  const half = site.images / 2;
+  const blocks = Array.from({ length: site.blocks }, () => shuffled([...reals.splice(0, half), ...fakes.splice(0, half)], random));
+  return {
+    model,
+    blocks,
+    spares: [...reals, ...fakes],
+    trial: 0,
+    right: 0,
+    answers: 0,
+    stair: site.staircase && start(site.staircase),
+    exposures: blocks.map(() => []),
+  };
+}
+
+/**
+ * @param {Site} site
+ * @param {Session} session
+ */
+function stateOf(site, session) {
+  return {
+    session: "demo",
+    study: site.study.study,
+    kind: site.study.kind,
+    lease: 1,
+    stage: "block",
+    protocol: { ...site.protocol, block_images: session.blocks.map((block) => block.length) },
+    block_begun: false,
+    ...standing(site, session),
+  };
+}
+
+/**
+ * @param {Site} site
+ * @param {Session} session
+ * @param {() => number} random
+ */
+function blockOf(site, session, random) {
+  const block = Math.floor(session.trial / site.images);
+  const pictures = session.blocks[block];
+  return {
+    block,
+    first_trial_index: session.trial,
+    images: pictures.map(({ url }) => url),
+    masks: site.masks,
+    trial_masks: site.masks.length ? pictures.map(() => shuffled(site.masks.map((_, i) => i), random).slice(0, site.mask_count)) : [],
+    staircase: site.staircase,
+    next: nextOf(site, session),
+  };
+}
+
+/**
+ * @param {Site} site
+ * @param {Session} session
+ * @param {any} body the answer, as the server would get it
+ */
+function answered(site, session, body) {
+  const block = Math.floor(session.trial / site.images);
+  const offset = session.trial % site.images;
+  const shown = session.blocks[block][offset];
+  const wasCorrect = body.response === shown.truth;
+  const spare = isMistimed(body) ? session.spares.findIndex(({ truth }) => truth === shown.truth) : -1;
+  if (spare >= 0) {
+    session.blocks[block][offset] = session.spares.splice(spare, 1)[0];
+    return { trial_index: session.trial, was_correct: null, replaced_by: session.blocks[block][offset].url, block_finished: false, ...standing(site, session) };
+  }
+  if (site.staircase && session.stair) {
+    session.exposures[block].push(session.stair.exposure_ms);
+    session.stair = offset + 1 === site.images ? start(site.staircase) : step(site.staircase, session.stair, wasCorrect);
+  }
+  session.trial += 1;
+  session.right += wasCorrect ? 1 : 0;
+  return {
+    trial_index: session.trial - 1,
+    was_correct: site.protocol.feedback ? wasCorrect : null,
+    replaced_by: null,
+    block_finished: offset + 1 === site.images,
+    ...standing(site, session),
+  };
+}
+
+/** @param {any} body */
+function isMistimed({ timing, flags }) {
+  if (!timing) return false;
+  return String(timing.planned_frames) !== String(timing.achieved_frames) || MISTIMED.some((flag) => flags.includes(flag));
+}
+
+/**
+ * @param {Site} site
+ * @param {Session} session
+ */
+function standing(site, session) {
+  const total = site.blocks * site.images;
+  const isDone = session.trial === total;
+  return {
+    next: isDone ? null : nextOf(site, session),
+    progress: { answered: session.trial, total },
+    earned_usd_cents: null,
+    done: isDone ? { complete: true, right: session.right, answered: total, score: scoreOf(site, session), site } : null,
+  };
+}
+
+/**
+ * @param {Site} site
+ * @param {Session} session
+ */
+function nextOf(site, session) {
+  return {
+    trial_index: session.trial,
+    block: Math.floor(session.trial / site.images),
+    exposure_ms: session.stair?.exposure_ms ?? null,
+    right_in_a_row: session.stair?.right_in_a_row ?? 0,
+  };
+}
+
+/**
+ * HYPE-infinity: percent judged wrong. HYPE-time: the mean over blocks of the exposure (ms) shown most often.
+ * @param {Site} site
+ * @param {Session} session
+ */
+function scoreOf(site, session) {
+  if (site.unit === "percent") return 100 * (1 - session.right / session.trial);
+  const modes = session.exposures.map(modalExposure);
+  return modes.reduce((sum, mode) => sum + mode, 0) / modes.length;
+}
+
+/**
+ * The visitor's own score among the published ones; a reload plays again.
+ * @param {any} _study
+ * @param {{right: number, answered: number, score: number, site: Site}} done
+ */
+async function showEnd(_study, { right, answered: count, score, site }) {
+  const isTime = site.unit === "ms";
+  const told = (/** @type {number} */ value) => (isTime ? `${Math.round(value)} ms` : `${value.toFixed(1)}%`);
+  const rows = [...site.published.map((entry) => ({ ...entry, isYours: false })), { model: "You, just now", data: "this demo", score, isYours: true }];
+  rows.sort((a, b) => b.score - a.score);
+  const table = el(
+    "table",
+    { class: "scores" },
+    el("caption", {}, isTime ? "How long a picture must be seen to be told" : "How often people judged wrong"),
+    el("thead", {}, el("tr", {}, ...["Model", "Pictures", "Score"].map((name) => el("th", { scope: "col" }, name)))),
+    el("tbody", {}, ...rows.map((row) => el("tr", row.isYours ? { class: "yours" } : {}, el("th", { scope: "row" }, row.model), el("td", {}, row.data), el("td", {}, told(row.score))))),
+  );
+  await ask(
+    "done",
+    "That was the demo",
+    [
+      facts([["Right answers", `${right} of ${count}`], ["Your score", told(score)]]),
+      table,
+      el("p", { class: "quiet" }, "Nothing was recorded or sent. One person's score on a few pictures says little; the others are means of thirty people, of other pictures, published with the method (Zhou et al., 2019)."),
+    ],
+    [{ label: "Play again", value: "again", primary: true }],
+  );
+  location.reload();
+}
+
+/**
+ * @template T
+ * @param {T[]} items
+ * @param {() => number} random
+ * @returns {T[]}
+ */
+function shuffled(items, random) {
+  const mixed = [...items];
+  for (let i = mixed.length - 1; i > 0; i -= 1) {
+    const j = Math.floor(random() * (i + 1));
+    [mixed[i], mixed[j]] = [mixed[j], mixed[i]];
+  }
+  return mixed;
+}

@@ -1,0 +1,96 @@
+"""An AWS of this machine's own: a moto server, and clients for it through the usual environment."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+REGION = "eu-central-1"
+ACCOUNT = "123456789012"
+_SECONDS = 60
+
+
+@contextmanager
+def moto_server() -> Iterator[str]:
+    """Run a moto server; gives its URL. It checks no permission until `enforce_permissions`."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    environment = {**os.environ, "INITIAL_NO_AUTH_ACTION_COUNT": "inf"}
+    command = [sys.executable, "-W", "ignore", "-m", "moto.server", "-p", str(port)]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, env=environment, **quiet)
+    try:
+        until = time.monotonic() + _SECONDS
+        while not _answers(f"{url}/moto-api/data.json"):
+            assert time.monotonic() < until, "the moto server does not answer"
+            time.sleep(0.1)
+        yield url
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def reset(url: str) -> None:
+    """Forget everything, and check no permission."""
+    _post(f"{url}/moto-api/reset")
+    enforce_nothing(url)
+
+
+def enforce_nothing(url: str) -> None:
+    """Check no permission from now on."""
+    _post(f"{url}/moto-api/reset-auth", b"inf")
+
+
+def enforce_permissions(url: str) -> None:
+    """Check each request from now on against the policies of its caller."""
+    _post(f"{url}/moto-api/reset-auth", b"0")
+
+
+def environment(url: str) -> dict[str, str]:
+    """Return the variables that lead boto3 to the server at `url`."""
+    return {
+        "AWS_ENDPOINT_URL": url,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+_UNKNOWN = ("AWS::CloudFront::", "AWS::S3::BucketPolicy", "AWS::Lambda::Url", "AWS::Lambda::Permission")
+
+
+def known_to_moto(template: dict[str, Any]) -> dict[str, Any]:
+    """Return a template without the resources that moto's CloudFormation does not have."""
+    resources = {
+        name: part for name, part in template["Resources"].items() if not part["Type"].startswith(_UNKNOWN)
+    }
+    missing = set(template["Resources"]) - set(resources)
+    outputs = {
+        name: output
+        for name, output in template["Outputs"].items()
+        if not any(f'"{part}' in json.dumps(output) or f"${{{part}" in json.dumps(output) for part in missing)
+    }
+    return {**template, "Resources": resources, "Outputs": outputs}
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as reply:
+            return reply.status == 200
+    except OSError:
+        return False
+
+
+def _post(url: str, data: bytes = b"") -> None:
+    request = urllib.request.Request(url, data, {"Content-Type": "text/plain"}, method="POST")
+    with urllib.request.urlopen(request, timeout=20):
+        pass

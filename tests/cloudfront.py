@@ -1,0 +1,152 @@
+"""CloudFront as the template describes it, on a port of loopback: behaviours, route, headers, two origins.
+
+Functions are sent Function URL events; files come from the bucket. What it knows of paths and headers it
+reads from `deploy/template.py`, so that a mistake there is one here.
+"""
+
+import queue
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from deploy import template
+from tests import function, node
+
+
+class Cloudfront:
+    """The distribution: what a request is answered with."""
+
+    def __init__(self, bucket: str, functions: Mapping[str, Sequence[function.Function]]):
+        resources = template.service_template()["Resources"]
+        self._resources = resources
+        self._config = resources["Distribution"]["Properties"]["DistributionConfig"]
+        self._origins = {origin["Id"]: origin for origin in self._config["Origins"]}
+        self._bucket = bucket
+        self._s3 = boto3.client("s3", config=Config(max_pool_connections=32))
+        self._idle: dict[str, queue.Queue] = {}
+        for stage, instances in functions.items():
+            self._idle[stage] = queue.Queue()
+            for instance in instances:
+                self._idle[stage].put(instance)
+        self._routed = lru_cache(maxsize=None)(self._route)
+
+    def reply(
+        self, method: str, target: str, sent: Mapping[str, str], body: bytes
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Return status, headers and body."""
+        path = urlsplit(target).path
+        behaviour = self._behaviour(path)
+        if method not in behaviour["AllowedMethods"]:
+            return 403, {"Content-Type": "text/html"}, b"not allowed here"
+        origin = behaviour["TargetOriginId"]
+        if origin == "files":
+            file = self._routed(path) if behaviour.get("FunctionAssociations") else path
+            status, headers, data = self._file(self._origins[origin]["OriginPath"] + file)
+        else:
+            status, headers, data = self._asked(origin, method, target, sent, body)
+        return status, self._with_policy(behaviour, headers), data
+
+    def _behaviour(self, path: str) -> dict[str, Any]:
+        for behaviour in self._config["CacheBehaviors"]:
+            pattern = re.escape(behaviour["PathPattern"]).replace(r"\*", ".*").replace(r"\?", ".")
+            if re.fullmatch(pattern, path):
+                return behaviour
+        return self._config["DefaultCacheBehavior"]
+
+    def _route(self, path: str) -> str:
+        code = self._resources["Route"]["Properties"]["FunctionCode"]
+        return node.evaluate(f"{code}; handler({{request: {{uri: {path!r}}}}}).uri")
+
+    def _file(self, path: str) -> tuple[int, dict[str, str], bytes]:
+        try:
+            found = self._s3.get_object(Bucket=self._bucket, Key=path.lstrip("/"))
+        except ClientError:  # whoever may not list is not told that there is none
+            return 403, {"Content-Type": "application/xml"}, b"<Error><Code>AccessDenied</Code></Error>"
+        headers = found["ResponseMetadata"]["HTTPHeaders"]
+        kept = ("content-type", "cache-control", "etag", "last-modified", "server")
+        return 200, {name.title(): headers[name] for name in kept if name in headers}, found["Body"].read()
+
+    def _asked(self, stage, method, target, sent, body) -> tuple[int, dict[str, str], bytes]:
+        idle = self._idle[stage]
+        instance = idle.get()
+        try:
+            event = function.function_url_event(method, target, _but_host(sent), body)
+            reply = instance.invoke(event)
+        finally:
+            idle.put(instance)
+        return reply["statusCode"], dict(reply.get("headers") or {}), function.body_of(reply)
+
+    def _with_policy(self, behaviour: Mapping[str, Any], headers: dict[str, str]) -> dict[str, str]:
+        name = behaviour["ResponseHeadersPolicyId"]["Ref"]
+        policy = self._resources[name]["Properties"]["ResponseHeadersPolicyConfig"]
+        removed = {
+            item["Header"].lower() for item in policy.get("RemoveHeadersConfig", {"Items": []})["Items"]
+        }
+        kept = {key: value for key, value in headers.items() if key.lower() not in removed}
+        for item in policy.get("CustomHeadersConfig", {"Items": []})["Items"]:
+            kept[item["Header"]] = item["Value"]
+        security = policy["SecurityHeadersConfig"]
+        if "ContentSecurityPolicy" in security:
+            kept["Content-Security-Policy"] = security["ContentSecurityPolicy"]["ContentSecurityPolicy"]
+        if "ContentTypeOptions" in security:
+            kept["X-Content-Type-Options"] = "nosniff"
+        if "ReferrerPolicy" in security:
+            kept["Referrer-Policy"] = security["ReferrerPolicy"]["ReferrerPolicy"]
+        seconds = security["StrictTransportSecurity"]["AccessControlMaxAgeSec"]
+        kept["Strict-Transport-Security"] = f"max-age={seconds}; includeSubDomains"
+        return kept
+
+
+def _but_host(sent: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in sent.items() if name.lower() != "host"}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    cloudfront: Cloudfront
+
+    def _any(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        status, headers, data = self.cloudfront.reply(self.command, self.path, dict(self.headers), body)
+        self.send_response_only(status)
+        for name, value in headers.items():
+            if name.lower() not in ("content-length", "connection"):
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = _any  # noqa: N815 - names of http.server
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 2048
+
+
+@contextmanager
+def serving(cloudfront: Cloudfront) -> Iterator[str]:
+    """Answer requests as `cloudfront` does; gives the address."""
+    handler = type("Handler", (_Handler,), {"cloudfront": cloudfront})
+    server = _Server(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

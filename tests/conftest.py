@@ -1,0 +1,51 @@
+"""An AWS of this machine's own, for whatever test asks for one."""
+
+import os
+import secrets
+
+import pytest
+
+from backend.stores.dynamodb import create_table
+from tests import aws, dynamodb
+
+
+@pytest.fixture(scope="session")
+def moto_url():
+    with aws.moto_server() as url:
+        yield url
+
+
+@pytest.fixture
+def cloud(moto_url, monkeypatch):
+    """An empty AWS that boto3 finds by the environment; gives its URL."""
+    aws.reset(moto_url)
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    for name, value in aws.environment(moto_url).items():
+        monkeypatch.setenv(name, value)
+    return moto_url
+
+
+@pytest.fixture(scope="session")
+def dynalite():
+    """dynalite, in memory, one for all tests of a process."""
+    emulator = dynamodb.dynalite()
+    yield emulator
+    emulator.stop()
+
+
+@pytest.fixture(scope="session")
+def dynamodb_local():
+    emulator = dynamodb.dynamodb_local()
+    if emulator is None:
+        pytest.skip("DynamoDB Local is not here (tests/dynamodb.py)")
+    yield emulator
+    emulator.stop()
+
+
+@pytest.fixture
+def table(dynalite):
+    """The URL of a fresh table in dynalite."""
+    url = dynalite.url(f"t{secrets.token_hex(6)}")
+    create_table(url)
+    return url

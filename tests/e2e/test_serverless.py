@@ -1,0 +1,150 @@
+"""A session on the zips that are shipped: files from a bucket, the API from functions, answers in a table."""
+
+import urllib.request
+from datetime import UTC, datetime
+
+import boto3
+import pytest
+
+from backend import headers
+from backend.creation import Order, create
+from backend.datadir import DataDir
+from backend.session import is_scored
+from backend.stores import open_store
+from backend.uploads import Place, upload_pictures
+from deploy import smoke
+from deploy.page import upload_page
+from deploy.template import PUBLIC
+from tests.cloudfront import Cloudfront, serving
+from tests.function import Function
+
+from .conftest import SIZE, Site
+from .test_accessibility import violations
+
+PLACE = Place("openhype-test", f"{PUBLIC}/")
+INSTANCES = 2
+
+
+class CloudSite(Site):
+    """Studies as the researcher's commands make them for AWS."""
+
+    def create(self, name, method="infinity", kind="study", **settings):
+        models = (("gan", self.folders / "gan"),)
+        settings = {"size_px": SIZE, "masks": "phase", **settings}
+        order = Order(name, kind, method, self.folders / "real", models, settings)
+
+        def publish(study, folder):
+            upload_pictures(PLACE, study, folder)
+
+        return create(self.store, self.data, order, datetime.now(UTC), publish=publish)
+
+
+@pytest.fixture
+def site(tmp_path, folders, cloud, table):
+    where = {"LocationConstraint": "eu-central-1"}
+    boto3.client("s3").create_bucket(Bucket=PLACE.bucket, CreateBucketConfiguration=where)
+    upload_page(PLACE)
+    store, data = open_store(table, tmp_path), DataDir(tmp_path)
+    data.keys()
+    made = CloudSite(store, data, folders)
+    environment = {"OPENHYPE_STORE": table, "OPENHYPE_DATA": str(tmp_path)}
+    running = {
+        "api": [Function("api", environment) for _ in range(INSTANCES)],
+        "score": [Function("score", environment)],
+    }
+    with serving(Cloudfront(PLACE.bucket, running)) as made.url:
+        yield made
+    for instance in (*running["api"], *running["score"]):
+        instance.close()
+    store.close()
+
+
+def test_an_infinity_session_is_played_on_the_packages(player, site):
+    site.create("faces", images=10, feedback_ms=50)
+    player.visit("faces", "?PROLIFIC_PID=p1")
+    player.wait("consent")
+    assert violations(player.page) == []
+    player.press("consent")
+    player.press("instructions")
+
+    for _ in range(10):
+        player.wait("question")
+        player.answer(player.see()[0])
+
+    player.wait("done")
+    session, cursor, responses = site.stored("faces")
+    assert player.page.inner_text("#code") == session.completion_code
+    assert (cursor.reals_right, cursor.fakes_right, len(responses)) == (5, 5, 10)
+
+
+def test_a_time_session_is_played_on_the_packages(player, site):
+    site.create("glimpse", "time", images=4, blocks=2, spare_images=16, countdown_ms=100, feedback_ms=50)
+    player.visit("glimpse")
+    player.press("consent")
+    player.press("instructions")
+    player.start_flashes()
+    player.play_flashes()
+    player.press("break")
+    player.start_flashes()
+    player.play_flashes()
+    player.wait("done")
+
+    session, cursor, stored = site.stored("glimpse")
+    assert cursor.state == "finished"
+    assert sum(is_scored(session, cursor, response) for response in stored) == 8
+
+
+def get(url, **sent):
+    request = urllib.request.Request(url, headers=sent)
+    try:
+        with urllib.request.urlopen(request) as reply:
+            return reply.status, dict(reply.headers), reply.read()
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code, dict(refused.headers), refused.read()
+
+
+def test_every_address_has_the_headers_of_the_server_of_one_machine(site):
+    study = site.create("faces", images=4)
+    picture = f"/i/faces/{next(iter(site.store.stimuli(study.name))).name}"
+    for path in ("/", "/s/faces", "/timing.html", "/assets/main.js", "/assets/style.css", picture):
+        status, sent, body = get(site.url + path)
+
+        hsts = {"Strict-Transport-Security": "max-age=63072000; includeSubDomains"}
+        kept = headers.KEPT_FOR_GOOD if path == picture else headers.ASKED_AGAIN
+        name = {"/": "root.html", "/s/faces": "index.html"}.get(path, path.rpartition("/")[2])
+        expected = {"Cache-Control": kept, "Content-Type": headers.content_type(name)}
+        length = {"Content-Length": str(len(body))}
+        assert (status, sent) == (200, {**headers.PAGE, **hsts, **expected, **length})
+
+
+def test_what_is_not_public_is_not_served(site):
+    boto3.client("s3").put_object(Bucket=PLACE.bucket, Key="packages/api.zip", Body=b"zip")
+
+    for path in ("/packages/api.zip", "/../packages/api.zip", "/s/../../packages/api.zip", "/i/", "/nothing"):
+        status, _, body = get(site.url + path)
+
+        assert (status, b"zip" in body) == (403, False)
+
+
+def test_scores_come_from_the_function_that_computes_them(site):
+    site.create("faces", images=4)
+    key = site.data.keys().researcher
+
+    status, _, body = get(f"{site.url}/api/studies/faces/scores", Authorization=f"Bearer {key}")
+
+    assert (status, b"no finished session" in body or b"error" in body) == (400, True)
+    assert get(f"{site.url}/api/studies/faces/scores")[0] == 403
+    assert get(f"{site.url}/api/studies/faces/status", Authorization=f"Bearer {key}")[0] == 200
+
+
+def test_the_smoke_check_passes_but_for_the_cache_that_is_not_here(site, capsys):
+    site.create("faces", images=4)
+
+    failed = smoke.main([site.url, "faces", "--key", site.data.keys().researcher])
+
+    lines = capsys.readouterr().out.splitlines()
+    wrong = [line for line in lines if not line.startswith("ok")]
+    assert failed == 1
+    assert wrong == ["FAIL the second time it comes from CloudFront's cache: no X-Cache"]
+    assert len(lines) == 12

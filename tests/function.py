@@ -1,0 +1,176 @@
+"""The zips as Lambda would run them: unpacked in an empty place, under an interpreter that has nothing else.
+
+`packages()` builds each stage once and keeps it under `build/packages` for as long as its code stays the
+same. `Function` is one running instance, which is sent events as Lambda sends them.
+"""
+
+import base64
+import fcntl
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from deploy import package
+
+BUILT = Path(__file__).resolve().parents[1] / "build" / "packages"
+
+# Reads events, one a line, and writes replies; what the function prints itself goes to stderr.
+RUNTIME = """
+import json, os, sys
+replies, sys.stdout = os.fdopen(os.dup(1), "w"), sys.stderr
+os.dup2(2, 1)
+sys.path.insert(0, sys.argv[1])
+from deploy.door import handle
+for line in sys.stdin:
+    replies.write(json.dumps(handle(json.loads(line), None)) + "\\n")
+    replies.flush()
+"""
+
+
+def built(stage: str) -> package.Package:
+    """Return the zip of a stage, built at the first call on this machine."""
+    BUILT.mkdir(parents=True, exist_ok=True)
+    with (BUILT / f".{stage}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = package.build(stage, BUILT)
+        for older in set(BUILT.glob(f"{stage}-*.zip")) - {made.path}:
+            older.unlink()
+        return made
+
+
+class Function:
+    """One instance of a Lambda function, started from its zip."""
+
+    def __init__(self, stage: str, environment: Mapping[str, str]):
+        self._folder = tempfile.TemporaryDirectory(prefix="openhype-task-")
+        task = Path(self._folder.name) / "task"
+        with zipfile.ZipFile(built(stage).path) as archive:
+            archive.extractall(task)
+        self._log = (Path(self._folder.name) / "log").open("w+")
+        self._lock = threading.Lock()
+        self._process = subprocess.Popen(
+            [sys.executable, "-S", "-I", "-c", RUNTIME, str(task)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            cwd=task,
+            env={"AWS_REGION": "eu-central-1", "INSTANTIATE_LAMBDA_HANDLER_ON_IMPORT": "1", **environment},
+        )
+
+    def invoke(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the function's reply to an event; one at a time, as an instance takes them."""
+        with self._lock:
+            self._process.stdin.write(json.dumps(event) + "\n")
+            self._process.stdin.flush()
+            reply = self._process.stdout.readline()
+        assert reply, f"the function died: {self.log()[-2000:]}"
+        return json.loads(reply)
+
+    def log(self) -> str:
+        """Return all that the function logged so far."""
+        return Path(self._log.name).read_text()
+
+    def close(self) -> None:
+        self._process.stdin.close()
+        self._process.wait(timeout=20)
+        self._process.stdout.close()
+        self._log.close()
+        self._folder.cleanup()
+
+
+def body_of(reply: Mapping[str, Any]) -> bytes:
+    """Return the body of a function's reply, as the client gets it."""
+    body = reply.get("body") or ""
+    return base64.b64decode(body) if reply.get("isBase64Encoded") else body.encode()
+
+
+def function_url_event(method: str, target: str, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+    """Return the event of a request to a Function URL (payload 2.0)."""
+    return _payload_2(method, target, headers, body, "abcdefghij.lambda-url.eu-central-1.on.aws")
+
+
+def http_api_event(method: str, target: str, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+    """Return the event of a request to an HTTP API of API Gateway (payload 2.0)."""
+    event = _payload_2(method, target, headers, body, "abcdefghij.execute-api.eu-central-1.amazonaws.com")
+    return {**event, "routeKey": "ANY /{proxy+}", "pathParameters": {"proxy": target.lstrip("/")}}
+
+
+def rest_api_event(method: str, target: str, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+    """Return the event of a request to a REST API of API Gateway, deployed as the stage `api`."""
+    split = urlsplit(target)
+    headers = {
+        "Host": "abcdefghij.execute-api.eu-central-1.amazonaws.com",
+        "X-Forwarded-For": "203.0.113.7, 130.176.0.1",
+        "X-Forwarded-Port": "443",
+        "X-Forwarded-Proto": "https",
+        **headers,
+    }
+    query = parse_qsl(split.query)
+    return {
+        "resource": "/{proxy+}",
+        "path": split.path,
+        "httpMethod": method,
+        "headers": headers,
+        "multiValueHeaders": {name: [value] for name, value in headers.items()},
+        "queryStringParameters": dict(query) or None,
+        "multiValueQueryStringParameters": {name: [value] for name, value in query} or None,
+        "pathParameters": {"proxy": split.path.lstrip("/")},
+        "stageVariables": None,
+        "requestContext": {
+            "resourcePath": "/{proxy+}",
+            "httpMethod": method,
+            "path": f"/api{split.path}",
+            "stage": "api",
+            "protocol": "HTTP/1.1",
+            "domainName": "abcdefghij.execute-api.eu-central-1.amazonaws.com",
+            "requestId": "c6af9ac6-7b61-11e6-9a41-93e8deadbeef",
+            "identity": {"sourceIp": "203.0.113.7", "userArn": None},
+        },
+        "body": body.decode() or None,
+        "isBase64Encoded": False,
+    }
+
+
+def _payload_2(method, target, headers, body, domain) -> dict[str, Any]:
+    split = urlsplit(target)
+    context = {
+        "accountId": "anonymous",
+        "apiId": "abcdefghij",
+        "domainName": domain,
+        "domainPrefix": "abcdefghij",
+        "http": {
+            "method": method,
+            "path": split.path,
+            "protocol": "HTTP/1.1",
+            "sourceIp": "203.0.113.7",
+            "userAgent": "Mozilla/5.0",
+        },
+        "requestId": "c6af9ac6-7b61-11e6-9a41-93e8deadbeef",
+        "routeKey": "$default",
+        "stage": "$default",
+        "time": "01/Jan/2026:00:00:00 +0000",
+        "timeEpoch": 1767225600000,
+    }
+    forwarded = {"x-forwarded-for": "203.0.113.7", "x-forwarded-port": "443", "x-forwarded-proto": "https"}
+    lower = {name.lower(): value for name, value in headers.items()}
+    event = {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": split.path,
+        "rawQueryString": split.query,
+        "headers": {**forwarded, "host": domain, **lower},
+        "queryStringParameters": dict(parse_qsl(split.query)),
+        "requestContext": context,
+        "isBase64Encoded": False,
+    }
+    if body:
+        event |= {"body": base64.b64encode(body).decode(), "isBase64Encoded": True}
+    return event
