@@ -109,10 +109,10 @@ class Player:
 
     def wait(self, *screens):
         wanted = ", ".join(f"body[data-screen={screen}]" for screen in screens)
-        return self.page.wait_for_selector(wanted, timeout=20000).get_attribute("data-screen")
+        return self.page.wait_for_selector(wanted, timeout=60000).get_attribute("data-screen")
 
     def wait_past(self, screen):
-        self.page.wait_for_selector(f"body:not([data-screen={screen}])", timeout=20000)
+        self.page.wait_for_selector(f"body:not([data-screen={screen}])", timeout=60000)
 
     def press(self, screen, key="Enter"):
         self.wait(screen)
@@ -156,5 +156,5 @@ class Player:
 
     def start_flashes(self):
         """Go from the instructions, or a break, to the first flash of a block."""
-        self.page.wait_for_selector("h1:text-is('Ready?')", timeout=20000)
+        self.page.wait_for_selector("h1:text-is('Ready?')", timeout=60000)
         self.press("instructions")

@@ -139,7 +139,7 @@ def test_on_a_busy_page_mistimed_flashes_are_replaced_and_the_worker_takes_over(
     player.visit("glimpse")
     player.press("consent")
     player.press("instructions")
-    player.page.wait_for_selector("h1:text-is('Ready?')", timeout=20000)
+    player.page.wait_for_selector("h1:text-is('Ready?')", timeout=60000)
     busy(player.page)
     player.press("instructions")
     player.play_flashes()
