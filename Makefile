@@ -47,13 +47,13 @@ $(BIN)/python:
 
 $(STAMPS)/demo: pyproject.toml | $(BIN)/python
 	mkdir -p $(STAMPS)
-	$(BIN)/python -m pip install --quiet --editable '.[demo]'
+	$(BIN)/python -m pip install --quiet --editable '.[demo,report]'
 	touch $@
 
 $(STAMPS)/dev: pyproject.toml | $(BIN)/python
 	mkdir -p $(STAMPS)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable '.[demo]' --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[demo,report]' --group dev
 	touch $@
 
 $(STAMPS)/node: package.json package-lock.json $(STAMPS)/dev

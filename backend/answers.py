@@ -19,7 +19,7 @@ from backend.records import FAKE, TRUTHS
 
 NAMES = ("session", "stimulus", "class")
 """Columns of texts that need not be there."""
-NUMBERS = ("frames", "frame_ms", "rt")
+NUMBERS = ("trial_index", "frames", "frame_ms", "rt")
 """Columns of numbers that need not be there; an empty cell is NaN."""
 
 

@@ -28,6 +28,12 @@ class InvalidInput(OpenhypeError):
     code = "invalid"
 
 
+class NotInstalled(OpenhypeError):
+    """A package that only this needs is not there."""
+
+    code = "not_installed"
+
+
 class NotFound(OpenhypeError):
     """No such study, session or file."""
 

@@ -4,7 +4,6 @@ One origin serves the page (`/s/<study>`, `/assets/`), the pictures (`/i/`) and 
 Every error of our own becomes its status here, and nowhere else; anything else is logged with an id.
 """
 
-import hmac
 import logging
 import re
 import secrets
@@ -16,14 +15,30 @@ from werkzeug.exceptions import HTTPException
 
 from backend import wire
 from backend.datadir import DataDir, Keys
-from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError, StoreFailed
+from backend.errors import (
+    Conflict,
+    InvalidInput,
+    NotAllowed,
+    NotFound,
+    NotInstalled,
+    OpenhypeError,
+    StoreFailed,
+)
+from backend.researcher import entry, routes
 from backend.stores import Store
 from backend.visits import Clock, Visits, utc_now
 
 FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
 log = logging.getLogger("openhype")
 
-_STATUS = {InvalidInput: 400, NotAllowed: 403, NotFound: 404, Conflict: 409, StoreFailed: 503}
+_STATUS = {
+    InvalidInput: 400,
+    NotAllowed: 403,
+    NotFound: 404,
+    Conflict: 409,
+    NotInstalled: 501,
+    StoreFailed: 503,
+}
 _ASSET = re.compile(r"[a-z0-9][a-z0-9._-]*\.(js|css|html|svg)")
 _PICTURE = re.compile(r"[0-9a-f]{32}\.(png|jpg)")
 _TYPES = {
@@ -56,7 +71,9 @@ def create_app(store: Store, data: DataDir, keys: Keys, clock: Clock = utc_now) 
     app.url_map.merge_slashes = False
     visits = Visits(store, keys.hashing, clock)
     _add_evaluator_routes(app, visits)
-    _add_researcher_routes(app, store, keys)
+    routes.add_api(app, store, lambda: _check_key(keys))
+    routes.add_pages(app, store, data, keys, clock)
+    _add_description(app)
     _add_files(app, data)
     app.register_error_handler(OpenhypeError, _refused)
     app.register_error_handler(HTTPException, _http_error)
@@ -95,21 +112,7 @@ def _add_evaluator_routes(app: Flask, visits: Visits) -> None:
         return visits.answer(session, _token(), wire.parse_answer(_body()), picture_url)
 
 
-def _add_researcher_routes(app: Flask, store: Store, keys: Keys) -> None:
-    @app.get("/api/studies/<study>/status")
-    def status(study: str) -> dict:
-        from backend.progress import progress
-
-        _check_key(keys)
-        return progress(store, store.study(study))
-
-    @app.get("/api/studies/<study>/scores")
-    def scores(study: str) -> dict:
-        from backend.results import study_scores
-
-        _check_key(keys)
-        return study_scores(store, store.study(study))
-
+def _add_description(app: Flask) -> None:
     @app.get("/api/openapi.json")
     def openapi() -> Response:
         return Response(files("backend").joinpath("openapi.json").read_bytes(), mimetype="application/json")
@@ -174,14 +177,16 @@ def _token() -> str:
 
 
 def _check_key(keys: Keys) -> None:
-    if not hmac.compare_digest(_token().encode(), keys.researcher.encode()):
+    if not entry.is_key(keys, _token()):
         raise NotAllowed("this is not the researcher's key; `openhype serve` prints where it lies")
 
 
-def _refused(error: OpenhypeError) -> tuple[dict, int]:
+def _refused(error: OpenhypeError) -> tuple[dict, int] | Response:
     status = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
     if status >= 500:
         log.error("%s %s: %s", request.method, request.path, error)
+    if _is_results():
+        return routes.refused(str(error), status)
     return _error(error.code, str(error)), status
 
 
@@ -200,5 +205,15 @@ def _error(code: str, message: str) -> dict:
 
 
 def _with_headers(reply: Response) -> Response:
-    reply.headers.extend(_API_HEADERS if request.path.startswith("/api/") else _PAGE_HEADERS)
+    headers = _PAGE_HEADERS
+    if request.path.startswith("/api/"):
+        headers = _API_HEADERS
+    elif _is_results():
+        headers = routes.HEADERS
+    for name, value in headers.items():
+        reply.headers.setdefault(name, value)
     return reply
+
+
+def _is_results() -> bool:
+    return request.path == entry.PATH or request.path.startswith(f"{entry.PATH}/")

@@ -4,14 +4,20 @@ The truth of a row is the server's own, from the session's plan. Only finished s
 sessions that broke off, and answers to mistimed flashes, are kept and exported apart from them.
 """
 
+import hashlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from backend import __version__
 from backend.errors import InvalidInput
 from backend.records import Study
 from backend.session import is_scored, picture_of
 from backend.shown import on_shown
 from backend.stores import Store
+
+if TYPE_CHECKING:
+    from backend.answers import Answers
+    from backend.findings import Question
 
 
 def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[dict[str, Any]]:
@@ -41,8 +47,35 @@ def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[di
             }
 
 
+def version(store: Store, study: Study) -> str:
+    """Return a word that changes when the scores of a study may have changed."""
+    count, newest = store.finished(study.name)
+    facts = (__version__, study.name, study.created_at, count, newest)
+    return hashlib.sha256("\n".join(map(str, facts)).encode()).hexdigest()[:24]
+
+
 def study_scores(store: Store, study: Study, exposures: str = "nominal", **options: Any) -> dict[str, Any]:
-    """Return the scores of a study, as `scoring.score` gives them.
+    """Return the scores of a study, as `scoring.score` gives them; arguments as `study_answers`."""
+    from backend.scoring import score_answers
+
+    return score_answers(study_answers(store, study, exposures), **options)
+
+
+def study_findings(
+    store: Store,
+    study: Study,
+    question: "Question | None" = None,
+    exposures: str = "nominal",
+    **options: Any,
+) -> dict[str, Any]:
+    """Return the findings of a study, as `findings.findings` gives them; arguments as `study_answers`."""
+    from backend.findings import findings
+
+    return findings(study_answers(store, study, exposures), question, **options)
+
+
+def study_answers(store: Store, study: Study, exposures: str = "nominal") -> "Answers":
+    """Return the answers of a study's finished sessions.
 
     Args:
         exposures: `nominal`, or `shown` (HYPE-time).
@@ -51,14 +84,13 @@ def study_scores(store: Store, study: Study, exposures: str = "nominal", **optio
         InvalidInput: a qualification, no session is finished yet, or shown exposures of HYPE-infinity.
     """
     from backend.answers import answers_of
-    from backend.scoring import score_answers
 
     if study.kind == "qualification":
         raise InvalidInput(f"{study.name} is a qualification; it admits evaluators and gives no scores")
-    if not any(cursor.state == "finished" for _, cursor in store.sessions(study.name)):
+    if not store.finished(study.name)[0]:
         raise InvalidInput(
             f"study {study.name} has no finished session yet; "
             f"`openhype status {study.name}` shows how far it is"
         )
     answers = answers_of(study_rows(store, study), study.protocol.method)
-    return score_answers(on_shown(answers) if exposures == "shown" else answers, **options)
+    return on_shown(answers) if exposures == "shown" else answers

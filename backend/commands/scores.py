@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, pass_world, store_options
+from backend.commands.world import World, is_file, pass_world, store_options
 
 
 @click.command()
@@ -30,7 +30,7 @@ def score(world: World, what: str, as_json: bool, **options: Any) -> None:
     from backend.results import study_scores
     from backend.tables import as_table
 
-    if Path(what).suffix in (".csv", ".jsonl", ".ndjson") or "/" in what:
+    if is_file(what):
         scores = score_file(Path(what), **options)
     else:
         scores = study_scores(world.store, world.store.study(what), **options)

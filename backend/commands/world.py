@@ -64,6 +64,11 @@ def store_options(command: Any) -> Any:
     )(command)
 
 
+def is_file(what: str) -> bool:
+    """Return whether an argument NAME|FILE is a file of responses rather than the name of a study."""
+    return Path(what).suffix in (".csv", ".jsonl", ".ndjson") or "/" in what
+
+
 def pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Parse NAME=VALUE options."""
     pairs = []

@@ -54,12 +54,12 @@ class _PlainFile:
             if not (is_fake | cells[name].are("real")).all():
                 raise NotPlain
             self._keep(name, is_fake)
-        for name in ("block", "trial_index"):
+        for name, key in (("block", "block"), ("trial_index", "trial")):
             if name in cells:
                 numbers = cells[name].wholes()
                 if is_time and numbers.min() < 0:
                     raise NotPlain
-                self._keep(name, numbers.astype(np.int32))
+                self._keep(key, numbers.astype(np.int32))
         if is_time:
             self._keep("exposure_ms", self._exposures(cells["exposure_ms"]))
         for name in NUMBERS if details else ():
@@ -76,7 +76,7 @@ class _PlainFile:
         }
         if any(not name.strip() for side in ("model", "evaluator") for name in coded[side].names):
             raise NotPlain
-        if "trial_index" in columns:
+        if "trial" in columns:
             _check_repeats(columns)
         is_time = self.method == "time"
         return Answers(
@@ -134,7 +134,7 @@ def _check_repeats(columns: dict[str, np.ndarray]) -> None:
             visit = visit * (int(columns[name].max()) + 1) + columns[name]
     if visit.max() >= 2**31:
         visit = np.unique(visit, return_inverse=True)[1]
-    trials = np.sort((visit << 32 | columns["trial_index"])[columns["trial_index"] >= 0])
+    trials = np.sort((visit << 32 | columns["trial"])[columns["trial"] >= 0])
     if (trials[1:] == trials[:-1]).any():
         raise NotPlain
 

@@ -67,6 +67,9 @@ class Store(Interface):
     def taken(self, study: str, active_since: str) -> dict[str, int]:
         """Count by model the sessions that are finished, or active and alive since `active_since`."""
 
+    def finished(self, study: str) -> tuple[int, str]:
+        """Return how many sessions are finished, and when the newest was ('' with none); a cheap read."""
+
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
         """Replace the cursor; Stale unless it stands at `expected_version`."""
 

@@ -162,6 +162,11 @@ class SqliteStore:
                  AND (state = 'finished' OR (state = 'active' AND last_at >= ?)) GROUP BY model"""
         return dict(self._db().execute(sql, (study, active_since)))
 
+    def finished(self, study: str) -> tuple[int, str]:
+        sql = """SELECT count(*), coalesce(max(last_at), '') FROM cursors
+                 WHERE study = ? AND state = 'finished'"""
+        return self._db().execute(sql, (study,)).fetchone()
+
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
         record = codec.dump(cursor)
         self._write(lambda db: _move(db, session_id, expected_version, cursor, record), checks_first=True)

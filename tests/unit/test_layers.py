@@ -11,7 +11,13 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
-    "answers", "scoring", "tables", "shown", "observer", "settling", "flashes", "reading.columns",
+    "answers", "scoring", "findings", "tables", "shown", "observer", "settling", "flashes", "reading.columns",
+    "report", "report.wording", "report.parts", "report.found", "report.colours", "report.models",
+    "report.comparisons", "report.chance", "report.exposures", "report.training", "report.precision",
+    "report.images", "report.people", "report.settings", "report.compose", "report.leaderboard",
+    "report.writing", "report.drawing", "report.page", "report.figures", "report.figures.style",
+    "report.figures.scores", "report.figures.precision", "report.figures.exposures",
+    "report.figures.relations",
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
@@ -19,11 +25,13 @@ WORLD = {
     "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
     "panels", "photosensitivity",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
+    "reading.metrics", "report.directory", "report.thumbnails",
     "demo_images",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
          "commands.scores", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
-         "results",
+         "results", "reporting", "commands.reports", "researcher", "researcher.routes", "researcher.entry",
+         "researcher.kept",
          "export", "notebook"}  # fmt: skip
 OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}
 

@@ -1,0 +1,73 @@
+"""Commands that write pages: `report` and `leaderboard`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backend.commands.world import World, is_file, pass_world, progress_bar, store_options
+
+_OUT = click.option(
+    "-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
+    help="Directory to write into; made if missing.",
+)  # fmt: skip
+_LEVEL = click.option(
+    "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True
+)
+_TITLE = click.option("--title", default="", help="Of the page.")
+
+
+@click.command()
+@click.argument("what", metavar="NAME|FILE")
+@_OUT
+@_TITLE
+@click.option(
+    "--metrics",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="CSV of automatic metrics: model, then a column a metric.",
+)
+@_LEVEL
+@click.option("--iterations", type=click.IntRange(1), help="Monte Carlo bootstrap instead of the exact one.")
+@click.option("--seed", type=int, help="Seed of the Monte Carlo bootstrap.")
+@click.option("--exposures", type=click.Choice(["nominal", "shown"]), default="nominal")
+@store_options
+@pass_world
+def report(
+    world: World, what: str, out: Path, title: str, metrics: Path | None, exposures: str, **options: Any
+) -> None:
+    """Write a page with figures and tables of the study NAME, or of a file of responses."""
+    from backend.reading.metrics import read_metrics
+    from backend.report.directory import write
+    from backend.reporting import Asked, file_report, study_report
+    from backend.visits import utc_now
+
+    asked = Asked(title, exposures, read_metrics(metrics) if metrics else {}, options)
+    if is_file(what):
+        made = file_report(Path(what), utc_now(), asked)
+    else:
+        made = study_report(world.store, world.data, world.store.study(what), utc_now(), asked)
+    click.echo(str(write(made, out, progress=progress_bar)[-1]))
+
+
+@click.command()
+@click.argument("what", metavar="NAME|FILE...", nargs=-1, required=True)
+@_OUT
+@_TITLE
+@_LEVEL
+@store_options
+@pass_world
+def leaderboard(world: World, what: tuple[str, ...], out: Path, title: str, level: float) -> None:
+    """Write one table over several studies or files of responses on one data set."""
+    from backend.report.directory import write
+    from backend.reporting import file_entry, leaderboard_of, study_entry
+    from backend.visits import utc_now
+
+    entries = [
+        file_entry(Path(one), level)
+        if is_file(one)
+        else study_entry(world.store, world.store.study(one), level)
+        for one in what
+    ]
+    made = leaderboard_of(entries, title, utc_now())
+    click.echo(str(write(made, out, progress=progress_bar)[-1]))

@@ -1,0 +1,1 @@
+"""What a study found, as a page to read and files to print: text, tables and figures from findings."""

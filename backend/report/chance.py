@@ -1,0 +1,125 @@
+"""The section against 50%: hyper-realism, indistinguishability, and sensitivity apart from bias."""
+
+from backend.report import wording
+from backend.report.found import Found
+from backend.report.models import SAID, not_said
+from backend.report.parts import Column, Row, Section, Table
+
+
+def section(found: Found) -> Section | None:
+    """Return how scores stand to guessing; None where there is nothing to test."""
+    tested = [row for row in found.models if row.get("chance")]
+    tables = ([_chance_table(found, tested)] if tested else []) + _detection_tables(found)
+    if not tables:
+        return None
+    said = []
+    if tested:
+        margin = tested[0]["chance"]["equivalence"]["margin"]
+        said.append(
+            "A score near 50% may be guessing, or too few answers to tell. So two questions are put to the "
+            "data: "
+            "is the score above 50%, so that fakes pass for real more than reals do (one-sided t-test)? "
+            "And is it "
+            f"within {margin:g} points of 50%, near enough to call the pictures indistinguishable to these "
+            "people "
+            "(two one-sided tests)? Only a yes to the second shows that they were; a no to the first does "
+            "not."
+        )
+    untested = [row["model"] for row in found.models if found.is_percent and not row.get("chance")]
+    notes = []
+    if untested and found.is_percent:
+        notes.append(
+            f"No test for {wording.listing(untested)}: one evaluator, or evaluators whose values are all "
+            "the same."
+        )
+    more = list(not_said(len(tested)))
+    if any(row.get("detection") for row in found.models):
+        more.append(
+            "An error rate mixes how well people tell fakes from reals with how readily they say “fake”. "
+            "Signal detection takes them apart: d′ is sensitivity (0 is guessing; 1 is right in some 69% of "
+            "cases without bias), c is bias (above 0, people lean to “real”)."
+        )
+        notes.append(
+            "d′ and c are means over evaluators with Student's intervals; counts are corrected by the "
+            "log-linear "
+            "rule, so that evaluators without a single error have a value too."
+            + ("" if found.is_percent else " In HYPE-time they mix answers at all exposures.")
+        )
+    title = "Against guessing" if tested else "Sensitivity and bias"
+    return Section(
+        "chance",
+        title,
+        tuple(said),
+        readings=tuple((row["model"], _verdict(found, row)) for row in tested[:SAID]),
+        more=tuple(more),
+        tables=tuple(tables),
+        notes=tuple(notes),
+    )
+
+
+def _chance_table(found: Found, tested: list[Row]) -> Table:
+    rows = [
+        {
+            "model": row["model"],
+            "score": row["score"],
+            **{f"hyperrealism_{key}": value for key, value in row["chance"]["hyperrealism"].items()},
+            **{f"equivalence_{key}": value for key, value in row["chance"]["equivalence"].items()},
+            "verdict": row["chance"]["verdict"],
+        }
+        for row in tested
+    ]
+    ci_level = tested[0]["chance"]["equivalence"]["ci_level"]
+    level = "" if ci_level is None else f"{wording.level(ci_level)} "
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("score (%)", lambda row: wording.amount(row["score"])),
+        Column(
+            "above 50%: t (df)",
+            lambda row: (
+                f"{wording.amount(row['hyperrealism_t'], '', 2)} ({wording.degrees(row['hyperrealism_df'])})"
+            ),
+        ),
+        Column("p", lambda row: wording.bare_p(row["hyperrealism_p"])),
+        Column(f"{level}interval", lambda row: wording.brackets(row["equivalence_ci"])),
+        Column("p (equivalence)", lambda row: wording.bare_p(row["equivalence_p"])),
+        Column("verdict", lambda row: row["verdict"], is_number=False),
+    )
+    return Table("chance", "Scores against 50%", columns, rows)
+
+
+def _verdict(found: Found, row: Row) -> str:
+    tests = row["chance"]
+    margin, p_above = tests["equivalence"]["margin"], tests["hyperrealism"]["p"]
+    is_within, is_above, is_below = (
+        p < found.alpha for p in (tests["equivalence"]["p"], p_above, 1 - p_above)
+    )
+    score = found.score(row)
+    within = f"within {margin:g} points of 50% (equivalence, {wording.p_value(tests['equivalence']['p'])})"
+    if is_within:
+        extra = ", and above it" if is_above else ", yet below it" if is_below else ""
+        return f"{score}; indistinguishable {within}{extra}."
+    if is_above:
+        return f"{score}; above 50% ({wording.p_value(p_above)}): hyper-realistic to these people."
+    if is_below:
+        below = f"below 50% ({wording.p_value(1 - p_above)})"
+        return f"{score}; {below}: people told it from real better than by guessing."
+    return f"{score}; neither shown to differ from 50%, nor shown to be within {margin:g} points of it."
+
+
+def _detection_tables(found: Found) -> list[Table]:
+    rows = [
+        {"model": row["model"], **row["detection"]}
+        for row in found.models
+        if row.get("detection") is not None
+    ]
+    if not rows:
+        return []
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("d′", lambda row: wording.amount(row["d_prime"], "", 2)),
+        Column(f"{found.level} interval", lambda row: wording.brackets(row["d_prime_ci"], 2)),
+        Column("c", lambda row: wording.amount(row["criterion"], "", 2)),
+        Column(f"{found.level} interval of c", lambda row: wording.brackets(row["criterion_ci"], 2)),
+        Column("evaluators", lambda row: str(row["evaluators"])),
+    )
+    return [Table("detection", "Sensitivity (d′) and bias (c)", columns, rows)]

@@ -1,0 +1,202 @@
+"""The section between models: ANOVA, pairs, effect sizes, and what they rest on."""
+
+from typing import Any
+
+from backend.report import wording
+from backend.report.found import Found
+from backend.report.parts import Column, Drawn, Section, Table
+from backend.report.wording import p_value
+
+
+def section(found: Found) -> Section | None:
+    """Return what tells the models apart; None of one model."""
+    if len(found.models) < 2:
+        return None
+    if found.data["anova"] is None:
+        why = (
+            "No test between models can be made: it takes two models or more with two evaluators or more "
+            "each, "
+            "and evaluators of a model who do not all have the same value."
+        )
+        return Section("pairs", "Differences between models", (why,))
+    return Section(
+        "pairs",
+        "Differences between models",
+        tuple(_says(found)),
+        tables=(_tests(found),),
+        figures=(_figure(found),) if found.pairs else (),
+        notes=tuple(_notes(found)),
+    )
+
+
+def pairs_table(found: Found) -> Table:
+    """Return every pair with its difference and interval."""
+    columns = [
+        Column("pair", lambda row: f"{row['a']} − {row['b']}", is_number=False),
+        Column(f"difference ({found.points})", lambda row: wording.amount(row["difference"])),
+        Column(f"{found.level} interval", lambda row: wording.brackets(row["ci"])),
+        Column("p (Tukey)", lambda row: wording.bare_p(row["p"])),
+    ]
+    if found.is_unequal:
+        columns += [
+            Column("Games–Howell interval", lambda row: wording.brackets(row.get("games_howell_ci"))),
+            Column("p (Games–Howell)", lambda row: wording.bare_p(row.get("games_howell_p"))),
+        ]
+    columns.append(
+        Column("verdict", lambda row: "apart" if row["is_apart"] else "not told apart", is_number=False)
+    )
+    return Table(
+        "pairs",
+        "Differences of scores, with simultaneous intervals over all pairs",
+        tuple(columns),
+        found.pairs,
+        shown=200,
+    )
+
+
+def f_test(test: dict[str, Any]) -> str:
+    """Return `F(3, 116) = 100.60, p < .001`."""
+    between, within = (wording.degrees(df) for df in test["df"])
+    return f"F({between}, {within}) = {test['F']:.2f}, {p_value(test['p'])}"
+
+
+def _tests(found: Found) -> Table:
+    data, findings = found.data, found.findings
+    rows = [_row("one-way ANOVA", "F", data["anova"])]
+    if findings.get("welch"):
+        rows.append(_row("Welch's ANOVA (unequal spread)", "F", findings["welch"]))
+    if findings.get("equal_spread"):
+        rows.append(_row("Brown–Forsythe (equal spread)", "F", findings["equal_spread"]))
+    if data.get("ttest"):
+        rows.append(_row("unpaired t-test", "t", data["ttest"]))
+        if data["ttest"].get("welch"):
+            rows.append(_row("Welch's t-test", "t", data["ttest"]["welch"]))
+    columns = (
+        Column("test", lambda row: row["test"], is_number=False),
+        Column("statistic", lambda row: f"{row['statistic']} = {wording.amount(row['value'], '', 2)}"),
+        Column(
+            "degrees of freedom",
+            lambda row: ", ".join(
+                wording.degrees(row[key]) for key in ("df1", "df2") if row[key] is not None
+            ),
+        ),
+        Column("p", lambda row: wording.bare_p(row["p"])),
+    )
+    return Table("tests", "Tests over all models", columns, rows)
+
+
+def _row(name: str, statistic: str, test: dict[str, Any]) -> dict[str, Any]:
+    df = test["df"] if isinstance(test["df"], list) else [test["df"], None]
+    return {"test": name, "statistic": statistic, "value": test[statistic], "df1": df[0], "df2": df[1],
+            "p": test["p"]}  # fmt: skip
+
+
+def _figure(found: Found) -> Drawn:
+    apart = sum(row["is_apart"] for row in found.pairs)
+    caption = (
+        f"Differences of scores. Intervals are Tukey's, {found.level} for all pairs together: where one "
+        "leaves "
+        "out 0, the pair was told apart (filled disc)."
+    )
+    if len(found.pairs) > 45:
+        caption = "Every model against every other, best first; filled discs are pairs that were told apart."
+    elif found.is_unequal:
+        caption = (
+            f"Differences of scores. Thick lines are Tukey's {found.level} intervals for all pairs "
+            "together, thin "
+            "ones Games–Howell's, which decide here; filled discs are pairs that were told apart."
+        )
+    return Drawn(
+        "pairs",
+        "Differences between models",
+        caption,
+        f"{apart} of {wording.counted(len(found.pairs), 'pair')} told apart.",
+        lambda width_in: _draw(found, width_in),
+        pairs_table(found),
+    )
+
+
+def _draw(found: Found, width_in: float):
+    from backend.report.figures.scores import pairs
+
+    return pairs(found.pairs, found.unit, found.level, width_in)
+
+
+def verdict(found: Found) -> str:
+    """Return in a sentence how many pairs were told apart."""
+    apart = [row for row in found.pairs if row["is_apart"]]
+    if len(found.pairs) == 1:
+        pair = found.pairs[0]
+        if apart:
+            return f"{pair['a']} and {pair['b']} were told apart."
+        return f"{pair['a']} and {pair['b']} were not told apart, which does not show them equal."
+    if len(apart) == len(found.pairs):
+        return f"All {len(apart)} pairs of models were told apart."
+    return f"{len(apart)} of {len(found.pairs)} pairs of models were told apart."
+
+
+def _says(found: Found) -> list[str]:
+    anova, effects = found.data["anova"], found.findings["effects"]
+    differ = (
+        "The models' scores differ"
+        if anova["p"] < found.alpha
+        else "The models' scores were not shown to differ"
+    )
+    said = [
+        f"{differ}: {f_test(anova)} (one-way ANOVA over evaluators' values); models account for "
+        f"{wording.share(effects['eta_squared'])} of the variance between evaluators "
+        f"(η² = {wording.coefficient(effects['eta_squared'])}, less its bias ω² = "
+        f"{wording.coefficient(effects['omega_squared'])})."
+    ]
+    if found.data.get("ttest"):
+        said.append(_t_test(found))
+    if found.is_unequal:
+        said.append(
+            "Evaluators of some models differ more among themselves than those of others (Brown–Forsythe "
+            f"{f_test(found.findings['equal_spread'])}), which the ANOVA and Tukey's test take to be "
+            "equal. So "
+            + (
+                f"Welch's ANOVA stands beside it, {f_test(found.findings['welch'])}, and "
+                if found.findings.get("welch")
+                else ""
+            )
+            + "the pairs are decided by Games and Howell's test, which does not."
+        )
+    said.append(verdict(found))
+    open_ones = [row for row in found.pairs if not row["is_apart"]]
+    if open_ones and len(found.pairs) > 1:
+        names = "; ".join(f"{row['a']} and {row['b']}" for row in open_ones[:5])
+        if len(open_ones) > 5:
+            names += f"; and {len(open_ones) - 5} more"
+        said.append(
+            f"Not told apart: {names}. That does not show them equal: their interval holds every difference "
+            "that these data leave possible."
+        )
+    return said
+
+
+def _t_test(found: Found) -> str:
+    test, pair = found.data["ttest"], found.models
+    text = (
+        f"With two models, the unpaired t-test says the same: t({wording.degrees(test['df'])}) = "
+        f"{wording.amount(test['t'], '', 2)}, {p_value(test['p'])}; {pair[0]['model']} is "
+        f"{wording.amount(test['difference'], found.points)} above {pair[1]['model']} ({found.level} "
+        "interval "
+        f"{wording.interval(test['ci'], found.points)})"
+    )
+    effect = test.get("effect")
+    if effect and effect.get("g") is not None:
+        ci = f" {wording.brackets(effect['g_ci'], 2)}" if effect.get("g_ci") else ""
+        text += f"; Hedges' g = {wording.amount(effect['g'], '', 2)}{ci}"
+    return text + "."
+
+
+def _notes(found: Found) -> list[str]:
+    tested = [row["evaluators"] for row in found.models if row["evaluators"] >= 2]
+    within, between = sum(tested) - len(tested), len(tested) - 1
+    return [
+        f"Degrees of freedom: {len(tested)} models give {between}, and {sum(tested)} evaluators less "
+        f"{len(tested)} models give {within}. (The HYPE paper prints F(3, 29) for 4 models of 30 evaluators; "
+        "its second number should be 4 × 30 − 4 = 116.)",
+        "The unit of the tests is the evaluator: each enters with one value, however many pictures they saw.",
+    ]

@@ -1,0 +1,98 @@
+"""From findings to a report: which sections there are, and the summary on top."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.report import (
+    chance,
+    comparisons,
+    exposures,
+    images,
+    models,
+    people,
+    precision,
+    settings,
+    training,
+    wording,
+)
+from backend.report.found import About, Found
+from backend.report.parts import Report
+
+
+def compose(data: Mapping[str, Any], about: About) -> Report:
+    """Return the report of the JSON of `findings.findings`."""
+    found = Found(data)
+    sections = (
+        models.section(found),
+        comparisons.section(found),
+        chance.section(found),
+        exposures.section(found),
+        training.progress(found),
+        training.metrics(found, about),
+        training.classes(found),
+        precision.section(found),
+        images.section(found, about),
+        people.section(found),
+        settings.section(found, about),
+    )
+    return Report(
+        title=about.title,
+        summary=summary(found),
+        facts=tuple(_facts(found, about)),
+        warnings=tuple(data.get("warnings") or ()),
+        sections=tuple(section for section in sections if section is not None),
+        data=data,
+    )
+
+
+def summary(found: Found) -> str:
+    """Return the results in two or three plain sentences."""
+    best, count = found.models[0], len(found.models)
+    unit = "of pictures judged wrong" if found.is_percent else "of exposure"
+    if count == 1:
+        text = f"{best['model']} scored {found.score(best)} {unit}."
+    elif best["score"] == found.models[-1]["score"]:
+        text = f"All {count} models scored {found.score(best)} {unit}."
+    else:
+        last = found.models[-1]
+        text = (
+            f"Of {count} models, {best['model']} scored highest, at {found.score(best)} {unit}; "
+            f"{last['model']} "
+            f"lowest, at {found.score(last)}."
+        )
+        if found.pairs:
+            text += f" {comparisons.verdict(found)}"
+    tests = best.get("chance")
+    if tests and tests["equivalence"]["p"] < found.alpha:
+        text += (
+            f" To these evaluators {best['model']} was indistinguishable from real within "
+            f"{tests['equivalence']['margin']:g} points of 50%."
+        )
+    elif tests and tests["hyperrealism"]["p"] < found.alpha:
+        text += (
+            f" {best['model']} is above 50%: its fakes passed for real more readily than real pictures did."
+        )
+    return text
+
+
+def _facts(found: Found, about: About) -> list[tuple[str, str]]:
+    facts = [
+        (
+            "Method",
+            "HYPE-infinity, no time limit" if found.is_percent else "HYPE-time, staircase of exposures",
+        ),
+        ("Evaluators", _evaluators(found)),
+        ("Responses", f"{sum(row['responses'] for row in found.models):,}"),
+        ("Collected", about.collected),
+        ("Source", about.source),
+        ("Report", f"{about.date}, openhype {about.version}"),
+    ]
+    return [(name, text) for name, text in facts if text]
+
+
+def _evaluators(found: Found) -> str:
+    counts = sorted({row["evaluators"] for row in found.models})
+    if len(found.models) == 1:
+        return f"{counts[0]}"
+    each = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"{each} a model, {wording.counted(len(found.models), 'model')}"

@@ -1,0 +1,223 @@
+"""The section of HYPE-time: thresholds by three rules, staircases, psychometric functions."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from backend.report import wording
+from backend.report.found import Found
+from backend.report.models import SAID, not_said
+from backend.report.parts import Column, Drawn, Row, Section, Table
+
+_SHOWN_MODELS = 9
+"""Panels of a figure; the tables have all models."""
+
+
+def section(found: Found) -> Section | None:
+    """Return what exposures tell besides the mode; None of HYPE-infinity."""
+    models = [row for row in found.models if row.get("exposures")]
+    if not models:
+        return None
+    at = models[0]["exposures"]["threshold_ms"]["at"]
+    said = [
+        "The score takes the exposure shown most often. Two other readings of the same answers do not "
+        "depend on "
+        "ties and steps: the mean exposure at which staircases turned, and a psychometric function fitted by "
+        f"maximum likelihood, whose threshold is the exposure at which {wording.share(at)} of answers are "
+        "right.",
+    ]
+    figures = [_functions(found, models[:_SHOWN_MODELS])]
+    if found.findings.get("staircases"):
+        figures.insert(0, _staircases(found, models[:_SHOWN_MODELS]))
+    notes = [
+        "The function rises from 50% (guessing) to 1 less the lapse rate, as a logistic of log exposure. "
+        "Goodness "
+        "of fit is the deviance against simulated data sets; a small p says that the function does not fit.",
+        "Pooled answers mix people of different thresholds, which flattens the function; the threshold of "
+        "evaluators is their median where more than half of them came to it, those who did not counting as "
+        "longer. A mean over those who did is too short where some did not.",
+    ]
+    return Section(
+        "exposures",
+        "Exposures",
+        tuple(said),
+        readings=tuple((row["model"], _reading(found, row)) for row in models[:SAID]),
+        more=not_said(len(models)),
+        tables=(_thresholds(found, models), _pooled(found, models)),
+        figures=tuple(figures),
+        notes=tuple(notes),
+    )
+
+
+def _reading(found: Found, row: Row) -> str:
+    turned, own = row["exposures"]["reversal_ms"], row["exposures"]["threshold_ms"]
+    parts = [f"mode {found.score(row)}"]
+    if turned["mean"] is not None:
+        parts.append(
+            f"reversals {wording.amount(turned['mean'], 'ms')} ({wording.interval(turned['ci'], 'ms')})"
+        )
+    value, ci = _threshold(own)
+    if value is not None:
+        parts.append(f"threshold {wording.amount(value, 'ms')} ({wording.interval(ci, 'ms')}), the "
+                     f"{_summary(own)} over evaluators")  # fmt: skip
+    beyond = row["evaluators"] - own["evaluators"]
+    if beyond:
+        parts.append(f"{wording.counted(beyond, 'evaluator')} did not come to it within the exposures shown")
+    return f"{'; '.join(parts)}."
+
+
+def _summary(own: Row) -> str:
+    """Return which summary of evaluators' thresholds is advised."""
+    return "median" if own.get("advised") == "median" else "mean"
+
+
+def _threshold(own: Row) -> tuple[float | None, list | None]:
+    """Return the advised summary of evaluators' thresholds with its interval."""
+    return (own["median"], own["median_ci"]) if _summary(own) == "median" else (own["mean"], own["ci"])
+
+
+def _thresholds(found: Found, models: list[Row]) -> Table:
+    rows: list[dict[str, Any]] = []
+    for row in models:
+        one = row["exposures"]
+        rows.append(
+            {
+                "model": row["model"],
+                "score": row["score"],
+                "score_ci": row["better_ci"] or row["ci"],
+                "reversal_ms": one["reversal_ms"]["mean"],
+                "reversal_ci": one["reversal_ms"]["ci"],
+                "threshold_ms": _threshold(one["threshold_ms"])[0],
+                "threshold_ci": _threshold(one["threshold_ms"])[1],
+                "threshold_summary": _summary(one["threshold_ms"]),
+                "threshold_evaluators": one["threshold_ms"]["evaluators"],
+            }
+        )
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("mode (ms)", _with_interval("score", "score_ci")),
+        Column("reversals (ms)", _with_interval("reversal_ms", "reversal_ci")),
+        Column("threshold (ms)", _with_interval("threshold_ms", "threshold_ci")),
+        Column("which is the", lambda row: row["threshold_summary"], is_number=False),
+        Column("who came to it", lambda row: str(row["threshold_evaluators"])),
+    )
+    return Table(
+        "thresholds", f"Three readings of the exposures, with {found.level} intervals", columns, rows
+    )
+
+
+def _with_interval(value: str, ci: str) -> Callable[[Row], str]:
+    """Return the text of a value with its interval behind it."""
+
+    def text(row: Row) -> str:
+        number = wording.amount(row[value])
+        return f"{number} {wording.brackets(row[ci])}" if row[ci] and row[value] is not None else number
+
+    return text
+
+
+def _pooled(found: Found, models: list[Row]) -> Table:
+    keys = ("threshold_ms", "ci", "midpoint_ms", "slope", "lapse", "deviance", "p", "trials")
+    rows = [
+        {"model": row["model"], **{key: row["exposures"]["pooled"].get(key) for key in keys}}
+        for row in models
+    ]
+    at = wording.share(models[0]["exposures"]["pooled"]["at"])
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column(f"{at} right at (ms)", _with_interval("threshold_ms", "ci")),
+        Column("midpoint (ms)", lambda row: wording.amount(row["midpoint_ms"])),
+        Column("slope", lambda row: wording.amount(row["slope"], "", 2)),
+        Column("lapses", lambda row: wording.share(row["lapse"], 1)),
+        Column("deviance", lambda row: wording.amount(row["deviance"])),
+        Column("p of fit", lambda row: wording.bare_p(row["p"])),
+        Column("trials", lambda row: f"{row['trials']:,}"),
+    )
+    return Table("functions", "Psychometric functions of all evaluators together", columns, rows)
+
+
+def _staircases(found: Found, models: list[Row]) -> Drawn:
+    import numpy as np
+
+    traces = defaultdict(list)
+    for one in found.findings["staircases"]:
+        traces[one["model"]].append(one["exposure_ms"])
+    drawn, rows = {}, []
+    for row in models:
+        some = traces[row["model"]]
+        length = max(map(len, some))
+        grid = np.full((len(some), length), np.nan)
+        for i, trace in enumerate(some):
+            grid[i, : len(trace)] = trace
+        low, high = np.nanquantile(grid, [0.1, 0.9], axis=0)
+        mean = np.nanmean(grid, axis=0)
+        drawn[row["model"]] = {"traces": some, "mean": mean, "low": low, "high": high}
+        for trial in sorted({0, *range(24, length, 25), length - 1}):
+            rows.append(
+                {
+                    "model": row["model"],
+                    "trial": trial + 1,
+                    "blocks": int((~np.isnan(grid[:, trial])).sum()),
+                    "mean_ms": float(mean[trial]),
+                    "middle_80": [float(low[trial]), float(high[trial])],
+                }
+            )
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("trial", lambda row: str(row["trial"])),
+        Column("blocks", lambda row: str(row["blocks"])),
+        Column("mean exposure (ms)", lambda row: wording.amount(row["mean_ms"])),
+        Column("middle 80% (ms)", lambda row: wording.brackets(row["middle_80"], 0)),
+    )
+    table = Table("staircases", "Exposures of the staircases by trial", columns, rows, shown=100)
+
+    def draw(width_in: float):
+        from backend.report.figures.exposures import staircases
+
+        return staircases(drawn, width_in)
+
+    caption = (
+        "Staircases: the mean exposure of all blocks by trial (thick), the middle 80% of blocks (band) and "
+        "a few "
+        "single blocks (thin)."
+    )
+    ends = ", ".join(f"{name} at {one['mean'][-1]:.0f} ms" for name, one in drawn.items())
+    return Drawn(
+        "staircases", "Staircases of evaluators", caption, f"Mean exposure ends: {ends}.", draw, table
+    )
+
+
+def _functions(found: Found, models: list[Row]) -> Drawn:
+    drawn = {row["model"]: row["exposures"] for row in models}
+    rows = [
+        {"model": row["model"], **point, "share": point["right"] / point["total"]}
+        for row in models
+        for point in row["exposures"]["points"]
+    ]
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("exposure (ms)", lambda row: wording.amount(row["exposure_ms"])),
+        Column("right", lambda row: str(row["right"])),
+        Column("answers", lambda row: str(row["total"])),
+        Column("share right", lambda row: wording.share(row["share"])),
+    )
+    table = Table("psychometric", "Right answers by exposure", columns, rows, shown=150)
+
+    def draw(width_in: float):
+        from backend.report.figures.exposures import psychometric
+
+        return psychometric(drawn, width_in)
+
+    at = wording.share(models[0]["exposures"]["pooled"]["at"])
+    return Drawn(
+        "psychometric",
+        "Psychometric functions",
+        "Right answers by exposure, all evaluators of a model together (larger discs: more answers), with "
+        "the "
+        f"fitted function. The diamond is the exposure at which {at} are right, with its {found.level} "
+        "interval; "
+        "the dashed line is guessing.",
+        "Curves that rise from guessing as exposures lengthen.",
+        draw,
+        table,
+    )

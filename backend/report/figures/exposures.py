@@ -1,0 +1,107 @@
+"""Figures of HYPE-time: staircases of evaluators, and psychometric functions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from backend.report.figures import style
+from backend.report.wording import short
+
+_TRACES = 6
+"""Single blocks that are drawn behind each mean."""
+_BINS = 14
+"""Points of a psychometric figure; exposures between are put together."""
+
+
+def staircases(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Figure:
+    """A panel a model: some blocks, the middle 80% of all, and their mean, by trial.
+
+    Args:
+        models: by name: `traces` (lists of ms), and by trial `mean`, `low`, `high`.
+    """
+    figure, panels = style.panels(width_in, len(models), 2.1 if width_in >= style.NARROW_IN else 1.9)
+    for axes, (model, found) in zip(panels, models.items(), strict=True):
+        trials = np.arange(1, len(found["mean"]) + 1)
+        axes.fill_between(trials, found["low"], found["high"], color=style.TINT, linewidth=0, step="mid")
+        for trace in _some(found["traces"]):
+            axes.step(
+                range(1, len(trace) + 1), trace, where="mid", color=style.QUIET, linewidth=0.5, alpha=0.7
+            )
+        axes.plot(trials, found["mean"], color=style.ACCENT, linewidth=2)
+        axes.set_title(short(model, style.label_length(width_in)))
+        axes.grid(axis="y")
+        axes.set_ylim(bottom=0)
+    figure.supxlabel("trial of a block", fontsize=9)
+    figure.supylabel("exposure (ms)", fontsize=9)
+    return figure
+
+
+def _some(traces: Sequence[Sequence[float]]) -> list[Sequence[float]]:
+    places = np.linspace(0, len(traces) - 1, min(_TRACES, len(traces))).round().astype(int)
+    return [traces[place] for place in places]
+
+
+def psychometric(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Figure:
+    """A panel a model: shares of right answers by exposure, the pooled function, and its threshold.
+
+    Args:
+        models: by name: `points` of `exposure_ms, right, total`, and `pooled`, the fit.
+    """
+    figure, panels = style.panels(width_in, len(models), 2.3 if width_in >= style.NARROW_IN else 2.0)
+    ends = [point["exposure_ms"] for found in models.values() for point in found["points"]]
+    low, high = min(ends), max(ends)
+    low, high = (low, high) if low < high else (low / 2, high * 2)
+    x = np.geomspace(low, high, 120)
+    for axes, (model, found) in zip(panels, models.items(), strict=True):
+        for ms, part, total in _binned(found["points"]):
+            size = 2 + 6 * (total / max(1, _largest(found["points"]))) ** 0.5
+            axes.plot(ms, part, marker="o", color=style.TINT, markeredgecolor=style.ACCENT,
+                      markeredgewidth=0.7, markersize=size)  # fmt: skip
+        _function(axes, found["pooled"], x)
+        axes.axhline(0.5, color=style.QUIET, linewidth=0.8, linestyle=(0, (4, 2)), zorder=0)
+        axes.set_xscale("log")
+        ticks = [
+            tick for tick in (13, 25, 50, 100, 200, 500, 1000, 2000) if 0.99 * low <= tick <= 1.01 * high
+        ]
+        axes.set_xticks(ticks, [str(tick) for tick in ticks])
+        axes.set_xticks([], minor=True)
+        axes.set_ylim(0.35, 1.03)
+        axes.set_yticks([0.5, 0.75, 1.0], ["50%", "75%", "100%"])
+        axes.set_title(short(model, style.label_length(width_in)))
+        axes.grid(axis="y")
+    figure.supxlabel("exposure (ms)", fontsize=9)
+    figure.supylabel("right answers", fontsize=9)
+    return figure
+
+
+def _function(axes: Any, fit: Mapping[str, Any], x: np.ndarray) -> None:
+    bend = fit["slope"] * (np.log(x) - np.log(fit["midpoint_ms"]))
+    axes.plot(x, fit["guess"] + (1 - fit["guess"] - fit["lapse"]) / (1 + np.exp(-bend)), color=style.INK)
+    at, threshold = fit["at"], fit["threshold_ms"]
+    if threshold is None or not x[0] <= threshold <= x[-1]:
+        return
+    if fit["ci"] and None not in fit["ci"]:
+        axes.plot(np.clip(fit["ci"], x[0], x[-1]), [at, at], color=style.SERIES[1], linewidth=3,
+                  solid_capstyle="butt")  # fmt: skip
+    axes.plot(threshold, at, marker="D", color=style.SERIES[1], markeredgecolor=style.CARD, markersize=6)
+
+
+def _largest(points: Sequence[Mapping[str, Any]]) -> float:
+    return max(total for _, _, total in _binned(points))
+
+
+def _binned(points: Sequence[Mapping[str, Any]]) -> list[tuple[float, float, int]]:
+    """Return (exposure, share right, answers) of neighbouring exposures put together by log exposure."""
+    log_ms = np.log([point["exposure_ms"] for point in points])
+    right = np.array([point["right"] for point in points], float)
+    total = np.array([point["total"] for point in points], float)
+    edges = np.linspace(log_ms.min(), log_ms.max() + 1e-9, _BINS + 1)
+    place = np.clip(np.searchsorted(edges, log_ms, "right") - 1, 0, _BINS - 1)
+    sums = [np.bincount(place, weights, _BINS) for weights in (total * log_ms, right, total)]
+    return [
+        (float(np.exp(middle / count)), float(part / count), int(count))
+        for middle, part, count in zip(*sums, strict=True)
+        if count
+    ]

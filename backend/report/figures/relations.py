@@ -1,0 +1,92 @@
+"""Scores over training, scores beside automatic metrics, and evaluators beside one another."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+from backend.report.figures import style
+from backend.report.wording import coefficient, short
+
+_FEW = len(style.SERIES)
+
+
+def progress(lines: Sequence[Mapping[str, Any]], unit: str, width_in: float) -> Figure:
+    """Scores of checkpoints with their intervals, a line a model."""
+    figure = style.figure(width_in, 3.0)
+    axes = figure.subplots()
+    if unit == "percent":
+        axes.axhline(50, color=style.QUIET, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0)
+    for i, line in enumerate(lines):
+        look = style.series(i)
+        points = line["points"]
+        axes.plot([p["at"] for p in points], [p["score"] for p in points], **look,
+                  label=short(line["model"], style.label_length(width_in)))  # fmt: skip
+        for point in points:
+            if point["ci"]:
+                axes.plot([point["at"]] * 2, point["ci"], color=look["color"], linewidth=2.2, alpha=0.55,
+                          solid_capstyle="butt")  # fmt: skip
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("step of training")
+    axes.set_title("pictures judged wrong (%)" if unit == "percent" else "score (ms)")
+    axes.grid(axis="y")
+    if len(lines) > 1:
+        axes.legend()
+    return figure
+
+
+def metrics(found: Sequence[Mapping[str, Any]], unit: str, width_in: float) -> Figure:
+    """A panel a metric: its value and the score of each model, with Spearman's rho.
+
+    Args:
+        found: `metric`, `rho`, and `points` of `model, value, score`.
+    """
+    is_wide = width_in >= style.NARROW_IN
+    across = min(len(found), 3 if is_wide else 1)
+    down = -(-len(found) // across)
+    figure = style.figure(width_in, 2.5 * down)
+    places = [*figure.subplots(down, across, squeeze=False, sharey=True).flat]
+    for place in places[len(found) :]:
+        place.remove()
+    for axes, one in zip(places, found, strict=False):
+        _scatter(axes, one, len(one["points"]) <= 12)
+        rho = "" if one["rho"] is None else f"  ρ = {coefficient(one['rho'])}"
+        axes.set_title(short(one["metric"], 24) + rho)
+        axes.grid()
+    figure.supylabel("pictures judged wrong (%)" if unit == "percent" else "score (ms)", fontsize=9)
+    return figure
+
+
+def _scatter(axes: Axes, one: Mapping[str, Any], is_named: bool) -> None:
+    axes.margins(0.16)
+    for point in one["points"]:
+        axes.plot(point["value"], point["score"], marker="o", color=style.ACCENT, markeredgecolor=style.CARD)
+        if is_named:
+            axes.annotate(short(point["model"], 14), (point["value"], point["score"]), xytext=(0, 5),
+                          textcoords="offset points", ha="center", fontsize=7.5, color=style.INK)  # fmt: skip
+
+
+def evaluators(rows: Sequence[Mapping[str, Any]], models: Sequence[str], key: str, width_in: float) -> Figure:
+    """Evaluators: accuracy against `agreement` or `rt_median_ms`."""
+    figure = style.figure(width_in, 3.2 if width_in >= style.NARROW_IN else 3.4)
+    axes = figure.subplots()
+    axes.axvline(50, color=style.QUIET, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0)
+    named = models if len(models) <= _FEW else [None]
+    for i, model in enumerate(named):
+        some = [row for row in rows if model in (None, row["model"]) and row.get(key) is not None]
+        look = style.series(i) | {"linestyle": "", "alpha": 0.85, "markersize": 5}
+        scale = 1000 if key == "rt_median_ms" else 1
+        axes.plot([100 * row["accuracy"] for row in some], [row[key] / scale for row in some], **look,
+                  label=short(model or "all models", style.label_length(width_in)))  # fmt: skip
+    axes.set_xlabel("right answers (%)")
+    axes.set_title(
+        "median response time (s)" if key == "rt_median_ms" else "agreement with others, beyond chance"
+    )
+    axes.grid()
+    if len(named) > 1:
+        across = min(len(named), 4 if width_in >= style.NARROW_IN else 2)
+        figure.legend(loc="outside lower left", ncols=across, handletextpad=0.3)
+    return figure

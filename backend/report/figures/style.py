@@ -1,0 +1,109 @@
+"""How figures look: marks, type, and axes without clutter.
+
+Series differ by mark and line besides colour (Okabe and Ito's, which colour-blind people tell apart), so
+that a figure can be read in greyscale.
+"""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from backend.report.colours import ACCENT, CARD, INK, LINE, QUIET, SERIES, TINT
+
+__all__ = ["ACCENT", "CARD", "INK", "LINE", "QUIET", "SERIES", "TINT"]
+
+MARKS = ("o", "s", "^", "D", "v", "P")
+LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
+
+_FAMILIES = ("Helvetica Neue", "Helvetica", "Arial", "Liberation Sans", "DejaVu Sans")
+_SIZE = 9
+NARROW_IN = 4.5
+"""Below this width, panels stand under one another."""
+
+
+def settings() -> dict:
+    """Return what matplotlib is set to while a figure is drawn and written."""
+    from matplotlib.font_manager import fontManager
+
+    there = set(fontManager.get_font_names())
+    return {
+        "font.family": ["sans-serif"],
+        "font.sans-serif": [family for family in _FAMILIES if family in there],
+        "font.size": _SIZE,
+        "axes.titlesize": _SIZE,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.labelsize": _SIZE,
+        "axes.labelcolor": INK,
+        "axes.edgecolor": QUIET,
+        "axes.linewidth": 0.7,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.facecolor": "none",
+        "axes.axisbelow": True,
+        "axes.unicode_minus": True,
+        "grid.color": LINE,
+        "grid.linewidth": 0.6,
+        "text.color": INK,
+        "text.parse_math": False,  # a model's name may hold dollars
+        "xtick.color": QUIET,
+        "ytick.color": QUIET,
+        "xtick.labelcolor": INK,
+        "ytick.labelcolor": INK,
+        "xtick.labelsize": _SIZE - 0.5,
+        "ytick.labelsize": _SIZE - 0.5,
+        "xtick.major.size": 3,
+        "ytick.major.size": 3,
+        "xtick.major.width": 0.7,
+        "ytick.major.width": 0.7,
+        "lines.linewidth": 1.5,
+        "lines.markersize": 5,
+        "legend.frameon": False,
+        "legend.fontsize": _SIZE - 0.5,
+        "figure.facecolor": "none",
+        "savefig.facecolor": "none",
+        "svg.fonttype": "none",  # text stays text: small, to be selected and searched
+        "path.simplify": True,
+        "figure.constrained_layout.h_pad": 0.05,
+        "figure.constrained_layout.w_pad": 0.05,
+    }
+
+
+def figure(width_in: float, height_in: float) -> Figure:
+    """Return an empty figure that lays its parts out by itself."""
+    return Figure(figsize=(width_in, height_in), layout="constrained")
+
+
+def panels(width_in: float, count: int, height_in: float, most: int = 3) -> tuple[Figure, list[Axes]]:
+    """Return a figure of `count` like panels, as many beside one another as fit."""
+    across = min(count, most if width_in >= NARROW_IN else 1)
+    down = -(-count // across)
+    drawn = figure(width_in, height_in * down)
+    grid = drawn.subplots(down, across, squeeze=False, sharex=True, sharey=True)
+    places = [*grid.flat]
+    for place in places[count:]:
+        place.remove()
+    for i in range(count):
+        places[i].tick_params(labelbottom=i + across >= count)
+    return drawn, places[:count]
+
+
+def series(i: int) -> dict:
+    """Return colour, mark and line of the i-th series, to be given to `plot`."""
+    n = i % len(SERIES)
+    return {"color": SERIES[n], "marker": MARKS[n], "linestyle": LINES[n], "markeredgecolor": CARD,
+            "markeredgewidth": 0.6}  # fmt: skip
+
+
+def rows_down(axes: Axes, names: Sequence[str]) -> None:
+    """Label rows from the top down, without a spine."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+
+
+def label_length(width_in: float) -> int:
+    """Return how many letters of a name fit beside a figure."""
+    return max(10, int(width_in * 4))

@@ -1,0 +1,101 @@
+"""Findings with the look-ups that every section makes, and what is known besides them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from backend.report import wording
+
+
+@dataclass(frozen=True)
+class About:
+    """What a report says that the responses do not tell."""
+
+    title: str
+    source: str
+    """The study, or the file, that was scored."""
+    date: str
+    """Of the report: YYYY-MM-DD."""
+    version: str
+    collected: str = ""
+    """When the answers were given, in words."""
+    study: Sequence[tuple[str, str]] = ()
+    """The settings of the study, as name and value."""
+    notes: Sequence[str] = ()
+    metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Automatic metrics: by metric, then by model."""
+    thumbnails: Mapping[str, str] = field(default_factory=dict)
+    """By image: a small picture as a `data:` URI."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The JSON of `findings.findings`."""
+
+    data: Mapping[str, Any]
+
+    @property
+    def unit(self) -> str:
+        return self.data["unit"]
+
+    @property
+    def points(self) -> str:
+        """The unit of differences and widths: points of percent, or ms."""
+        return "points" if self.unit == "percent" else "ms"
+
+    @property
+    def is_percent(self) -> bool:
+        return self.unit == "percent"
+
+    @property
+    def alpha(self) -> float:
+        return 1 - self.data["settings"]["level"]
+
+    @property
+    def level(self) -> str:
+        """Of the intervals, as `95%`."""
+        return wording.level(self.data["settings"]["level"])
+
+    @property
+    def findings(self) -> Mapping[str, Any]:
+        return self.data["findings"]
+
+    @cached_property
+    def models(self) -> list[dict[str, Any]]:
+        """The models best first: their scores and what was found of each."""
+        more = {row["model"]: row for row in self.findings["models"]}
+        rows = []
+        for row in self.data["models"]:
+            better = more[row["model"]].get("better_interval")
+            better_ci = better["ci"] if better and better["advised"] else None
+            rows.append({**more[row["model"]], **row, "better_ci": better_ci})
+        return rows
+
+    @property
+    def names(self) -> list[str]:
+        return [row["model"] for row in self.models]
+
+    @property
+    def is_unequal(self) -> bool:
+        """Whether evaluators of some models differ more among themselves than those of others."""
+        test = self.findings.get("equal_spread")
+        return bool(test) and test["p"] < self.alpha
+
+    @cached_property
+    def pairs(self) -> list[dict[str, Any]]:
+        """Tukey's pairs, with Games and Howell's beside them where spreads differ, and the verdict."""
+        others = {(row["a"], row["b"]): row for row in self.findings.get("games_howell") or []}
+        rows = []
+        for pair in self.data["pairs"]:
+            other = others.get((pair["a"], pair["b"])) if self.is_unequal else None
+            extra = {"games_howell_ci": other["ci"], "games_howell_p": other["p"]} if other else {}
+            decides = other["p"] if other else pair["p"]
+            rows.append({**pair, **extra, "is_apart": decides < self.alpha})
+        return rows
+
+    def score(self, row: Mapping[str, Any]) -> str:
+        """Return a model's score with its interval, in words."""
+        text = wording.amount(row["score"], self.unit)
+        ci = row.get("better_ci") or row["ci"]
+        return f"{text} ({self.level} interval {wording.interval(ci, self.unit)})" if ci else text

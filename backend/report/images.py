@@ -1,0 +1,122 @@
+"""The section of pictures: which fooled people most, and which least."""
+
+from collections.abc import Sequence
+
+from backend.report import wording
+from backend.report.found import About, Found
+from backend.report.parts import Column, Gallery, Row, Section, Table, Thumbnail
+
+FEWEST_GUESSES = 3
+"""Judgements of a picture, below which it is not ranked."""
+_EACH = 8
+_MODELS = 6
+
+
+def section(found: Found, about: About) -> Section | None:
+    """Return fakes ranked by how often they passed for real; None without names of pictures."""
+    rows = found.findings.get("images") or []
+    if not rows:
+        return None
+    galleries, ranked = [], []
+    for model in found.names:
+        most, least = extremes(rows, model)
+        ranked += [{"rank": f"most {i}", **row} for i, row in enumerate(most, 1)]
+        ranked += [{"rank": f"least {i}", **row} for i, row in enumerate(least, 1)]
+        if len(galleries) < 2 * _MODELS:
+            galleries += _galleries(about, model, most, least)
+    guesses = [row["number_guesses"] for row in rows]
+    said = [
+        f"{wording.counted(len(rows), 'picture')} were judged {sum(guesses) / len(guesses):.1f} times on "
+        "average. "
+        f"Fakes judged {FEWEST_GUESSES} times or more are ranked by the end of their {found.level} "
+        "interval nearest "
+        "to the others, so that a picture does not lead by the luck of a few answers."
+    ]
+    notes = [
+        "Of many pictures judged by few people, the extremes are partly luck; new people would judge them "
+        "less extremely."
+    ]
+    if not found.is_percent:
+        notes.append("In HYPE-time pictures are shown for different times, which these shares mix.")
+    if not ranked:
+        said = [
+            f"{wording.counted(len(rows), 'picture')} were judged, none of the fakes {FEWEST_GUESSES} "
+            "times or more; so none is ranked."
+        ]
+    tables = (_ranked(found, ranked),) if ranked else ()
+    return Section(
+        "pictures", "Pictures", tuple(said), tables=(*tables, _all(found, rows)), galleries=tuple(galleries),
+        notes=tuple(notes),
+    )  # fmt: skip
+
+
+def pictured(found: Found) -> list[str]:
+    """Return the names of the pictures that the page would show."""
+    rows = found.findings.get("images") or []
+    sides = (side for model in found.names[:_MODELS] for side in extremes(rows, model))
+    return [row["image_path"] for side in sides for row in side]
+
+
+def extremes(rows: Sequence[Row], model: str) -> tuple[list[Row], list[Row]]:
+    """Return a model's most and least fooling fakes; a picture is in one of the lists at most."""
+    fakes = [
+        row
+        for row in rows
+        if row["model"] == model and row["generated"] and row["number_guesses"] >= FEWEST_GUESSES
+    ]
+    each = min(_EACH, len(fakes) // 2)
+    most = sorted(fakes, key=lambda row: (-row["ci"][0], -row["error"], row["image_path"]))[:each]
+    taken = {row["image_path"] for row in most}
+    rest = [row for row in fakes if row["image_path"] not in taken]
+    least = sorted(rest, key=lambda row: (row["ci"][1], row["error"], row["image_path"]))[:each]
+    return most, least
+
+
+def _galleries(about: About, model: str, most: Sequence[Row], least: Sequence[Row]) -> list[Gallery]:
+    made = []
+    for what, rows in (("fooled people most", most), ("fooled people least", least)):
+        pictures = tuple(
+            Thumbnail(
+                about.thumbnails[row["image_path"]],
+                f"{_times(row)}",
+                f"picture by {model}, taken for real {_times(row)} times",
+            )
+            for row in rows
+            if row["image_path"] in about.thumbnails
+        )
+        if pictures:
+            made.append(Gallery(f"{model}: {what}", pictures))
+    return made
+
+
+def _times(row: Row) -> str:
+    return f"{row['number_guesses'] - row['number_guesses_generated']} of {row['number_guesses']}"
+
+
+def _ranked(found: Found, rows: list[dict]) -> Table:
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("fooled", lambda row: row["rank"], is_number=False),
+        Column("picture", lambda row: row["image_path"], is_number=False),
+        Column("taken for real", _times),
+        Column(
+            f"share, {found.level} interval (%)",
+            lambda row: (
+                f"{wording.amount(100 * row['error'], '', 0)} "
+                f"{wording.brackets([100 * end for end in row['ci']], 0)}"
+            ),
+        ),
+    )
+    return Table("fooling", "Fakes that fooled people most and least", columns, rows, shown=200)
+
+
+def _all(found: Found, rows: Sequence[Row]) -> Table:
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("is", lambda row: "fake" if row["generated"] else "real", is_number=False),
+        Column("picture", lambda row: row["image_path"], is_number=False),
+        Column("guesses", lambda row: str(row["number_guesses"])),
+        Column("called fake", lambda row: str(row["number_guesses_generated"])),
+        Column("soft label", lambda row: wording.coefficient(row["soft_label"])),
+    )
+    return Table("images", "All pictures", columns, rows, shown=60)

@@ -1,0 +1,137 @@
+"""Several studies on one data set as one table: each model where it was judged, methods kept apart."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backend.report import wording
+from backend.report.found import Found
+from backend.report.parts import Column, Drawn, Report, Row, Section, Table
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One study of a leaderboard."""
+
+    name: str
+    collected: str
+    data: Mapping[str, Any]
+    """The JSON of `findings.findings`."""
+
+
+def leaderboard(entries: Sequence[Entry], title: str, date: str, version: str) -> Report:
+    """Return the page of several studies."""
+    methods = [
+        (method, [entry for entry in entries if entry.data["method"] == method])
+        for method in ("infinity", "time")
+    ]
+    sections = tuple(_section(method, some) for method, some in methods if some)
+    facts = [
+        ("Studies", wording.listing([entry.name for entry in entries], most=12)),
+        ("Evaluators", f"{sum(row['evaluators'] for entry in entries for row in entry.data['models']):,}"),
+        ("Page", f"{date}, openhype {version}"),
+    ]
+    warnings = [f"{entry.name}: {text}" for entry in entries for text in entry.data["warnings"]]
+    return Report(title, _summary(sections), tuple(facts), tuple(warnings), sections,
+                  {entry.name: entry.data for entry in entries})  # fmt: skip
+
+
+def _summary(sections: Sequence[Section]) -> str:
+    said = []
+    for section in sections:
+        rows = section.lead.rows if section.lead else ()
+        best = rows[0]
+        unit = "percent" if section.id == "infinity" else "ms"
+        said.append(
+            f"{section.title}: {wording.counted(len(rows), 'score')}, the highest of {best['model']} in "
+            f"{best['study']}, {wording.amount(best['score'], unit)} ({_interval(best)})."
+        )
+    return " ".join(said)
+
+
+def _interval(row: Row) -> str:
+    return f"interval {wording.brackets(row['ci'])}" if row["ci"] else "one evaluator, no interval"
+
+
+def _section(method: str, entries: Sequence[Entry]) -> Section:
+    rows = _rows(entries)
+    table = _table(method, rows)
+    says = (
+        "Models in the order of their scores, each with the study in which it was judged. Scores of one "
+        "study are "
+        "compared, with tests, in that study's own report."
+    )
+    notes = (
+        "Between studies the evaluators differ, and so may the pictures, the pay and the day. A difference "
+        "between "
+        "models of two studies mixes these with the models; judge both in one study to tell them apart.",
+    )
+    return Section(
+        method,
+        "HYPE-infinity" if method == "infinity" else "HYPE-time",
+        (says,),
+        lead=table,
+        figures=(_figure(method, rows, entries, table),),
+        notes=notes,
+    )
+
+
+def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    rows = [
+        {
+            "model": row["model"],
+            "study": entry.name,
+            "score": row["score"],
+            "ci": row["better_ci"] or row["ci"],
+            "std": row["std"],
+            "evaluators": row["evaluators"],
+            "responses": row["responses"],
+            "collected": entry.collected,
+        }
+        for entry in entries
+        for row in Found(entry.data).models
+    ]
+    rows.sort(key=lambda row: (-row["score"], row["model"], row["study"]))
+    return [{"rank": i, **row} for i, row in enumerate(rows, 1)]
+
+
+def _table(method: str, rows: list[dict[str, Any]]) -> Table:
+    unit = "%" if method == "infinity" else "ms"
+    columns = [
+        Column("rank", lambda row: str(row["rank"])),
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("study", lambda row: row["study"], is_number=False),
+        Column(f"score ({unit})", lambda row: wording.amount(row["score"])),
+        Column("interval", lambda row: wording.brackets(row["ci"])),
+        Column("evaluators", lambda row: str(row["evaluators"])),
+    ]
+    if any(row["collected"] for row in rows):
+        columns.append(Column("collected", lambda row: row["collected"] or wording.NONE, is_number=False))
+    what = "share of pictures judged wrong" if method == "infinity" else "threshold exposure"
+    return Table(f"leaderboard-{method}", f"Scores over studies: {what}", tuple(columns), rows)
+
+
+def _figure(method: str, rows: list[dict[str, Any]], entries: Sequence[Entry], table: Table) -> Drawn:
+    is_several = len(entries) > 1
+    named = [
+        {
+            **row,
+            "model": f"{row['model']} · {row['study']}" if is_several else row["model"],
+            "better_ci": None,
+        }
+        for row in rows
+    ]
+
+    def draw(width_in: float):
+        from backend.report.figures.scores import scores
+
+        return scores(named, entries[0].data["unit"], "", width_in)
+
+    return Drawn(
+        f"leaderboard-{method}",
+        "Scores over studies",
+        "Scores with the interval that each study's report advises.",
+        f"Bars of {wording.counted(len(rows), 'score')}, best first.",
+        draw,
+        table,
+    )

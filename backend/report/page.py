@@ -1,0 +1,73 @@
+"""A report as one page that needs nothing else: no script, no network, its drawings and style within.
+
+Its look is that of the task page: `frontend/style.css`, and `report.css` for what only reports have.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from backend.report import drawing
+from backend.report.colours import VARIABLES
+from backend.report.parts import Report
+
+_HERE = Path(__file__).parent
+_FRONTEND = _HERE.parent.parent / "frontend"
+
+
+def html(report: Report, files: bool = False, form: str = "") -> str:
+    """Return the page.
+
+    Args:
+        files: whether to link to `figures/` and `tables/` beside the page.
+        form: markup of the server's own, put on top.
+    """
+    from markupsafe import Markup
+
+    drawings = {
+        figure.name: {
+            "wide": Markup(drawing.inline_svg(figure)),
+            "narrow": Markup(drawing.inline_svg(figure, drawing.NARROW_IN)),
+        }
+        for figure in report.figures
+    }
+    return _template("page.html").render(
+        report=report,
+        drawings=drawings,
+        numbers={figure.name: i for i, figure in enumerate(report.figures, 1)},
+        led={section.lead.name for section in report.sections if section.lead},
+        style=Markup(style()),
+        files=files,
+        form=Markup(form),
+    )
+
+
+def plain(name: str, **told: Any) -> str:
+    """Return a page of a template without drawings."""
+    from markupsafe import Markup
+
+    base = {"message": "", "asks": False, "is_wrong": False, "studies": None}
+    return _template(name).render(style=Markup(style()), **{**base, **told})
+
+
+def style() -> str:
+    """Return the style sheet of pages for researchers."""
+    own = (_HERE / "report.css").read_text("utf-8")
+    light = "".join(f"{name}: {value};" for value, (name, _) in VARIABLES.items() if _is_ours(name))
+    dark = "".join(f"{name}: {value};" for name, value in VARIABLES.values() if _is_ours(name))
+    task = (_FRONTEND / "style.css").read_text("utf-8")
+    in_dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{{dark}}} }}"
+    return f"{task}\n:root {{{light}}}\n{in_dark}\n{own}"
+
+
+def _is_ours(variable: str) -> bool:
+    """Return whether a colour is the figures' own rather than the task page's."""
+    return variable == "--tint" or variable.startswith("--series")
+
+
+def _template(name: str) -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    world = Environment(
+        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    return world.get_template(name)

@@ -1,0 +1,156 @@
+"""The section of precision: how sure the scores are, and what more evaluators would buy."""
+
+from typing import Any
+
+from backend.report import wording
+from backend.report.found import Found
+from backend.report.parts import Column, Drawn, Section, Table
+
+
+def section(found: Found) -> Section | None:
+    """Return widths against evaluators, intervals over images too, and reliability."""
+    curves = {row["model"]: row["width"] for row in found.models if row.get("width")}
+    crossed = [row for row in found.models if row.get("crossed")]
+    reliable = _reliability(found)
+    if not (curves or crossed or reliable):
+        return None
+    said = []
+    if curves:
+        said.append(_width_words(found, curves))
+    if crossed:
+        said.append(
+            "Pictures are a sample as well as people. Intervals that count both hold for other pictures of "
+            "the "
+            "same model too; where everybody saw other pictures they are hardly wider, where all saw the "
+            "same "
+            "few, much."
+        )
+    said += reliable
+    tables = [_intervals(found)] if any(row["ci"] for row in found.models) else []
+    return Section(
+        "precision",
+        "Precision",
+        tuple(said),
+        tables=tuple(tables),
+        figures=(_figure(found, curves),) if curves else (),
+        notes=(
+            "Cost and time take each evaluator to be paid for right answers and to need some seconds a "
+            "picture, "
+            "ten at a time; the command openhype plan reckons with your own numbers.",
+        )
+        if curves
+        else (),
+    )
+
+
+def _width_words(found: Found, curves: dict[str, list]) -> str:
+    worst = max(curves, key=lambda model: curves[model][0]["width"])
+    by_count = {row["evaluators"]: row for row in curves[worst]}
+    text = (
+        "An interval narrows with the square root of the number of evaluators: half the width takes four "
+        "times as many."
+    )
+    if 30 in by_count and 120 in by_count:
+        text += (
+            f" For {worst}, whose evaluators differ most, "
+            f"{wording.amount(by_count[30]['width'], found.points)} wide "
+            f"with 30 evaluators becomes {wording.amount(by_count[120]['width'], found.points)} with 120."
+        )
+    return text
+
+
+def _figure(found: Found, curves: dict[str, list]) -> Drawn:
+    return Drawn(
+        "width",
+        "Interval width against the number of evaluators",
+        f"Width of the {found.level} bootstrap interval with 10 to 120 evaluators drawn from those there "
+        "are, "
+        "and what so many would cost and take. A dotted line marks how many a model has.",
+        f"Lines of {wording.counted(len(curves), 'model')} that fall as evaluators are added.",
+        lambda width_in: _draw(found, curves, width_in),
+        _width_table(found, curves),
+    )
+
+
+def _draw(found: Found, curves: dict[str, list], width_in: float):
+    from backend.report.figures.precision import width
+
+    taken = {row["model"]: row["evaluators"] for row in found.models}
+    return width(curves, taken, found.unit, found.level, width_in)
+
+
+def _width_table(found: Found, curves: dict[str, list]) -> Table:
+    rows = [{"model": model, **row} for model, some in curves.items() for row in some]
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("evaluators", lambda row: str(row["evaluators"])),
+        Column("SD", lambda row: wording.amount(row["std"], "", 2)),
+        Column(f"width ({found.points})", lambda row: wording.amount(row["width"])),
+        Column("cost (USD)", lambda row: f"{row['usd']:,.2f}"),
+        Column("time (hours)", lambda row: wording.amount(row["hours"], "", 1)),
+    )
+    return Table("width", "Interval width, cost and time by number of evaluators", columns, rows, shown=150)
+
+
+def _intervals(found: Found) -> Table:
+    rows: list[dict[str, Any]] = []
+    for row in found.models:
+        better, crossed = row.get("better_interval") or {}, row.get("crossed") or {}
+        rows.append(
+            {
+                "model": row["model"],
+                "percentile_ci": row["ci"],
+                "percentile_covers": better.get("percentile_covers"),
+                "better_ci": better.get("ci"),
+                "better_method": better.get("method"),
+                "advised": bool(better.get("advised")),
+                "crossed_ci": crossed.get("ci"),
+                "images": crossed.get("images"),
+                "share_of_images": crossed.get("share_of_images"),
+            }
+        )
+    columns = [
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("percentile", lambda row: wording.brackets(row["percentile_ci"])),
+        Column("covers about", lambda row: wording.share(row["percentile_covers"], 1)),
+        Column("better", lambda row: wording.brackets(row["better_ci"])),
+        Column("advised", lambda row: "better" if row["advised"] else "percentile", is_number=False),
+    ]
+    if any(row["crossed_ci"] for row in rows):
+        columns += [
+            Column("people and pictures", lambda row: wording.brackets(row["crossed_ci"])),
+            Column("variance from pictures", lambda row: wording.share(row["share_of_images"])),
+        ]
+    unit = "percent" if found.is_percent else "ms"
+    return Table("intervals", f"{found.level} intervals of the scores ({unit})", tuple(columns), rows)
+
+
+def _reliability(found: Found) -> list[str]:
+    said = []
+    models = found.findings.get("reliability")
+    if models and models["full"] is not None:
+        said.append(
+            "Reliability: halves of the evaluators, split at random, put the models in scores that "
+            "correlate at "
+            f"r = {wording.coefficient(models['half'])}; stepped up to all evaluators (Spearman–Brown) "
+            "that is "
+            f"{wording.coefficient(models['full'])} of at most 1."
+        )
+    images = [
+        (row["model"], row["image_reliability"]) for row in found.models if row.get("image_reliability")
+    ]
+    images = [(model, one) for model, one in images if one["full"] is not None]
+    if images:
+        low, high = (choose(images, key=lambda one: one[1]["full"]) for choose in (min, max))
+        span = wording.coefficient(high[1]["full"])
+        if low[0] != high[0]:
+            span = f"{wording.coefficient(low[1]['full'])} ({low[0]}) to {span} ({high[0]})"
+        said.append(
+            f"Of single pictures the same is {span}: "
+            + (
+                "too few judged each to say which pictures fool people."
+                if high[1]["full"] < 0.5
+                else "how much of which pictures fool people is more than luck."
+            )
+        )
+    return said

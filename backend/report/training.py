@@ -1,0 +1,149 @@
+"""Sections beyond the comparison: progress over training, automatic metrics, classes."""
+
+from backend.report import wording
+from backend.report.found import About, Found
+from backend.report.parts import Column, Drawn, Section, Table
+
+
+def progress(found: Found) -> Section | None:
+    """Return scores of checkpoints in the order of training; None where there are none."""
+    lines = found.findings.get("progress") or []
+    if not lines:
+        return None
+    said = []
+    for line in lines:
+        first, last = line["points"][0], line["points"][-1]
+        text = (
+            f"from {wording.amount(first['score'], found.unit)} "
+            f"{wording.brackets(first['ci'])} at step {first['at']:,.0f} to "
+            f"{wording.amount(last['score'], found.unit)} {wording.brackets(last['ci'])} at step "
+            f"{last['at']:,.0f}"
+        )
+        if line["trend"] and line["trend"]["rho"] is not None:
+            text += f" (Spearman with the step: {_rho(line['trend'])})"
+        said.append((line["model"], text + "."))
+    rows = [{"model": line["model"], **point} for line in lines for point in line["points"]]
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("step", lambda row: f"{row['at']:,.0f}"),
+        Column("score (%)" if found.is_percent else "score (ms)", lambda row: wording.amount(row["score"])),
+        Column(f"{found.level} interval", lambda row: wording.brackets(row["ci"])),
+        Column("evaluators", lambda row: str(row["evaluators"])),
+    )
+    table = Table("progress", "Scores by step of training", columns, rows)
+
+    def draw(width_in: float):
+        from backend.report.figures.relations import progress
+
+        return progress(lines, found.unit, width_in)
+
+    figure = Drawn(
+        "progress",
+        "Progress over training",
+        f"Scores of checkpoints with their {found.level} percentile intervals, by step of training.",
+        " ".join(f"{name}: {text}" for name, text in said),
+        draw,
+        table,
+    )
+    return Section("progress", "Progress over training", (), readings=tuple(said), figures=(figure,))
+
+
+def metrics(found: Found, about: About) -> Section | None:
+    """Return how scores go with automatic metrics; None where none was given."""
+    rows = found.findings.get("metrics") or []
+    if not rows:
+        return None
+    scores = {row["model"]: row["score"] for row in found.models}
+    drawn = []
+    for row in rows:
+        values = about.metrics.get(row["metric"], {})
+        points = [
+            {"model": model, "value": values[model], "score": scores[model]}
+            for model in scores
+            if model in values
+        ]
+        drawn.append({**row, "points": points})
+    said = [(row["metric"], _correlation(row)) for row in rows]
+    columns = (
+        Column("metric", lambda row: row["metric"], is_number=False),
+        Column("Spearman's ρ", lambda row: wording.coefficient(row["rho"])),
+        Column("p", lambda row: wording.bare_p(row["p"])),
+        Column("p (all orders)", lambda row: wording.bare_p(row["p_exact"])),
+        Column("models", lambda row: str(row["models"])),
+    )
+    correlations = Table("metrics", "Rank correlation of scores with metrics", columns, rows)
+    value_rows = [{"metric": one["metric"], **point} for one in drawn for point in one["points"]]
+    value_columns = (
+        Column("metric", lambda row: row["metric"], is_number=False),
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("value", lambda row: f"{row['value']:g}".replace("-", wording.MINUS)),
+        Column("score", lambda row: wording.amount(row["score"], found.unit)),
+    )
+    values = Table("metric-values", "Metrics and scores by model", value_columns, value_rows, shown=150)
+    some = [one for one in drawn if one["points"]]
+
+    def draw(width_in: float):
+        from backend.report.figures.relations import metrics
+
+        return metrics(some, found.unit, width_in)
+
+    figure = Drawn(
+        "metrics",
+        "Scores beside automatic metrics",
+        "Each model's metric (across) and score (up), with Spearman's rank correlation.",
+        " ".join(f"{name}: {text}" for name, text in said),
+        draw,
+        values,
+    )
+    note = (
+        "A rank correlation over few models is very unsure: with six models, ρ must pass .83 in size for p "
+        "< .05 by "
+        "Student's t. Metrics such as FID fall as models get better, so that agreement is a negative ρ."
+    )
+    return Section(
+        "metrics",
+        "Automatic metrics",
+        (),
+        readings=tuple(said),
+        tables=(correlations,),
+        figures=(figure,) if some else (),
+        notes=(note,),
+    )
+
+
+def _correlation(row: dict) -> str:
+    if row["rho"] is None:
+        return (
+            f"no rank correlation from {wording.counted(row['models'], 'model')}; it takes three that differ."
+        )
+    return f"Spearman's {_rho(row)}, over {wording.counted(row['models'], 'model')}."
+
+
+def _rho(found: dict) -> str:
+    """Return the correlation with its p-value: over all orders of few models, where Student's t is rough."""
+    exact = found.get("p_exact")
+    p = wording.p_value(found["p"]) if exact is None else f"{wording.p_value(exact)} over all orders"
+    return f"ρ = {wording.coefficient(found['rho'])}, {p}"
+
+
+def classes(found: Found) -> Section | None:
+    """Return scores by class; None where there is one class or none."""
+    found_classes = found.findings.get("classes") or []
+    if not found_classes:
+        return None
+    rows = [{"class": one["class"], **row} for one in found_classes for row in one["models"]]
+    columns = [
+        Column("class", lambda row: row["class"], is_number=False),
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("score (%)" if found.is_percent else "score (ms)", lambda row: wording.amount(row["score"])),
+        Column(f"{found.level} interval", lambda row: wording.brackets(row["ci"])),
+        Column("evaluators", lambda row: str(row["evaluators"])),
+        Column("responses", lambda row: f"{row['responses']:,}"),
+    ]
+    table = Table("classes", "Scores by class", tuple(columns), rows, shown=200)
+    said = (
+        f"Scores by class, for {wording.counted(len(found_classes), 'class', 'classes')}. Each is from a "
+        "part of the "
+        "answers, so that its interval is wider; differences between classes are not tested here.",
+    )
+    return Section("classes", "Classes", said, tables=(table,))

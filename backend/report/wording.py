@@ -1,0 +1,101 @@
+"""Numbers as people read them: rounded, with their unit and interval, p-values as journals print them."""
+
+from collections.abc import Sequence
+
+NONE = "–"
+MINUS = "−"
+_SIGNS = {"percent": "%", "ms": " ms", "points": " points", "": ""}
+
+
+def amount(value: float | None, unit: str = "", digits: int = 1) -> str:
+    """Return a number with its unit (`percent`, `ms`, `points` or none); a dash for None."""
+    if value is None:
+        return NONE
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        text = text.removeprefix("-")
+    return text.replace("-", MINUS) + _SIGNS[unit]
+
+
+def interval(ci: Sequence[float | None] | None, unit: str = "", digits: int = 1) -> str:
+    """Return `48.2 to 53.1%`; an end that the data do not bound is said to be open."""
+    if ci is None or all(end is None for end in ci):
+        return NONE
+    low, high = ci
+    if low is None:
+        return f"up to {amount(high, unit, digits)}"
+    if high is None:
+        return f"{amount(low, unit, digits)} or more"
+    return f"{amount(low, '', digits)} to {amount(high, unit, digits)}"
+
+
+def brackets(ci: Sequence[float | None] | None, digits: int = 1) -> str:
+    """Return `[48.2, 53.1]`, for tables."""
+    if ci is None or all(end is None for end in ci):
+        return NONE
+    return f"[{', '.join('?' if end is None else amount(end, '', digits) for end in ci)}]"
+
+
+def share(value: float | None, digits: int = 0) -> str:
+    """Return a share of 0 to 1 in percent."""
+    return amount(None if value is None else 100 * value, "percent", digits)
+
+
+def coefficient(value: float | None, digits: int = 2) -> str:
+    """Return a number that cannot exceed 1, without its leading zero: `.72`, `−.03`."""
+    if value is None:
+        return NONE
+    text = amount(value, "", digits)
+    return text.replace("0.", ".", 1) if text.lstrip(MINUS).startswith("0.") else text
+
+
+def p_value(p: float | None) -> str:
+    """Return `p = .023`, or `p < .001`."""
+    if p is None:
+        return NONE
+    if p > 0.995:
+        return "p > .99"
+    return "p < .001" if p < 0.001 else f"p = {_of_one(p)}"
+
+
+def bare_p(p: float | None) -> str:
+    """Return a p-value for a column headed p."""
+    return NONE if p is None else p_value(p).removeprefix("p ").removeprefix("= ")
+
+
+def degrees(df: float) -> str:
+    """Return degrees of freedom: whole where they are."""
+    return f"{df:.0f}" if float(df).is_integer() else f"{df:.1f}"
+
+
+def listing(names: Sequence[str], most: int = 6) -> str:
+    """Return `a, b and c`; of many, the first few and how many more there are."""
+    names = [*names]
+    if len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return `1 evaluator`, `30 evaluators`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def level(value: float) -> str:
+    """Return a level of 0 to 1 as `95%`."""
+    return f"{100 * value:g}%"
+
+
+def short(name: str, length: int) -> str:
+    """Return a name cut to a length, for figures; the tables have it whole.
+
+    The end stays: names that begin alike mostly differ there, as `name@4000` and `name@9000`.
+    """
+    if len(name) <= length:
+        return name
+    tail = length * 2 // 5
+    return f"{name[: length - tail - 1].rstrip()}…{name[-tail:].lstrip()}"
+
+
+def _of_one(p: float) -> str:
+    return (f"{p:.3f}" if p < 0.0995 else f"{p:.2f}").removeprefix("0")

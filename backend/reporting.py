@@ -1,0 +1,172 @@
+"""Reports of studies and of responses files: what is known besides the answers, put together.
+
+A study tells when it ran, its settings, and shows its pictures; a file tells its name.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from backend import __version__
+from backend.datadir import DataDir
+from backend.errors import InvalidInput
+from backend.protocol import to_json
+from backend.records import Study
+from backend.report import drawing, images, page, thumbnails
+from backend.report.compose import compose
+from backend.report.found import About, Found
+from backend.report.leaderboard import Entry, leaderboard
+from backend.report.parts import Report
+from backend.stores import Store
+
+_UNTOLD = {
+    "method", "title", "consent_text", "consent_version", "panel_parameters", "evaluator_parameter",
+    "redirect_url",
+}  # fmt: skip
+"""Settings that say nothing of the measurement."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a report is asked for besides its source."""
+
+    title: str = ""
+    exposures: str = "nominal"
+    metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Those of `scoring.Options`."""
+
+
+def study_report(
+    store: Store, data: DataDir, study: Study, now: datetime, asked: Asked | None = None
+) -> Report:
+    """Return the report of a study.
+
+    Raises:
+        InvalidInput: a qualification, or no session is finished yet.
+        NotInstalled: there is nothing to draw with.
+    """
+    from backend.findings import Question
+    from backend.results import study_findings
+
+    drawing.check_plots()
+    asked = asked or Asked()
+    found = study_findings(store, study, Question(metrics=asked.metrics), asked.exposures, **asked.options)
+    pictures = thumbnails.thumbnails(data.images(study.name), images.pictured(Found(found)))
+    about = _about(store, study, now)
+    settings = [("exposures scored", asked.exposures)] if study.protocol.method == "time" else []
+    about = replace(
+        about,
+        title=asked.title or about.title,
+        metrics=asked.metrics,
+        thumbnails=pictures,
+        study=[*about.study, *settings],
+    )
+    return compose({**found, "warnings": [*_simulated(store, study), *found["warnings"]]}, about)
+
+
+def study_page(store: Store, data: DataDir, study: Study, now: datetime, form: str) -> str:
+    """Return the results page of a study; `form` is the server's own markup on top."""
+    return page.html(study_report(store, data, study, now), form=form)
+
+
+def file_report(path: Path, now: datetime, asked: Asked | None = None) -> Report:
+    """Return the report of a responses file.
+
+    Raises:
+        NotFound, InvalidInput: as `responses.read_answers`.
+        NotInstalled: there is nothing to draw with.
+    """
+    from backend.findings import Question, findings
+    from backend.responses import read_answers
+    from backend.shown import on_shown
+
+    drawing.check_plots()
+    asked = asked or Asked()
+    answers = read_answers(path, details=True)
+    answers = on_shown(answers) if asked.exposures == "shown" else answers
+    found = findings(answers, Question(metrics=asked.metrics), **asked.options)
+    study = [("exposures scored", asked.exposures)] if answers.method == "time" else []
+    return compose(
+        found,
+        About(
+            asked.title or path.stem,
+            path.name,
+            f"{now:%Y-%m-%d}",
+            __version__,
+            study=study,
+            metrics=asked.metrics,
+        ),
+    )
+
+
+def _about(store: Store, study: Study, now: datetime) -> About:
+    settings = [
+        (name.replace("_", " "), value)
+        for name, value in to_json(study.protocol).items()
+        if name not in _UNTOLD and value not in (None, "")
+    ]
+    return About(
+        title=f"{study.name}: {study.protocol.title}",
+        source=f"study {study.name}",
+        date=f"{now:%Y-%m-%d}",
+        version=__version__,
+        collected=collected(store, study),
+        study=[("made", study.created_at[:10]), ("classes", ", ".join(study.classes)), *settings],
+        notes=study.notes,
+    )
+
+
+def collected(store: Store, study: Study) -> str:
+    """Return the days on which the answers that count were given."""
+    days = [
+        (session.opened_at[:10], cursor.last_at[:10])
+        for session, cursor in store.sessions(study.name)
+        if cursor.state == "finished"
+    ]
+    if not days:
+        return ""
+    first, last = min(opened for opened, _ in days), max(ended for _, ended in days)
+    return first if first == last else f"{first} to {last}"
+
+
+def _simulated(store: Store, study: Study) -> list[str]:
+    finished = [session for session, cursor in store.sessions(study.name) if cursor.state == "finished"]
+    count = sum(bool(session.device.get("simulated")) for session in finished)
+    if not count:
+        return []
+    return [f"{count} of {len(finished)} sessions are simulated; nobody looked at the pictures in them"]
+
+
+def study_entry(store: Store, study: Study, level: float) -> Entry:
+    """Return a study's line of a leaderboard; errors as `study_report`."""
+    from backend.results import study_findings
+
+    found = study_findings(store, study, level=level)
+    told = {**found, "warnings": [*_simulated(store, study), *found["warnings"]]}
+    return Entry(study.name, collected(store, study), told)
+
+
+def file_entry(path: Path, level: float) -> Entry:
+    """Return a responses file's line of a leaderboard; errors as `file_report`."""
+    from backend.findings import findings
+    from backend.responses import read_answers
+
+    return Entry(path.stem, "", findings(read_answers(path), level=level))
+
+
+def leaderboard_of(entries: Sequence[Entry], title: str, now: datetime) -> Report:
+    """Return the page of several studies.
+
+    Raises:
+        InvalidInput: two entries of one name.
+        NotInstalled: there is nothing to draw with.
+    """
+    drawing.check_plots()
+    names = [entry.name for entry in entries]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InvalidInput(f"two entries of the leaderboard are called {twice[0]!r}; rename one of the files")
+    return leaderboard(entries, title or "Leaderboard", f"{now:%Y-%m-%d}", __version__)

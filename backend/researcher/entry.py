@@ -1,0 +1,63 @@
+"""How a browser shows the researcher's key: typed into a form once, then a cookie that only results see.
+
+No key stands in an address. The cookie holds a time and its HMAC under the key, so that the server
+stores nothing and another key ends every visit. It is HttpOnly, SameSite=Strict, and sent to /results only.
+"""
+
+import hmac
+from datetime import datetime, timedelta
+from hashlib import sha256
+from urllib.parse import urlsplit
+
+from flask import Request, Response
+
+from backend.datadir import Keys
+from backend.errors import NotAllowed
+
+PATH = "/results"
+_COOKIE = "openhype_results"
+_LASTS = timedelta(hours=12)
+
+
+def is_key(keys: Keys, key: str) -> bool:
+    """Return whether this is the researcher's key, in a time that does not tell how much of it is right."""
+    return hmac.compare_digest(key.encode(), keys.researcher.encode())
+
+
+def is_in(request: Request, keys: Keys, now: datetime) -> bool:
+    """Return whether the browser has shown the key within the last hours."""
+    until, _, seal = request.cookies.get(_COOKIE, "").partition(".")
+    if not hmac.compare_digest(seal.encode(), _seal(keys, until).encode()):
+        return False
+    return int(now.timestamp()) < int(until)
+
+
+def let_in(reply: Response, request: Request, keys: Keys, now: datetime) -> None:
+    """Give the browser the cookie."""
+    until = str(int((now + _LASTS).timestamp()))
+    reply.set_cookie(
+        _COOKIE,
+        f"{until}.{_seal(keys, until)}",
+        max_age=int(_LASTS.total_seconds()),
+        path=PATH,
+        secure=request.is_secure,
+        httponly=True,
+        samesite="Strict",
+    )
+
+
+def let_out(reply: Response) -> None:
+    """Take the cookie away."""
+    reply.delete_cookie(_COOKIE, path=PATH, httponly=True, samesite="Strict")
+
+
+def check_origin(request: Request) -> None:
+    """Raise NotAllowed where another site's page sent the form."""
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    is_ours = site in (None, "same-origin") and (origin is None or urlsplit(origin).netloc == request.host)
+    if not is_ours:
+        raise NotAllowed("this form was sent from another site; open the page here and try again")
+
+
+def _seal(keys: Keys, until: str) -> str:
+    return hmac.new(keys.researcher.encode(), f"openhype results {until}".encode(), sha256).hexdigest()

@@ -1,0 +1,136 @@
+"""Routes behind the researcher's key: the API by a header, the results page by a form and a cookie.
+
+Scores and pages are computed when they are asked for, and again only when a session was finished since.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from flask import Flask, Response, redirect, request
+
+from backend.datadir import DataDir, Keys
+from backend.researcher import entry
+from backend.researcher.kept import Kept
+from backend.stores import Store
+from backend.visits import Clock
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'"
+    ),
+    "Cache-Control": "private, no-cache",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",  # `no-referrer` would take the origin from our own form
+    "X-Content-Type-Options": "nosniff",
+}
+"""Of the results pages: nothing is loaded, and no script runs."""
+
+
+def add_api(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
+    """Add status and scores to the API."""
+    kept = Kept()
+
+    @app.get("/api/studies/<study>/status")
+    def status(study: str) -> dict:
+        from backend.progress import progress
+
+        check_key()
+        return progress(store, store.study(study))
+
+    @app.get("/api/studies/<study>/scores")
+    def scores(study: str) -> Response:
+        from backend.results import study_findings, study_scores, version
+
+        check_key()
+        is_full = request.args.get("full") == "true"
+        found, make = store.study(study), study_findings if is_full else study_scores
+        tag = version(store, found)
+        reply = _unchanged(tag)
+        if reply is None:
+            body = kept.get((study, is_full), tag, lambda: _json(make(store, found)))
+            reply = Response(body, mimetype="application/json")
+            reply.set_etag(tag)
+        reply.headers["Cache-Control"] = "private, no-cache"
+        return reply
+
+
+def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock) -> None:
+    """Add the results pages: `/results`, the list of studies, and `/results/<study>`."""
+    kept = Kept()
+
+    @app.get(entry.PATH)
+    def results() -> Response:
+        if not entry.is_in(request, keys, clock()):
+            return _door()
+        return _page("Results", studies=store.studies())
+
+    @app.get(f"{entry.PATH}/<study>")
+    def result(study: str) -> Response:
+        from backend.reporting import study_page
+        from backend.results import version
+
+        now = clock()
+        if not entry.is_in(request, keys, now):
+            return _door()
+        found = store.study(study)
+        tag = version(store, found)
+        reply = _unchanged(tag)
+        if reply is None:
+            page = kept.get(study, tag, lambda: study_page(store, data, found, now, _leave(study)).encode())
+            reply = Response(page, mimetype="text/html")
+            reply.set_etag(tag)
+        return reply
+
+    @app.post(entry.PATH, defaults={"study": ""})
+    @app.post(f"{entry.PATH}/<study>")
+    def enter(study: str) -> Response:
+        entry.check_origin(request)
+        if not entry.is_key(keys, request.form.get("key", "").strip()):
+            return _door(is_wrong=True)
+        reply = redirect(request.path, 303)
+        entry.let_in(reply, request, keys, clock())
+        return reply
+
+    @app.post(f"{entry.PATH}/<study>/leave")
+    def leave(study: str) -> Response:
+        entry.check_origin(request)
+        reply = redirect(f"{entry.PATH}/{study}", 303)
+        entry.let_out(reply)
+        return reply
+
+
+def refused(message: str, status: int) -> Response:
+    """Return an error as a page."""
+    return _page("This page cannot be shown", message=message, status=status)
+
+
+def _unchanged(tag: str) -> Response | None:
+    """Return the reply to someone who has this version already."""
+    if not request.if_none_match.contains(tag):
+        return None
+    reply = Response(status=304)
+    reply.set_etag(tag)
+    return reply
+
+
+def _json(data: Any) -> bytes:
+    return json.dumps(data, allow_nan=False).encode() + b"\n"
+
+
+def _door(is_wrong: bool = False) -> Response:
+    return _page("Results", is_wrong=is_wrong, asks=True, status=403)
+
+
+def _page(title: str, status: int = 200, **told: Any) -> Response:
+    from backend.report.page import plain
+
+    return Response(plain("door.html", title=title, **told), status, mimetype="text/html")
+
+
+def _leave(study: str) -> str:
+    return (
+        f'<form class="leave" method="post" action="{entry.PATH}/{study}/leave"><button>Leave</button></form>'
+    )
