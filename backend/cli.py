@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from backend import __version__
-from backend.commands import reports, scores, service, studies
+from backend.commands import people, reports, scores, service, studies
 from backend.commands.world import World
 from backend.errors import OpenhypeError
 
@@ -42,5 +42,6 @@ for _command in (
     service.demo, service.serve, service.status, service.simulate,
     scores.score, scores.export, scores.settling,
     reports.report, reports.leaderboard,
+    people.pause, people.resume, people.retention,
 ):  # fmt: skip
     main.add_command(_command)

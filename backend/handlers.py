@@ -24,7 +24,7 @@ from backend.errors import (
     OpenhypeError,
     StoreFailed,
 )
-from backend.researcher import entry, routes
+from backend.researcher import dashboard, entry, routes
 from backend.stores import Store
 from backend.visits import Clock, Visits, utc_now
 
@@ -73,6 +73,7 @@ def create_app(store: Store, data: DataDir, keys: Keys, clock: Clock = utc_now) 
     _add_evaluator_routes(app, visits)
     routes.add_api(app, store, lambda: _check_key(keys))
     routes.add_pages(app, store, data, keys, clock)
+    dashboard.add_pages(app, store, keys, clock, lambda: _asset("dashboard.html"))
     _add_description(app)
     _add_files(app, data)
     app.register_error_handler(OpenhypeError, _refused)
@@ -111,6 +112,14 @@ def _add_evaluator_routes(app: Flask, visits: Visits) -> None:
     def answer(session: str) -> dict:
         return visits.answer(session, _token(), wire.parse_answer(_body()), picture_url)
 
+    @app.get("/api/sessions/<session>/withdrawal")
+    def withdrawal(session: str) -> dict:
+        return visits.withdrawal(session, _token())
+
+    @app.post("/api/sessions/<session>/withdrawal")
+    def withdraw(session: str) -> dict:
+        return visits.withdraw(session, _token())
+
 
 def _add_description(app: Flask) -> None:
     @app.get("/api/openapi.json")
@@ -130,6 +139,10 @@ def _add_files(app: Flask, data: DataDir) -> None:
     @app.get("/s/<study>")
     def page(study: str) -> Response:
         return _asset("index.html")
+
+    @app.get("/w/<session>")
+    def withdrawing(session: str) -> Response:
+        return _asset("withdraw.html")
 
     @app.get("/assets/<name>")
     def asset(name: str) -> Response:
@@ -185,7 +198,7 @@ def _refused(error: OpenhypeError) -> tuple[dict, int] | Response:
     status = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
     if status >= 500:
         log.error("%s %s: %s", request.method, request.path, error)
-    if _is_results():
+    if _is_researchers() and "as" not in request.args:
         return routes.refused(str(error), status)
     return _error(error.code, str(error)), status
 
@@ -208,12 +221,12 @@ def _with_headers(reply: Response) -> Response:
     headers = _PAGE_HEADERS
     if request.path.startswith("/api/"):
         headers = _API_HEADERS
-    elif _is_results():
+    elif _is_researchers():
         headers = routes.HEADERS
     for name, value in headers.items():
         reply.headers.setdefault(name, value)
     return reply
 
 
-def _is_results() -> bool:
-    return request.path == entry.PATH or request.path.startswith(f"{entry.PATH}/")
+def _is_researchers() -> bool:
+    return any(request.path == path or request.path.startswith(f"{path}/") for path in entry.PATHS)

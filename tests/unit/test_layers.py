@@ -24,6 +24,7 @@ WORLD = {
     "parallel", "intake", "uniform", "masks", "masks.cache", "masks.luminance", "masks.phase",
     "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
     "panels", "photosensitivity",
+    "control", "withdrawal", "retention",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
     "reading.metrics", "report.directory", "report.thumbnails",
     "demo_images",
@@ -31,7 +32,8 @@ WORLD = {
 DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
          "commands.scores", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
          "results", "reporting", "commands.reports", "researcher", "researcher.routes", "researcher.entry",
-         "researcher.kept",
+         "researcher.kept", "researcher.dashboard",
+         "watching", "commands.people", "commands.live",
          "export", "notebook"}  # fmt: skip
 OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}
 
