@@ -5,10 +5,11 @@ import { Refused, makeApi } from "./api.js";
 import { enterFullScreen, leaveFullScreen, measureDisplay, screenAtHand, unfitness } from "./display.js";
 import { sayGoodbye, showDone, showResult } from "./endings.js";
 import { listenToKeys, onTrialKeys } from "./keys.js";
-import { ask, dollars, duration, el, facts, hideProgress, notice, paragraphs, show } from "./screens.js";
+import { ask, days, dollars, duration, el, facts, hideProgress, notice, paragraphs, show } from "./screens.js";
 import { holdTab, readToken, writeToken } from "./storage.js";
 import { playBlock } from "./trials.js";
 import { makeVisit } from "./visit.js";
+import { withdrawalNote } from "./withdrawal.js";
 
 /** What the server says of a token that opens nothing; any other refusal must not cost the session. */
 const TOKEN_IS_DEAD = ["wrong_token", "unknown_session"];
@@ -69,6 +70,7 @@ async function resumed(name) {
  * @param {any} study
  */
 async function entered(study) {
+  if (study.paused) throw new Refused("study_paused", "", "");
   if (!(await consented(study))) return sayGoodbye();
   if (study.flashes) await fitDisplay(study);
   const opened = await open(study, null);
@@ -87,7 +89,7 @@ async function afterQualification(study, qualification) {
     visit = begun(qualification, await open(qualification, null));
   }
   if (visit.state.stage === "block") await playBlocks(qualification, visit);
-  await showResult(visit.done, true);
+  await showResult(visit, true);
   const opened = await open(study, visit.token);
   if (opened.stage === "session") return begun(study, opened);
   writeToken(qualification.study, null); // the pass has run out; the test can be taken anew
@@ -130,7 +132,7 @@ function open(study, qualificationToken) {
  */
 async function playToEnd(study, visit) {
   if (visit.state.stage === "block") await playBlocks(study, visit);
-  await showDone(study, visit.done);
+  await showDone(study, visit);
 }
 
 /**
@@ -140,7 +142,7 @@ async function playToEnd(study, visit) {
 async function playBlocks(study, visit) {
   const blocks = visit.state.protocol.block_images.length;
   const isBack = visit.progress.answered > 0;
-  await ask("instructions", isBack ? "Welcome back" : "How it works", instructions(study, isBack), [
+  await ask("instructions", isBack ? "Welcome back" : "How it works", [...instructions(study, isBack), withdrawalNote(visit.state.withdrawal_url)], [
     { label: isBack ? "Continue" : "Start", value: "start", primary: true },
   ]);
   while (!visit.done) {
@@ -154,6 +156,7 @@ async function playBlocks(study, visit) {
         [
           el("p", {}, `Part ${block + 1} of ${blocks} is done: ${visit.progress.answered} of ${visit.progress.total} pictures. All your answers are stored.`),
           el("p", {}, "Rest your eyes for as long as you like."),
+          withdrawalNote(visit.state.withdrawal_url),
         ],
         [{ label: "Continue", value: "on", primary: true }],
       );
@@ -185,6 +188,7 @@ async function consented(study, before) {
       ["Time", duration(study.minutes)],
       ["Pictures", pictures],
       ["Pay", pay(study) || "none"],
+      ...(study.keep_days ? [["Kept", `what names you at your panel, and tells of your device: ${days(study.keep_days)}; your answers, without that: for research`]] : []),
     ]),
     ...(study.qualification
       ? [el("p", {}, `A short test of ${duration(study.qualification.minutes)} comes first, unless you passed it before. It is paid as well.`)]
@@ -261,6 +265,8 @@ function showElsewhere() {
 
 const PLAIN = /** @type {Record<string, [string, string]>} */ ({
   unknown_study: ["There is no such study", "Please check the link you were given."],
+  study_paused: ["The study takes a break", "Nobody can begin just now. Please come back later; thank you for your patience."],
+  withdrawn: ["You have withdrawn", "Your answers are deleted, and what you earned is paid all the same. Thank you for your time."],
   study_full: ["The study is full", "All places are taken for now. Thank you for coming."],
   already_started: ["You have started already", "Your session is open in another browser. Please go on there; your answers are stored."],
   already_finished: ["You have taken part already", "Each person takes part once. Thank you for your answers; they are stored."],
