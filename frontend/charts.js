@@ -4,7 +4,8 @@
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 320;
 const HEIGHT = 132;
-const LEFT = 34;
+const LEFT = 40;
+const RIGHT = 12;
 const FOOT = 20;
 const TOP = 6;
 
@@ -78,14 +79,15 @@ export function sessionBar() {
  */
 export function narrowing(points, { wanted, ends: [low, high], label }) {
   const svg = element("svg", { class: "narrowing", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label });
-  const most = Math.max(wanted, points[points.length - 1].evaluators, 3);
-  const x = (/** @type {number} */ count) => LEFT + ((count - 2) / (most - 2)) * (WIDTH - LEFT - 6);
+  const least = points[0].evaluators;
+  const most = Math.max(wanted, points[points.length - 1].evaluators, least + 1);
+  const x = (/** @type {number} */ count) => LEFT + ((count - least) / (most - least)) * (WIDTH - LEFT - RIGHT);
   const y = (/** @type {number} */ score) => TOP + ((high - score) / (high - low)) * (HEIGHT - TOP - FOOT);
   for (const tick of ticks(low, high, 4)) {
-    svg.append(element("line", { class: "grid", x1: `${LEFT}`, x2: `${WIDTH}`, y1: `${y(tick)}`, y2: `${y(tick)}` }));
+    svg.append(element("line", { class: "grid", x1: `${LEFT}`, x2: `${WIDTH - RIGHT}`, y1: `${y(tick)}`, y2: `${y(tick)}` }));
     svg.append(text(`${Number(tick.toPrecision(6))}`, { x: `${LEFT - 6}`, y: `${y(tick) + 4}`, class: "left" }));
   }
-  for (const count of new Set([2, ...ticks(2, most, 4).filter((tick) => tick > 2 + most / 10 && Number.isInteger(tick))])) {
+  for (const count of new Set([least, ...ticks(least, most, 4).filter((tick) => tick > least + most / 10 && Number.isInteger(tick))])) {
     svg.append(text(`${count}`, { x: `${x(count)}`, y: `${HEIGHT - 4}` }));
   }
   const at = (/** @type {number} */ count, /** @type {number} */ score) => `${x(count).toFixed(1)},${y(score).toFixed(1)}`;

@@ -188,7 +188,7 @@ async function consented(study, before) {
       ["Time", duration(study.minutes)],
       ["Pictures", pictures],
       ["Pay", pay(study) || "none"],
-      ...(study.keep_days ? [["Kept", `what names you at your panel, and tells of your device: ${days(study.keep_days)}; your answers, without that: for research`]] : []),
+      ...(study.keep_days ? [["Kept", `your id at the panel and what your browser tells of your device, for ${days(study.keep_days)}; your answers stay, without these`]] : []),
     ]),
     ...(study.qualification
       ? [el("p", {}, `A short test of ${duration(study.qualification.minutes)} comes first, unless you passed it before. It is paid as well.`)]

@@ -24,7 +24,7 @@ async function withdraw() {
   const found = await api.get(PATH, secret);
   document.title = `Withdraw from “${found.title}”`;
   if (found.is_withdrawn) return showDone(found);
-  const answer = await ask("withdraw", `Withdraw from “${found.title}”?`, told(found), [
+  const answer = await ask("withdraw", "Delete your answers?", told(found), [
     { label: "Delete my answers", value: "delete" },
     { label: "Keep them", value: "keep" },
   ]);
@@ -33,13 +33,13 @@ async function withdraw() {
 }
 
 /** @param {any} found */
-function told({ answers, is_open }) {
+function told({ title, answers, is_open }) {
   const given = answers === 1 ? "your one answer" : `all of your ${answers} answers`;
   return [
-    el("p", {}, "This deletes, for good:"),
-    el("ul", {}, el("li", {}, `${answers ? given : "your session (you gave no answers)"}, with all times;`), el("li", {}, "what your browser told about your device and screen.")),
+    el("p", {}, `You are about to withdraw from the study “${title}”. This deletes, for good:`),
+    el("ul", {}, el("li", {}, answers ? `${given}, with all times;` : "your session, in which you gave no answer yet;"), el("li", {}, "what your browser told about your device and screen.")),
     el("p", {}, "This stays: what you are owed, with the reference that is needed to pay it, and a scrambled form of your id that nobody can turn back, so that the study does not take you in twice."),
-    el("p", {}, "What you earned is paid all the same. It cannot be undone."),
+    el("p", {}, "Deleting cannot be undone. What you earned is paid all the same."),
     ...(is_open ? [el("p", {}, "Your session is still open. It ends with this.")] : []),
   ];
 }

@@ -11,7 +11,7 @@ from tests.e2e.test_accessibility import violations
 
 @pytest.fixture
 def desk(player, site):
-    site.create("faces", images=10, evaluators=4, base_usd_cents=100)
+    site.create("faces", images=10, evaluators=8, base_usd_cents=100)
     return player
 
 
@@ -35,15 +35,15 @@ def test_sessions_and_the_score_are_shown_as_they_happen(desk, site):
     enter(desk, site)
     before = tile(desk.page, "Finished"), desk.page.inner_text("section:last-of-type p")
 
-    run(site, 3)
+    run(site, 6)
 
     desk.page.wait_for_selector("svg.narrowing", timeout=20000)
-    desk.page.wait_for_function("document.querySelector('.tiles .value').textContent === '3'")
+    desk.page.wait_for_function("document.querySelector('.tiles .value').textContent === '6'")
     assert before == ("0", "The first finished session brings the first score.")
-    assert "3 of 4 finished" in desk.page.inner_text(".models")
+    assert "6 of 8 finished" in desk.page.inner_text(".models")
     assert re.search(r"\d+\.\d%", desk.page.inner_text(".scores .value"))
-    assert float(tile(desk.page, "Owed so far").strip("$")) >= 3
-    assert "3 evaluators" in desk.page.inner_text(".scores")
+    assert float(tile(desk.page, "Owed so far").strip("$")) >= 6
+    assert "6 evaluators" in desk.page.inner_text(".scores")
 
 
 def test_the_key_stands_in_no_address_and_no_script_can_read_the_cookie(desk, site):
@@ -135,7 +135,7 @@ def test_when_the_visit_is_over_the_key_is_asked_for_again(desk, site):
 def test_the_dashboard_is_accessible_and_fits(desk, site, scheme, width):
     desk.page.emulate_media(color_scheme=scheme)
     desk.page.set_viewport_size({"width": width, "height": 740})
-    run(site, 3)
+    run(site, 6)
     enter(desk, site)
     desk.page.wait_for_selector("svg.narrowing")
     found = {"study": violations(desk.page)}
