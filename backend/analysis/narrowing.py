@@ -9,7 +9,6 @@ from backend.analysis import bootstrap
 from backend.analysis.bootstrap import Lattice
 from backend.analysis.values import Values
 
-
 FEWEST = 5
 """Evaluators; resamples of fewer vary so little that their interval is far too narrow to be looked at."""
 

@@ -71,8 +71,8 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
     import time
 
     from backend.commands.live import follow
+    from backend.live import Watch
     from backend.visits import utc_now
-    from backend.watching import Watch
 
     def write(text: str) -> None:
         sys.stdout.write(text)

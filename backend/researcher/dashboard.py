@@ -14,12 +14,12 @@ from flask import Flask, Response, redirect, request
 from backend import control
 from backend.datadir import Keys
 from backend.errors import NotAllowed
+from backend.live import Watch
 from backend.records import Study
 from backend.researcher import entry, routes
 from backend.researcher.kept import Kept
 from backend.stores import Store
 from backend.visits import Clock, stamp
-from backend.watching import Watch
 
 _HEADERS = {
     **routes.HEADERS,

@@ -33,7 +33,7 @@ DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "c
          "commands.scores", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
          "results", "reporting", "commands.reports", "researcher", "researcher.routes", "researcher.entry",
          "researcher.kept", "researcher.dashboard",
-         "watching", "commands.people", "commands.live",
+         "live", "commands.people", "commands.live",
          "export", "notebook"}  # fmt: skip
 OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}
 

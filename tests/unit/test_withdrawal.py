@@ -10,9 +10,9 @@ from backend import withdrawal
 from backend.errors import InvalidInput
 from backend.export import export
 from backend.handlers import create_app
+from backend.live import Watch
 from backend.progress import progress
 from backend.results import study_rows, study_scores, version
-from backend.watching import Watch
 
 from . import studies
 

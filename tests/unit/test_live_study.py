@@ -3,9 +3,9 @@
 import pytest
 
 from backend.analysis import bootstrap
+from backend.live import Watch
 from backend.progress import as_text, progress
 from backend.results import study_scores
-from backend.watching import Watch
 
 from . import studies
 
