@@ -82,18 +82,21 @@ def _stopped(store: Store, session_id: str) -> Cursor:
 def _kept(protocol: Protocol, session: Session, cursor: Cursor, at: str) -> dict[str, Any]:
     """Return what pay needs, and nothing that was answered.
 
-    Of the panel's parameters the evaluator's own id is left out where another one names the submission.
+    Of a session under way the base is owed by the share of trials that were answered, rounded up; of one
+    that was closed, the whole. The panel's ids of person and submission stay for pay, until retention.
     """
-    rest = {name: value for name, value in session.panel.items() if name != protocol.evaluator_parameter}
+    base, trials = protocol.base_usd_cents, total_trials(session)
+    answered = min(cursor.trial_index + cursor.voided_answers, trials)
     return {
         "study": session.study,
         "model": session.model,
+        "evaluator": session.evaluator,
         "state": cursor.state,
         "answered": cursor.trial_index + cursor.voided_answers,
-        "done": cursor.trial_index / total_trials(session),
-        "base_usd_cents": protocol.base_usd_cents,
+        "base_usd_cents": -(-base * answered // trials) if cursor.state == "active" else base,
         "bonus_usd_cents": protocol.bonus_usd_cents * right_answers(cursor, is_closed=True),
-        "panel": rest or session.panel,
+        "panel": session.panel,
+        "completion_code": session.completion_code,
         "secret_hash": session.secret_hash,
         "at": at,
         "is_erased": False,
