@@ -42,6 +42,6 @@ for _command in (
     service.demo, service.serve, service.status, service.simulate,
     scores.score, scores.export, scores.settling,
     reports.report, reports.leaderboard,
-    people.pause, people.resume, people.retention,
+    people.pause, people.resume, people.call, people.retention,
 ):  # fmt: skip
     main.add_command(_command)

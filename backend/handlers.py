@@ -112,6 +112,14 @@ def _add_evaluator_routes(app: Flask, visits: Visits) -> None:
     def answer(session: str) -> dict:
         return visits.answer(session, _token(), wire.parse_answer(_body()), picture_url)
 
+    @app.post("/api/studies/<study>/waits")
+    def wait(study: str) -> tuple[dict, int]:
+        return visits.wait(study, *wire.parse_wait(_body())), 201
+
+    @app.post("/api/studies/<study>/waits/<wait>/signs")
+    def sign(study: str, wait: str) -> dict:
+        return visits.sign(study, wait, _token(), *wire.parse_sign(_body()))
+
     @app.get("/api/sessions/<session>/withdrawal")
     def withdrawal(session: str) -> dict:
         return visits.withdrawal(session, _token())
@@ -139,6 +147,10 @@ def _add_files(app: Flask, data: DataDir) -> None:
     @app.get("/s/<study>")
     def page(study: str) -> Response:
         return _asset("index.html")
+
+    @app.get("/wait/<study>")
+    def waiting_room(study: str) -> Response:
+        return _asset("wait.html")
 
     @app.get("/w/<session>")
     def withdrawing(session: str) -> Response:

@@ -14,7 +14,7 @@ from typing import Any
 
 from backend.control import is_paused
 from backend.errors import InvalidInput, NotFound
-from backend.progress import Standing, summary
+from backend.progress import Standing, retained, summary
 from backend.records import Study
 from backend.session import Cursor
 from backend.stores import Store
@@ -70,7 +70,10 @@ class Watch:
         self._known = {session: self._known[session] for session in cursors}
         self._finished = {s: cursor.last_at for s, cursor in cursors.items() if cursor.state == "finished"}
         standings = [self._standing(session, cursor) for session, cursor in cursors.items()]
-        return summary(self._study, standings, gone, False, now)
+        return {
+            **summary(self._study, standings, gone, now),
+            "retainer": retained(self._store, self._study, now),
+        }
 
     def _knows(self, session_id: str) -> bool:
         """Return whether a session is there; one that is new is read."""

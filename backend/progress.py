@@ -12,6 +12,8 @@ from backend.protocol import Protocol
 from backend.records import Study
 from backend.session import Cursor, earned_usd_cents
 from backend.stores import Entry, Store
+from backend.waiting import owed_usd_cents as owed_for_waiting
+from backend.waiting import waiting_now
 from backend.withdrawal import withdrawn
 
 PANEL_MINIMUM_USD_CENTS = 800
@@ -36,17 +38,30 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
     sessions of what was earned over the time from opening to last answer.
     """
     gone = list(withdrawn(store, study.name))
+    retainer = retained(store, study, now)
     ids = {entry.key for entry in gone}
     standings = (
         Standing(session.model, session.opened_at, cursor)
         for session, cursor in store.sessions(study.name)
         if session.id not in ids
     )
-    return summary(study, standings, gone, is_paused(store, study.name), now)
+    return {
+        **summary(study, standings, gone, now),
+        "paused": is_paused(store, study.name),
+        "retainer": retainer,
+    }
+
+
+def retained(store: Store, study: Study, now: datetime | None) -> dict[str, int] | None:
+    """Return how many wait to be called, and what is owed for waiting; None where a study pays none."""
+    if not study.protocol.retainer_usd_cents:
+        return None
+    count = waiting_now(store, study.name, now.timestamp()) if now else 0
+    return {"waiting": count, "owed_usd_cents": owed_for_waiting(store, study)}
 
 
 def summary(
-    study: Study, standings: Iterable[Standing], gone: list[Entry], paused: bool, now: datetime | None
+    study: Study, standings: Iterable[Standing], gone: list[Entry], now: datetime | None
 ) -> dict[str, Any]:
     """Return the progress of a study from where its sessions stand and what is left of those withdrawn."""
     states = {model: Counter() for model in _models(study)}
@@ -67,7 +82,6 @@ def summary(
         "study": study.name,
         "kind": study.kind,
         "method": study.protocol.method,
-        "paused": paused,
         "evaluators_wanted": study.protocol.evaluators,
         "models": [{"model": model, **_counts(states[model])} for model in states],
         "responses": answers,
@@ -95,6 +109,9 @@ def as_text(data: dict[str, Any]) -> str:
         lines.append(f"  {count} flashes ({share:.1%}) were mistimed and replaced")
     if data["withdrawn"]["sessions"]:
         lines.append(f"  {data['withdrawn']['sessions']} withdrawn; their answers are deleted")
+    if data.get("retainer"):
+        waiting, owed = data["retainer"].values()
+        lines.append(f"  {waiting} waiting to be called; owed for waiting: {_dollars(owed)}")
     lines.append(f"  owed to evaluators: ${data['owed_usd_cents'] / 100:.2f}")
     if data["median_wage_usd_cents_an_hour"] is not None:
         lines.append(f"  median wage: {_dollars(data['median_wage_usd_cents_an_hour'])} an hour")

@@ -88,6 +88,11 @@ class Protocol:
         0,
         36500,
     )
+    retainer_usd_cents: int = _setting(
+        0, "pay for each minute of waiting to be called (`/wait/NAME`); 0 where nobody waits", 0, 1000
+    )
+    retainer_minutes: int = _setting(30, "minutes of waiting that one person is paid for at most", 1, 600)
+    retainer_budget_usd_cents: int = _setting(2000, "pay for waiting in all, at most", 0, 1000000)
     abandon_after_minutes: float = _setting(
         60, "a session without an answer for so long no longer holds its place", 1, 100000
     )

@@ -23,6 +23,9 @@ def public_study(study: Study, qualification: Study | None) -> dict[str, Any]:
         "method": protocol.method,
         "consent": {"version": protocol.consent_version, "text": protocol.consent_text},
         "keep_days": protocol.keep_days,
+        "retainer": {"usd_cents": protocol.retainer_usd_cents, "minutes": protocol.retainer_minutes}
+        if protocol.retainer_usd_cents
+        else None,
         **_effort(protocol),
         "blocks": protocol.blocks,
         "feedback": protocol.feedback,

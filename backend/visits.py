@@ -16,7 +16,7 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
-from backend import control, replies, sampling, withdrawal
+from backend import control, replies, sampling, waiting, withdrawal
 from backend import session as sessions
 from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError
 from backend.protocol import Protocol
@@ -94,6 +94,33 @@ class Visits:
             "token": f"{session.id}.{secret}",
             "state": self._state(study, session, cursor),
         }
+
+    def wait(
+        self, study_name: str, panel: Mapping[str, str], qualification_token: str | None
+    ) -> dict[str, Any]:
+        """Begin to wait, paid, until the study is let go on.
+
+        Raises:
+            Conflict: `no_retainer`; as `open` where the person has taken part already.
+            NotAllowed: `not_qualified`; only who passed the study's qualification can wait.
+        """
+        study = self.study(study_name)
+        kept = self._kept(study, panel)
+        key = self._evaluator_key(study, kept)
+        self._previous_visit(study, key)
+        qualification = self._qualification_of(study)
+        if qualification is None or not self._has_passed(qualification, key, qualification_token):
+            raise NotAllowed("only who passed the test of this study can wait for it", code="not_qualified")
+        passed = self._session_of_token(qualification, qualification_token)
+        passed = passed or self._store.claimed(qualification.name, key)
+        return waiting.begin(self._store, study, passed, kept, self._clock().timestamp())
+
+    def sign(
+        self, study_name: str, wait_id: str, token: str, is_visible: bool, is_here: bool
+    ) -> dict[str, Any]:
+        """Take a sign of life of somebody who waits; `waiting.sign`."""
+        study, at = self.study(study_name), self._clock().timestamp()
+        return waiting.sign(self._store, study, wait_id, token, is_visible, is_here, at)
 
     def resume(self, session_id: str, token: str) -> dict[str, Any]:
         """Take the session over for another visit, and return where it stands."""

@@ -1,4 +1,4 @@
-"""Commands about people: `pause`, `resume`, and `retention`, which deletes what was kept long enough."""
+"""Commands about people: `pause`, `resume`, `call`, and `retention`, which forgets."""
 
 import click
 
@@ -21,6 +21,20 @@ def pause(world: World, name: str) -> None:
 def resume(world: World, name: str) -> None:
     """Let the study NAME go on after a pause."""
     _set_paused(world, name, False)
+
+
+@click.command()
+@click.argument("name")
+@store_options
+@pass_world
+def call(world: World, name: str) -> None:
+    """Start the study NAME: call those who wait for it, and let evaluators in."""
+    from backend.visits import utc_now
+    from backend.waiting import waiting_now
+
+    waiting = waiting_now(world.store, world.store.study(name).name, utc_now().timestamp())
+    _set_paused(world, name, False)
+    click.echo(f"{waiting} waiting evaluators are called")
 
 
 def _set_paused(world: World, name: str, is_to_pause: bool) -> None:

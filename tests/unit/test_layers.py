@@ -12,6 +12,7 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
     "answers", "scoring", "findings", "tables", "shown", "observer", "settling", "flashes", "reading.columns",
+    "retainer",
     "report", "report.wording", "report.parts", "report.found", "report.colours", "report.models",
     "report.comparisons", "report.chance", "report.exposures", "report.training", "report.precision",
     "report.images", "report.people", "report.settings", "report.compose", "report.leaderboard",
@@ -24,7 +25,7 @@ WORLD = {
     "parallel", "intake", "uniform", "masks", "masks.cache", "masks.luminance", "masks.phase",
     "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
     "panels", "photosensitivity",
-    "control", "withdrawal", "retention",
+    "control", "withdrawal", "retention", "waiting",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
     "reading.metrics", "report.directory", "report.thumbnails",
     "demo_images",
