@@ -84,7 +84,7 @@ function tiles() {
   /** @type {Record<string, {value: HTMLElement, more: HTMLElement, box: HTMLElement}>} */
   const boxes = {};
   const list = el("dl", { class: "tiles" });
-  for (const name of ["Finished", "Under way", "Median wage", "Owed so far", "Mistimed flashes", "Withdrawn"]) {
+  for (const name of ["Finished", "Under way", "Median wage", "Owed so far", "Waiting", "Mistimed flashes", "Withdrawn"]) {
     const value = el("span", { class: "value" });
     const more = el("span", { class: "quiet" });
     const box = el("div", {}, el("dt", {}, name), el("dd", {}, value, " ", more));
@@ -107,6 +107,8 @@ function tiles() {
       tell("Under way", `${sum("active")}`, sum("abandoned") ? `and ${sum("abandoned")} silent` : "");
       tell("Median wage", wage === null ? "–" : dollars(wage), wage === null ? "nobody has finished" : `an hour; the aim is ${dollars(data.target_wage_usd_cents_an_hour)}`);
       tell("Owed so far", dollars(data.owed_usd_cents), "to evaluators");
+      if (data.retainer) tell("Waiting", `${data.retainer.waiting}`, `${dollars(data.retainer.owed_usd_cents)} owed for it`);
+      boxes["Waiting"].box.hidden = !data.retainer;
       tell("Mistimed flashes", `${(100 * share).toFixed(1)}%`, `${responses} replaced`, data.method === "time");
       tell("Withdrawn", `${data.withdrawn.sessions}`, "answers deleted", data.withdrawn.sessions > 0);
     },
