@@ -9,6 +9,7 @@ from typing import Any
 _HOMES = {
     "score": "backend.notebook",
     "bootstrap": "backend.notebook",
+    "fit_psychometric": "backend.notebook",
     "StaircaseRule": "backend.staircase",
     "equilibrium_accuracy": "backend.staircase",
     "modal_exposure": "backend.staircase",

@@ -58,6 +58,14 @@ class Answers:
         return self.is_fake != self.said_fake
 
     @cached_property
+    def has_image(self) -> np.ndarray:
+        """Tell of each response whether it names its image."""
+        names = self.texts.get("stimulus")
+        if names is None:
+            return np.zeros(len(self), bool)
+        return (np.asarray(names.names, object) != "")[names.codes]
+
+    @cached_property
     def judges(self) -> "Judges":
         return Judges.of(self)
 
@@ -138,11 +146,11 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str) -> Answers:
     kept = ["model", "evaluator", *NAMES, *(["block"] if method == "time" else [])]
     for some in _batches(_checked(rows, method)):
         for name in kept:
-            texts[name].add([row.get(name) or "" if name in NAMES else row[name] for row in some])
+            texts[name].add([_text(row.get(name)) if name in NAMES else row[name] for row in some])
         columns["is_fake"] += [row["truth"] == FAKE for row in some]
         columns["said_fake"] += [row["response"] == FAKE for row in some]
         for name in NUMBERS:
-            columns[name] += [_number(row.get(name)) for row in some]
+            columns[name] += [_finite(row.get(name)) for row in some]
         if method == "time":
             columns["exposure_ms"] += [float(row["exposure_ms"]) for row in some]
     coded = {name: texts[name].coded() for name in kept}
@@ -211,12 +219,23 @@ def _checked(rows: Iterable[Mapping[str, Any]], method: str) -> Iterator[Mapping
 
 
 def _check_shown(number: int, row: Mapping[str, Any]) -> None:
-    if row.get("block") is None:
-        raise InvalidInput(f"row {number}: block must be a whole number (HYPE-time), not None")
+    block = row.get("block")
+    if block is None or block != block or block == "":
+        raise InvalidInput(f"row {number}: block must be a whole number (HYPE-time), not {block!r}")
     if not 0 < _number(row.get("exposure_ms")) < math.inf:
         raise InvalidInput(
             f"row {number}: exposure_ms must be a number above 0 (HYPE-time), not {row.get('exposure_ms')!r}"
         )
+
+
+def _text(value: Any) -> Any:
+    """Return a cell's text; empty where there is none, which data frames write as NaN."""
+    return "" if value is None or value != value else value
+
+
+def _finite(value: Any) -> float:
+    number = _number(value)
+    return number if math.isfinite(number) else math.nan
 
 
 def _number(value: Any) -> float:

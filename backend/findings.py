@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from backend.analysis import reliability
-from backend.analysis.chance import MARGIN, against_chance
+from backend.analysis.chance import CHANCE, MARGIN, against_chance
 from backend.analysis.checkpoints import progress
 from backend.analysis.comparisons import (
     Groups,
@@ -20,6 +20,7 @@ from backend.analysis.comparisons import (
     effect_sizes,
     equal_spread,
     games_howell,
+    pair_effects,
     welch,
 )
 from backend.analysis.costs import Costs
@@ -34,6 +35,7 @@ from backend.analysis.quality import evaluator_table
 from backend.analysis.ranks import with_metrics
 from backend.analysis.values import Values, values_by_model
 from backend.answers import Answers, some_of
+from backend.errors import InvalidInput
 from backend.scoring import groups_of, score_answers
 
 
@@ -50,6 +52,12 @@ class Question:
     """Accuracy (0 to 1) at which the psychometric function has its threshold."""
     seed: int = 0
     """Of the split halves and of the simulated data sets of the goodness of fit."""
+
+    def __post_init__(self):
+        if not 0 < self.margin < CHANCE:
+            raise InvalidInput(f"margin must be between 0 and 50 points of percent, not {self.margin:g}")
+        if not CHANCE / 100 < self.threshold_at < 1:
+            raise InvalidInput(f"threshold_at must be between 0.5 and 1, not {self.threshold_at:g}")
 
 
 def findings(answers: Answers, question: Question | None = None, **options: Any) -> dict[str, Any]:
@@ -111,14 +119,28 @@ def _model(answers: Answers, values: Values, model: str, level: float, asked: Qu
 def _between(groups: Groups, level: float) -> dict[str, Any]:
     """Return what is said between models besides the ANOVA and Tukey's pairs of the scores."""
     if not are_comparable(groups):
-        return {"effects": None, "equal_spread": None, "welch": None, "games_howell": []}
+        empty = dict.fromkeys(("anova_note", "effects", "equal_spread", "welch", "pairs_advised"))
+        return {**empty, "games_howell": [], "pair_effects": []}
     moments = Moments.of(groups)
+    spread = equal_spread(groups)
+    do_differ = spread is not None and spread["p"] < 1 - level
     return {
+        "anova_note": _anova_note(moments),
         "effects": effect_sizes(moments),
-        "equal_spread": equal_spread(groups),
+        "equal_spread": spread,
         "welch": welch(moments),
         "games_howell": games_howell(groups, level),
+        "pairs_advised": "games_howell" if do_differ else "tukey",
+        "pair_effects": pair_effects(groups, level),
     }
+
+
+def _anova_note(moments: Moments) -> str:
+    models, people = len(moments.sizes), int(moments.sizes.sum())
+    return (
+        f"the degrees of freedom are {models - 1} ({models} models less 1) and {people - models} ({people} "
+        f"evaluators less {models} models); not one model's evaluators less 1"
+    )
 
 
 def _classes(answers: Answers, options: Mapping[str, Any]) -> list[dict[str, Any]]:

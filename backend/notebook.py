@@ -1,18 +1,34 @@
-"""What notebooks call: scores of a file or of rows, and the bootstrap of a mean."""
+"""What notebooks call: scores of a file or of rows, the bootstrap of a mean, psychometric functions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from backend import scoring
+import numpy as np
+
 from backend.analysis import bootstrap as bootstraps
+from backend.analysis import psychometric
+from backend.analysis.chance import MARGIN
+from backend.answers import Answers, answers_of
 from backend.errors import InvalidInput
-from backend.responses import score_file
+from backend.findings import Question, findings
+from backend.reading.metrics import read_metrics
+from backend.responses import read_answers
+from backend.scoring import check_method, score_answers
+from backend.shown import as_exposed
 
 
 def score(
-    responses: str | PathLike | Iterable[Mapping[str, Any]], method: str | None = None, **options: Any
+    responses: str | PathLike | Iterable[Mapping[str, Any]],
+    method: str | None = None,
+    *,
+    full: bool = False,
+    metrics: str | PathLike | Mapping[str, Mapping[str, float]] | None = None,
+    margin: float = MARGIN,
+    threshold_at: float = psychometric.THRESHOLD_AT,
+    exposures: str = "nominal",
+    **options: Any,
 ) -> dict[str, Any]:
     """Return the scores of a responses file, or of rows given as mappings.
 
@@ -21,18 +37,29 @@ def score(
             for HYPE-time, `block` and `exposure_ms`.
         method: of rows: 'infinity' or 'time'; default, what their `method` says, else 'time' where
             they have exposures. A file tells its own.
+        full: with the key `findings`: what stands beside the scores in a results section.
+        metrics: automatic metrics to correlate with the scores, by metric and then by model, or the path
+            of a CSV (model, then one column a metric). Implies `full`.
+        margin: points of percent around 50% that count as indistinguishable, above 0 and below 50.
+        threshold_at: accuracy (0.5 to 1) at which the psychometric function has its threshold.
+        exposures: 'nominal', or 'shown' (HYPE-time; needs `frames` and `frame_ms`).
         **options: `iterations`, `seed`, `level`, `evaluators_drawn`; see `scoring.Options`.
 
     Returns:
-        Plain data: `models` best first with `score`, `std`, `ci` (percent or ms), `anova`, `pairs`.
+        Plain data: `models` best first with `score`, `std`, `ci` (percent or ms), `anova`, `pairs`;
+        docs/statistics.md tells what `findings` holds.
 
     Raises:
-        OpenhypeError: a bad row, or nothing to score.
+        OpenhypeError: a bad row, nothing to score, or an argument out of range.
     """
-    if isinstance(responses, (str, PathLike)):
-        return score_file(Path(responses), **options)
-    rows = responses.to_dict("records") if hasattr(responses, "to_dict") else list(responses)
-    return scoring.score(rows, method or _method(rows), **options)
+    is_full = full or metrics is not None
+    if exposures not in ("nominal", "shown"):
+        raise InvalidInput(f"exposures must be 'nominal' or 'shown', not {exposures!r}")
+    answers = as_exposed(_answers(responses, method, is_full or exposures == "shown"), exposures)
+    if not is_full:
+        return score_answers(answers, **options)
+    known = read_metrics(Path(metrics)) if isinstance(metrics, (str, PathLike)) else metrics or {}
+    return findings(answers, Question(known, margin=margin, threshold_at=threshold_at), **options)
 
 
 def bootstrap(values: Sequence[float], drawn: int | None = None, level: float = 0.95) -> bootstraps.Interval:
@@ -43,9 +70,10 @@ def bootstrap(values: Sequence[float], drawn: int | None = None, level: float = 
     Args:
         values: one number an evaluator, any unit; at least one.
         drawn: how many a resample draws; default, as many as there are.
-    """
-    import numpy as np
 
+    Raises:
+        OpenhypeError: no values, one that is not finite, or an argument out of range.
+    """
     values = list(values)
     count = len(values) if drawn is None else drawn
     found = bootstraps.exact(values, count, level)
@@ -53,6 +81,45 @@ def bootstrap(values: Sequence[float], drawn: int | None = None, level: float = 
         return found
     rng = np.random.default_rng(0)
     return bootstraps.monte_carlo(values, count, level, bootstraps.ITERATIONS, rng)
+
+
+def fit_psychometric(
+    exposure_ms: Sequence[float],
+    was_right: Sequence[bool],
+    *,
+    at: float = psychometric.THRESHOLD_AT,
+    guess: float = 0.5,
+    level: float = 0.95,
+    seed: int = 0,
+) -> psychometric.Fit:
+    """Return the psychometric function of one evaluator, fitted by maximum likelihood.
+
+    accuracy(t) = guess + (1 - guess - lapse) / (1 + (midpoint_ms / t)^slope); the lapse rate is fitted.
+    The threshold's interval is that of the profile likelihood, and the goodness of fit `p` compares the
+    deviance with that of 1,000 simulated data sets (Wichmann and Hill, 2001).
+
+    Args:
+        exposure_ms: shape (answers,), above 0.
+        was_right: shape (answers,), True or 1 where the answer was right.
+        at: accuracy (0 to 1) of the threshold, above `guess`.
+        guess: accuracy (0 to 1) of someone who sees nothing.
+        level: of the interval.
+        seed: of the simulated data sets.
+
+    Raises:
+        OpenhypeError: no answers, two lengths, an exposure not above 0, or an argument out of range.
+    """
+    trials = psychometric.Trials.of(np.asarray(exposure_ms, float), np.asarray(was_right))
+    return psychometric.fit(trials, at=at, guess=guess, level=level, rng=np.random.default_rng(seed))
+
+
+def _answers(responses: Any, method: str | None, details: bool) -> Answers:
+    if isinstance(responses, (str, PathLike)):
+        return read_answers(Path(responses), details)
+    rows = responses.to_dict("records") if hasattr(responses, "to_dict") else list(responses)
+    chosen = method or _method(rows)
+    check_method(chosen)
+    return answers_of(rows, chosen)
 
 
 def _method(rows: Sequence[Mapping[str, Any]]) -> str:

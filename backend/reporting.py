@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backend import __version__
 from backend.datadir import DataDir
@@ -22,6 +22,9 @@ from backend.report.parts import Report
 from backend.stores import Store
 from backend.withdrawal import sessions_of
 
+if TYPE_CHECKING:
+    from backend.findings import Question
+
 _UNTOLD = {
     "method", "title", "consent_text", "consent_version", "panel_parameters", "evaluator_parameter",
     "redirect_url",
@@ -35,9 +38,13 @@ class Asked:
 
     title: str = ""
     exposures: str = "nominal"
-    metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    question: "Question | None" = None
     options: Mapping[str, Any] = field(default_factory=dict)
     """Those of `scoring.Options`."""
+
+    @property
+    def metrics(self) -> Mapping[str, Mapping[str, float]]:
+        return self.question.metrics if self.question else {}
 
 
 def study_report(
@@ -49,12 +56,11 @@ def study_report(
         InvalidInput: a qualification, or no session is finished yet.
         NotInstalled: there is nothing to draw with.
     """
-    from backend.findings import Question
     from backend.results import study_findings
 
     drawing.check_plots()
     asked = asked or Asked()
-    found = study_findings(store, study, Question(metrics=asked.metrics), asked.exposures, **asked.options)
+    found = study_findings(store, study, asked.question, asked.exposures, **asked.options)
     pictures = thumbnails.thumbnails(data.images(study.name), images.pictured(Found(found)))
     about = _about(store, study, now)
     settings = [("exposures scored", asked.exposures)] if study.protocol.method == "time" else []
@@ -80,15 +86,14 @@ def file_report(path: Path, now: datetime, asked: Asked | None = None) -> Report
         NotFound, InvalidInput: as `responses.read_answers`.
         NotInstalled: there is nothing to draw with.
     """
-    from backend.findings import Question, findings
+    from backend.findings import findings
     from backend.responses import read_answers
-    from backend.shown import on_shown
+    from backend.shown import as_exposed
 
     drawing.check_plots()
     asked = asked or Asked()
-    answers = read_answers(path, details=True)
-    answers = on_shown(answers) if asked.exposures == "shown" else answers
-    found = findings(answers, Question(metrics=asked.metrics), **asked.options)
+    answers = as_exposed(read_answers(path, details=True), asked.exposures)
+    found = findings(answers, asked.question, **asked.options)
     study = [("exposures scored", asked.exposures)] if answers.method == "time" else []
     return compose(
         found,
@@ -110,7 +115,7 @@ def _about(store: Store, study: Study, now: datetime) -> About:
         if name not in _UNTOLD and value not in (None, "")
     ]
     return About(
-        title=f"{study.name}: {study.protocol.title}",
+        title=f"Results of {study.name}",
         source=f"study {study.name}",
         date=f"{now:%Y-%m-%d}",
         version=__version__,

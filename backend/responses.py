@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from backend.reading.columns import COLUMNS, LISTS, NUMBERS, WHOLE, number, whole
-from backend.shown import on_shown
+from backend.shown import as_exposed
 
 if TYPE_CHECKING:
     from backend.answers import Answers
@@ -79,7 +79,7 @@ def score_file(path: Path, exposures: str = "nominal", **options: Any) -> dict[s
     from backend.scoring import score_answers
 
     answers = read_answers(path, details=exposures == "shown")
-    return score_answers(on_shown(answers) if exposures == "shown" else answers, **options)
+    return score_answers(as_exposed(answers, exposures), **options)
 
 
 def _value(chunk: Any, i: int, column: str, text: str) -> Any:

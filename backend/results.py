@@ -12,7 +12,7 @@ from backend import __version__
 from backend.errors import InvalidInput
 from backend.records import Study
 from backend.session import is_scored, picture_of
-from backend.shown import on_shown
+from backend.shown import as_exposed
 from backend.stores import Store
 from backend.withdrawal import sessions_of, withdrawn
 
@@ -56,34 +56,11 @@ def version(store: Store, study: Study) -> str:
     return hashlib.sha256("\n".join(map(str, facts)).encode()).hexdigest()[:24]
 
 
-def study_scores(store: Store, study: Study, exposures: str = "nominal", **options: Any) -> dict[str, Any]:
-    """Return the scores of a study, as `scoring.score` gives them; arguments as `study_answers`."""
-    from backend.scoring import score_answers
-
-    return score_answers(study_answers(store, study, exposures), **options)
-
-
-def study_findings(
-    store: Store,
-    study: Study,
-    question: "Question | None" = None,
-    exposures: str = "nominal",
-    **options: Any,
-) -> dict[str, Any]:
-    """Return the findings of a study, as `findings.findings` gives them; arguments as `study_answers`."""
-    from backend.findings import findings
-
-    return findings(study_answers(store, study, exposures), question, **options)
-
-
-def study_answers(store: Store, study: Study, exposures: str = "nominal") -> "Answers":
-    """Return the answers of a study's finished sessions.
-
-    Args:
-        exposures: `nominal`, or `shown` (HYPE-time).
+def study_answers(store: Store, study: Study) -> "Answers":
+    """Return the answers of a study that are scored.
 
     Raises:
-        InvalidInput: a qualification, no session is finished yet, or shown exposures of HYPE-infinity.
+        InvalidInput: a qualification, or no session is finished yet.
     """
     from backend.answers import answers_of
 
@@ -94,5 +71,31 @@ def study_answers(store: Store, study: Study, exposures: str = "nominal") -> "An
             f"study {study.name} has no finished session yet; "
             f"`openhype status {study.name}` shows how far it is"
         )
-    answers = answers_of(study_rows(store, study), study.protocol.method)
-    return on_shown(answers) if exposures == "shown" else answers
+    return answers_of(study_rows(store, study), study.protocol.method)
+
+
+def study_scores(store: Store, study: Study, exposures: str = "nominal", **options: Any) -> dict[str, Any]:
+    """Return the scores of a study, as `scoring.score` gives them.
+
+    Args:
+        exposures: `nominal`, or `shown` (HYPE-time).
+
+    Raises:
+        InvalidInput: as `study_answers`, or shown exposures of HYPE-infinity.
+    """
+    from backend.scoring import score_answers
+
+    return score_answers(as_exposed(study_answers(store, study), exposures), **options)
+
+
+def study_findings(
+    store: Store,
+    study: Study,
+    question: "Question | None" = None,
+    exposures: str = "nominal",
+    **options: Any,
+) -> dict[str, Any]:
+    """Return the findings of a study, as `findings.findings` gives them; errors as `study_scores`."""
+    from backend.findings import findings
+
+    return findings(as_exposed(study_answers(store, study), exposures), question, **options)

@@ -13,11 +13,17 @@ if TYPE_CHECKING:
     from backend.answers import Answers
 
 
+def as_exposed(answers: "Answers", exposures: str) -> "Answers":
+    """Return the responses with exposures as asked for: `nominal`, or `shown` (`on_shown`)."""
+    return on_shown(answers) if exposures == "shown" else answers
+
+
 def on_shown(answers: "Answers") -> "Answers":
     """Return responses of HYPE-time with `exposure_ms` (ms) as shown: `frames` times `frame_ms`.
 
     Within an evaluator's block the refresh interval is that of its first response, since the
-    interval is measured anew where a display changed.
+    interval is measured anew where a display changed. Products are rounded to a millionth of a ms, without
+    the noise of floats that would take them off their common lattice.
 
     Raises:
         InvalidInput: HYPE-infinity, or a response does not tell its frames and their interval.
@@ -37,4 +43,4 @@ def on_shown(answers: "Answers") -> "Answers":
         )
     blocks = answers.judges.of_response.astype(np.int64) * (int(answers.block.max()) + 1) + answers.block
     _, first, block = np.unique(blocks, return_index=True, return_inverse=True)
-    return replace(answers, exposure_ms=frames * frame_ms[first][block])
+    return replace(answers, exposure_ms=np.round(frames * frame_ms[first][block], 6))

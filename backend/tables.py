@@ -11,12 +11,12 @@ def as_table(scores: Mapping[str, Any]) -> str:
     lines = [title[scores["method"]], *_columns(scores, unit)]
     anova = scores["anova"]
     if anova is not None:
-        lines.append(f"ANOVA: F({anova['df'][0]}, {anova['df'][1]}) = {anova['F']:.2f}, {_p(anova['p'])}")
+        lines.append(f"ANOVA: F({anova['df'][0]}, {anova['df'][1]}) = {anova['F']:.2f}, {p_text(anova['p'])}")
     for pair in scores["pairs"]:
         verdict = "apart" if pair["p"] < 1 - scores["settings"]["level"] else "not told apart"
         lines.append(
             f"{pair['a']} - {pair['b']}: {pair['difference']:.1f}{unit} "
-            f"[{pair['ci'][0]:.1f}, {pair['ci'][1]:.1f}], Tukey {_p(pair['p'])}: {verdict}"
+            f"[{pair['ci'][0]:.1f}, {pair['ci'][1]:.1f}], Tukey {p_text(pair['p'])}: {verdict}"
         )
     settings = scores["settings"]
     if settings["bootstrap"] != "exact":
@@ -40,5 +40,6 @@ def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
         yield "  ".join([*cells, f"{row['evaluators']:>10}", f"{row['responses']:>9}"])
 
 
-def _p(value: float) -> str:
+def p_text(value: float) -> str:
+    """Return a p-value as papers print it."""
     return "p < 0.0001" if value < 0.0001 else f"p = {value:.2g}"

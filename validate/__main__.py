@@ -1,21 +1,29 @@
 """`make validate`: compare with independent programs, print, write validate/results.json.
 
-Exit status 1 if one disagrees.
+Exit status 1 if one disagrees. `python -m validate statistics` runs those that are named, and leaves the
+other results as they are.
 """
 
+import argparse
 import json
 import sys
 from pathlib import Path
 
-from validate import masks
+from validate import masks, statistics
 
 RESULTS = Path(__file__).parent / "results.json"
+PARTS = {"masks": masks, "statistics": statistics}
 
 
 def main() -> int:
-    results, disagreements = {}, []
-    for run in (masks.run,):
-        for name, result in run().items():
+    parser = argparse.ArgumentParser(prog="python -m validate", description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(PARTS)}")
+    chosen = parser.parse_args().names
+    if unknown := set(chosen) - set(PARTS):
+        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    results, disagreements = json.loads(RESULTS.read_text()) if chosen else {}, []
+    for part in chosen or PARTS:
+        for name, result in PARTS[part].run().items():
             results[name] = result
             print(f"{name}: {result['value']:.3g} ({result['agrees_if']})", flush=True)  # noqa: T201
             if not result["agrees"]:

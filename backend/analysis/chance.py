@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from backend.errors import InvalidInput
+
 CHANCE = 50.0
 MARGIN = 5.0
 """Points of percent on either side of 50% that still count as indistinguishable."""
@@ -19,9 +21,15 @@ MARGIN = 5.0
 def against_chance(values: np.ndarray, level: float = 0.95, margin: float = MARGIN) -> dict[str, Any] | None:
     """Return both tests for the values (percent) of a model's evaluators.
 
-    None where there is one evaluator, or all agree: then no test exists.
+    Each model's test stands alone: p-values are not corrected for the number of models. None where there
+    is one evaluator, or all agree: then no test exists.
+
+    Raises:
+        InvalidInput: a margin that is not between 0 and 50 points.
     """
     count = len(values)
+    if not 0 < margin < CHANCE:
+        raise InvalidInput(f"the margin must be between 0 and 50 points of percent, not {margin:g}")
     if count < 2 or values.min() == values.max():
         return None
     error, df = float(values.std(ddof=1)) / math.sqrt(count), count - 1
@@ -35,8 +43,8 @@ def against_chance(values: np.ndarray, level: float = 0.95, margin: float = MARG
         "equivalence": {
             "margin": margin,
             "p": p_within,
-            "ci": [CHANCE + distance - half, CHANCE + distance + half],
-            "ci_level": 2 * level - 1,
+            "ci": [CHANCE + distance - half, CHANCE + distance + half] if level > 0.5 else None,
+            "ci_level": round(2 * level - 1, 12) if level > 0.5 else None,
         },
         "verdict": _verdict(p_above, p_within, p_below=1 - p_above, alpha=1 - level, margin=margin),
     }
@@ -45,7 +53,8 @@ def against_chance(values: np.ndarray, level: float = 0.95, margin: float = MARG
 def _verdict(p_above: float, p_within: float, p_below: float, alpha: float, margin: float) -> str:
     within = f"within {margin:g} points of 50%"
     if p_within < alpha:
-        return f"{within}" + (", and above it" if p_above < alpha else "")
+        side = ", and above it" if p_above < alpha else ", and below it" if p_below < alpha else ""
+        return within + side
     if p_above < alpha:
         return f"above 50%; not shown to be {within}"
     return "below 50%" if p_below < alpha else f"neither shown to be above 50% nor {within}"

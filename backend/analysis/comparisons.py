@@ -12,11 +12,13 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import fdtrc, gammaln, nctdtrinc, stdtr, stdtrit
+from scipy.special import chdtri, fdtrc, gammaln, nctdtrinc, stdtr, stdtrit
 
 from backend.analysis import studentized_range
 
 Groups = Mapping[str, np.ndarray]
+_FAR = 300.0
+"""A t beyond which the chi-squared part alone tells its noncentrality, to 0.03% of it."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,18 @@ def student(groups: Groups, level: float) -> dict[str, Any]:
     }
 
 
+def pair_effects(groups: Groups, level: float) -> list[dict[str, Any]]:
+    """Return the effect size of each pair, `effect` of `student` over the SDs of the two models alone.
+
+    A pair of models whose evaluators all agree has none and is left out.
+    """
+    return [
+        {"a": a, "b": b, **student({a: groups[a], b: groups[b]}, level)["effect"]}
+        for a, b in combinations(groups, 2)
+        if are_comparable({a: groups[a], b: groups[b]})
+    ]
+
+
 def _ranges(
     groups: Groups, moments: Moments, error: np.ndarray, df: np.ndarray, level: float
 ) -> Iterator[dict[str, Any]]:
@@ -182,8 +196,14 @@ def _variance(values: np.ndarray) -> float:
 
 
 def _noncentralities(t: float, df: float, level: float) -> list[float]:
-    tail = (1 - level) / 2
-    return [float(nctdtrinc(df, 1 - tail, t)), float(nctdtrinc(df, tail, t))]
+    """Return the noncentralities under which `t` is the upper and the lower quantile."""
+    if t < 0:
+        low, high = _noncentralities(-t, df, level)
+        return [-high, -low]
+    tails = (1 + level) / 2, (1 - level) / 2
+    if t > _FAR:
+        return [t * math.sqrt(float(chdtri(df, tail)) / df) for tail in tails]
+    return [float(nctdtrinc(df, tail, t)) for tail in tails]
 
 
 def _two_sided(t: float, df: float) -> float:

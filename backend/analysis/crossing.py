@@ -6,6 +6,7 @@ covariance between two of them, var(mean) = s^2 / n + c. An image j contributes 
 two evaluators' residuals on it: c = sum_j [(sum_i w_ij r_ij)^2 - sum_i (w_ij r_ij)^2] / (n (n - 1)),
 where w_ij is 1 over the number of answers of i, and r_ij is the answer's error (0 or 1) less the mean
 error on its side, real or fake. Where everybody saw other images, c is about 0.
+An answer that does not name its image counts as one to an image that nobody else saw.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from backend.answers import Answers, distinct
 
 @dataclass(frozen=True)
 class Crossed:
-    """What the evaluators and the images each add to the variance of a score (shares, 0 to 1)."""
+    """What the evaluators and the images each add to the variance of a score (a share, 0 to 1)."""
 
     mean: float
     of_evaluators: float
@@ -39,8 +40,10 @@ class Crossed:
 
 
 def crossed(answers: Answers, model: int) -> Crossed | None:
-    """Return the parts of a model's variance; None with one evaluator."""
+    """Return the parts of a model's variance; None with one evaluator, or where no image is named."""
     mine = answers.model.codes == model
+    if not answers.has_image[mine].any():
+        return None
     images, image = distinct(answers.texts["stimulus"].codes[mine], len(answers.texts["stimulus"].names))
     _, person = np.unique(answers.evaluator.codes[mine], return_inverse=True)
     wrong, is_fake = answers.was_wrong[mine].astype(float), answers.is_fake[mine]
@@ -51,13 +54,18 @@ def crossed(answers: Answers, model: int) -> Crossed | None:
     means = np.bincount(person, wrong) / seen
     side_errors = [wrong[is_fake == side].mean() if (is_fake == side).any() else 0.0 for side in (0, 1)]
     weighted = (wrong - np.where(is_fake, side_errors[1], side_errors[0])) / seen[person]
-    together = np.bincount(image, weighted, len(images)) ** 2 - np.bincount(image, weighted**2, len(images))
+    has_image = answers.has_image[mine]
+    image, person, weighted = image[has_image], person[has_image], weighted[has_image]
+    own, pair = np.unique(image * count + person, return_inverse=True)
+    own_sums = np.bincount(pair, weighted, len(own))
+    together = np.bincount(image, weighted, len(images)) ** 2
+    together -= np.bincount(own // count, own_sums**2, len(images))
     return Crossed(
         mean=float(means.mean()),
         of_evaluators=float(means.var(ddof=1)) / count,
         of_images=max(0.0, float(together.sum()) / (count * (count - 1))),
         evaluators=count,
-        images=len(images),
+        images=len(np.unique(image)),
         responses=len(wrong),
     )
 

@@ -4,12 +4,18 @@ A block's trials are taken in the order of `trial_index` where it is there, else
 is a trial at which the exposure turns from falling to rising or back; their mean leaves out the first,
 which tells where the staircase began (and one more where that leaves an odd number: Levitt, 1971, takes
 reversals in pairs).
+
+Not every evaluator's function reaches the accuracy of the threshold at the exposures shown. A mean over
+those whose does is a mean over the better evaluators. So the median over evaluators counts the others as
+beyond the longest exposure; it is the advised summary, and where half or more are beyond, the threshold
+of the pooled answers is.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import bdtr, stdtrit
 
 from backend.analysis import psychometric
 from backend.analysis.psychometric import Fit, Trials
@@ -58,22 +64,27 @@ def exposures_of(
         at: accuracy (0 to 1) of the threshold.
         rng: for the goodness of fit.
     """
-    rows, reversals, thresholds = [], [], []
+    rows, reversals, thresholds, trials = [], [], [], []
+    mine = np.flatnonzero(answers.model.codes == model)
+    longest = float(answers.exposure_ms[mine].max())
     for judge, some in _by_judge(answers):
         if answers.judges.model[judge] != model:
             continue
         reversal = _reversals(answers, some)
-        fit = _fit(answers, some, level, at, rng) if len(some) >= FEWEST_TRIALS else None
+        trials.append(_trials(answers, some))
+        fit = None
+        if len(some) >= FEWEST_TRIALS:
+            fit = psychometric.fit(trials[-1], at=at, level=level, rng=rng)
+            thresholds.append(fit.threshold_ms)
         name = answers.evaluator.names[answers.judges.evaluator[judge]]
         rows.append({"evaluator": name, "reversal_ms": reversal, "psychometric": fit and plain(fit)})
         reversals += [reversal] if reversal is not None else []
-        thresholds += [fit.threshold_ms] if fit and fit.threshold_ms else []
-    mine = np.flatnonzero(answers.model.codes == model)
+    everything = _trials(answers, mine)
     return {
         "reversal_ms": _mean(reversals, level),
-        "threshold_ms": {**_mean(thresholds, level), "at": at},
-        "pooled": plain(_fit(answers, mine, level, at, rng)),
-        "points": _points(answers, mine),
+        "threshold_ms": {**over_evaluators(thresholds, longest, level), "at": at},
+        "pooled": _pooled(everything, trials, level, at, rng),
+        "points": _points(everything),
         "evaluators": rows,
     }
 
@@ -91,17 +102,49 @@ def _reversals(answers: Answers, some: np.ndarray) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _fit(answers: Answers, some: np.ndarray, level: float, at: float, rng: np.random.Generator) -> Fit:
-    trials = Trials.of(answers.exposure_ms[some], ~answers.was_wrong[some])
-    return psychometric.fit(trials, at=at, level=level, rng=rng)
+def over_evaluators(thresholds: Sequence[float | None], longest_ms: float, level: float) -> dict[str, Any]:
+    """Return median and mean of evaluators' thresholds (ms), those beyond `longest_ms` counted as such.
+
+    `median_ci` is the interval between two order statistics, whose coverage is that of the binomial
+    distribution and at least `level`; an end that is beyond is None, and so is the median. `mean` and
+    `ci` are over the `evaluators` who are not beyond, and so are too low where any is.
+    """
+    reached = sorted(ms for ms in thresholds if ms is not None and ms <= longest_ms)
+    count, beyond = len(thresholds), len(thresholds) - len(reached)
+    ranked = [*reached, *[None] * beyond]
+    middle = ranked[(count - 1) // 2 : count // 2 + 1]
+    is_known = bool(middle) and None not in middle
+    # k is the largest rank from either end with P(fewer than k of n below the median) within the tail
+    k = int(np.searchsorted(bdtr(np.arange(count), count, 0.5), (1 - level) / 2, side="right"))
+    return {
+        **_mean(reached, level),
+        "median": sum(middle) / len(middle) if is_known else None,
+        "median_ci": [ranked[k - 1], ranked[count - k]] if k else None,
+        "fitted": count,
+        "beyond": beyond,
+        "advised": "median" if is_known else "pooled",
+    }
 
 
-def _points(answers: Answers, some: np.ndarray) -> list[dict[str, Any]]:
+def _trials(answers: Answers, some: np.ndarray) -> Trials:
+    return Trials.of(answers.exposure_ms[some], ~answers.was_wrong[some])
+
+
+def _pooled(
+    everything: Trials, by_evaluator: list[Trials], level: float, at: float, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return the fit to all answers; `ci` is over evaluators, `ci_of_answers` takes answers for apart."""
+    fit = psychometric.fit(everything, at=at, level=level, rng=rng)
+    over = psychometric.interval_over_evaluators(fit, by_evaluator, level)
+    row = plain(fit)
+    return {**row, "ci": over and [*over], "ci_of_answers": row["ci"]}
+
+
+def _points(trials: Trials) -> list[dict[str, Any]]:
     """Return how many answers were right at each exposure."""
-    trials = Trials.of(answers.exposure_ms[some], ~answers.was_wrong[some])
     return [
-        {"exposure_ms": float(np.exp(log_ms)), "right": int(right), "total": int(total)}
-        for log_ms, right, total in zip(trials.log_ms, trials.right, trials.total, strict=True)
+        {"exposure_ms": ms, "right": int(right), "total": int(total)}
+        for ms, right, total in zip(trials.exposure_ms.tolist(), trials.right, trials.total, strict=True)
     ]
 
 
@@ -117,7 +160,7 @@ def _mean(values: list[float], level: float) -> dict[str, Any]:
     return {"mean": float(numbers.mean()), "ci": ci, "evaluators": len(numbers)}
 
 
-def _by_judge(answers: Answers):
+def _by_judge(answers: Answers) -> Iterator[tuple[int, np.ndarray]]:
     """Yield (judge, places of the judge's responses)."""
     judge = answers.judges.of_response
     order = np.argsort(judge, kind="stable")

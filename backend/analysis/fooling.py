@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
-from backend.answers import Answers, distinct
+from backend.answers import Answers, distinct, some_of
 
 COLUMNS = ("model", "generated", "image_path", "number_guesses", "number_guesses_generated", "soft_label",
            "error", "ci")  # fmt: skip
@@ -22,6 +22,10 @@ def image_table(answers: Answers, level: float = 0.95) -> list[dict[str, Any]]:
     `error` and `ci` are shares (0 to 1); the interval is Clopper and Pearson's (1934) for one image's
     judgements. The share regresses to the mean: of many images judged by few, the extremes are partly luck.
     """
+    if not answers.has_image.all():
+        answers = some_of(answers, answers.has_image)
+    if not len(answers):
+        return []
     stimulus = answers.texts["stimulus"]
     models = len(answers.model.names)
     codes = (stimulus.codes.astype(np.int64) * models + answers.model.codes) * 2 + answers.is_fake
@@ -46,5 +50,4 @@ def image_table(answers: Answers, level: float = 0.95) -> list[dict[str, Any]]:
             "ci": [float(low[i]), float(high[i])],
         }
         for i in order
-        if stimulus.names[name[i]]
     ]

@@ -2,7 +2,8 @@
 
 The percentile bootstrap takes the evaluators' own spread for that of the people they stand for, and
 their mean for normal: with n evaluators its 95% interval covers about 2 F(1.96 sqrt((n-1)/n)) - 1 (F of
-Student's t with n - 1 degrees of freedom): 94% with 30, 90% with 10, 85% with 5, and less near 0.
+Student's t with n - 1 degrees of freedom): 94% with 30, 90% with 10, 85% with 5, and less where evaluators
+differ lopsidedly or err a few times in all. `python -m validate.coverage` holds both intervals to that.
 
 For shares, the interval here is Wilson's (1927), with Student's quantile for the normal one and with
 the sample size that a simple random sample would need for the variance that the evaluators show (Korn
@@ -19,8 +20,8 @@ from scipy.special import ndtri, stdtr, stdtrit
 
 COVERS_WELL = 0.94
 """Expected coverage below which the percentile interval of 95% is said to be too narrow."""
-FEW_ERRORS = 2.0
-"""Wrong (or right) answers an evaluator, below which the mean is too skewed for the percentile method."""
+FEW_ANSWERS = 10
+"""Wrong (or right) answers in all, below which their mean is too lopsided for the percentile method."""
 
 
 @dataclass(frozen=True)
@@ -77,19 +78,19 @@ def better_interval(values: np.ndarray, responses: int, method: str, level: floa
     covers = percentile_coverage(len(values), level)
     if method == "time":
         low, high = student(spread_of(values, responses), level)
-        is_skewed = False
+        rarer = math.inf
     else:
         low, high = (100 * end for end in wilson(spread_of(values / 100, responses), level))
-        rarer = min(values.mean(), 100 - values.mean()) / 100
-        is_skewed = rarer * responses / len(values) < FEW_ERRORS
+        rarer = min(values.mean(), 100 - values.mean()) / 100 * responses
     reasons = []
     if covers < COVERS_WELL - 0.95 + level:
         reasons.append(
             f"the percentile interval of {len(values)} evaluators covers about {100 * covers:.1f}%, not "
             f"{100 * level:g}%"
         )
-    if is_skewed:
-        reasons.append("the error rate is too near its end for the percentile method")
+    if round(rarer, 6) < FEW_ANSWERS:
+        kind = "wrong" if values.mean() < 50 else "right"
+        reasons.append(f"{rarer:.0f} {kind} answers in all are too few for the percentile method")
     return {
         "ci": [low, high],
         "method": "student" if method == "time" else "wilson",

@@ -3,16 +3,23 @@
 accuracy(t) = guess + (1 - guess - lapse) / (1 + (midpoint / t)^slope), the logistic on log t, as in
 `observer.PsychometricObserver`; `guess` is 0.5 where the task is real or fake, half and half; `lapse` is
 fitted and takes in pictures that nobody can tell at any exposure. The threshold is the exposure at which
-accuracy reaches a stated value. Intervals are those of the profile likelihood, the goodness of fit is
-the deviance against simulated answers of the fitted function (Wichmann and Hill, 2001).
+accuracy reaches a stated value.
+
+The interval of one evaluator's threshold is that of the profile likelihood, which takes answers for
+independent. Answers of several evaluators are not: they come in people, and the interval of a pooled
+threshold is that of the sandwich of Huber (1967), summed by evaluator, with Student's quantile. The
+goodness of fit is the deviance against answers simulated from the fitted function (Wichmann and Hill,
+2001), each less what a refit of the free parameters would take off it, to the second order; without
+that, fits look better than they are.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.special import expit, logit, xlogy
+from scipy.special import chdtri, expit, logit, stdtrit, xlogy
 
 from backend.errors import InvalidInput
 
@@ -22,15 +29,25 @@ _LAPSES = (0.0, 0.45)
 _REACH = math.log(30.0)
 """Midpoint and threshold are sought within 30 times the exposures shown, on either side."""
 _SIMULATED = 1000
+_STEPS = 200
+"""Of a descent, at most."""
+_SMALLEST = 1e-9
+"""Accuracies are kept this far from 0 and 1, and log likelihoods are known to it."""
+_CLOSE = 1e-4
+"""On the logarithm of ms: how closely the ends of an interval are sought."""
 
 
 @dataclass(frozen=True)
 class Trials:
     """Answers counted by exposure; arrays of shape (exposures,)."""
 
-    log_ms: np.ndarray
+    exposure_ms: np.ndarray
     right: np.ndarray
     total: np.ndarray
+
+    @cached_property
+    def log_ms(self) -> np.ndarray:
+        return np.log(self.exposure_ms)
 
     @classmethod
     def of(cls, exposure_ms: np.ndarray, was_right: np.ndarray) -> "Trials":
@@ -52,7 +69,7 @@ class Trials:
         if not np.isin(was_right, (0, 1)).all():
             raise InvalidInput("every answer must be right (1, True) or wrong (0, False)")
         exposures, place = np.unique(exposure_ms, return_inverse=True)
-        return cls(np.log(exposures), np.bincount(place, was_right.astype(float)), np.bincount(place))
+        return cls(exposures, np.bincount(place, was_right.astype(float)), np.bincount(place))
 
 
 @dataclass(frozen=True)
@@ -68,10 +85,11 @@ class Fit:
     threshold_ms: float | None
     """None where accuracy levels off below `at`."""
     ci: tuple[float | None, float | None] | None
-    """Of the threshold (ms), by profile likelihood; an open end is None. None where none was asked for."""
+    """Of the threshold (ms); an open end is None. None where none was asked for."""
     deviance: float
     p: float | None
-    """Share of data sets simulated from the fit whose deviance is as large; small is a bad fit."""
+    """Share of data sets simulated from the fit that fit as badly; small is a bad fit. None where none was
+    asked for, or there are no more exposures than free parameters."""
     log_likelihood: float
     trials: int
 
@@ -97,8 +115,10 @@ def fit(
         rng: draws the data sets that the deviance is compared with; None for no comparison.
 
     Raises:
-        InvalidInput: `guess` is not from 0 to under 1, or `at` not between it and 1.
+        InvalidInput: `guess` is not from 0 to under 1, `at` not between it and 1, or `level` not from 0 to 1.
     """
+    if level is not None and not 0 < level < 1:
+        raise InvalidInput(f"level must be between 0 and 1, such as 0.95, not {level}")
     if not 0 <= guess < 1:
         raise InvalidInput(f"guess must be from 0 to below 1, not {guess}")
     if not guess < at < 1:
@@ -106,14 +126,12 @@ def fit(
     low, high = trials.log_ms.min() - _REACH, trials.log_ms.max() + _REACH
     lapses = (_LAPSES[0], min(_LAPSES[1], 0.9 * (1 - guess)))
     bounds = [(low, high), _SLOPES, lapses]
-    best, cost = _minimum(
-        lambda x: _cost(trials, guess, x[0], x[1], x[2]), bounds, _starts(trials, guess, bounds)
-    )
-    midpoint, log_slope, lapse = best
+    best, cost = _minimum(lambda x: _slopes(trials, guess, x), trials, bounds, _starts(trials, guess, bounds))
+    midpoint, log_slope, lapse = best.tolist()
     reached = (at - guess) / (1 - guess - lapse)
     threshold = midpoint + float(logit(reached)) / math.exp(log_slope) if reached < 1 else None
-    found = expit(math.exp(log_slope) * (trials.log_ms - midpoint))
-    accuracy = guess + (1 - guess - lapse) * found
+    accuracy, slopes = _slopes(trials, guess, best)
+    is_free = np.array([low < x < high for x, (low, high) in zip(best, bounds, strict=True)])
     deviance = float(_deviance(trials.right, trials.total, accuracy))
     return Fit(
         midpoint_ms=math.exp(midpoint),
@@ -124,26 +142,15 @@ def fit(
         threshold_ms=None if threshold is None else math.exp(threshold),
         ci=None if level is None else _interval(trials, guess, at, best, cost, threshold, level, (low, high)),
         deviance=deviance,
-        p=None if rng is None else _goodness(trials, accuracy, deviance, rng),
+        p=None if rng is None else _goodness(trials, accuracy, slopes[:, is_free], deviance, rng),
         log_likelihood=-cost,
         trials=int(trials.total.sum()),
     )
 
 
-def _cost(
-    trials: Trials, guess: float, midpoint: float, log_slope: float, lapse: float
-) -> tuple[float, np.ndarray]:
-    """Return the negative log likelihood and its gradient by (midpoint, log slope, lapse)."""
-    slope = math.exp(log_slope)
-    z = slope * (trials.log_ms - midpoint)
-    rise = expit(z)
-    span = 1 - guess - lapse
-    accuracy = np.clip(guess + span * rise, 1e-9, 1 - 1e-9)
-    wrong = trials.total - trials.right
-    value = -float(trials.right @ np.log(accuracy) + wrong @ np.log1p(-accuracy))
-    outer = wrong / (1 - accuracy) - trials.right / accuracy
-    by_z = outer * span * rise * (1 - rise)
-    return value, np.array([-slope * by_z.sum(), by_z @ z, -(outer @ rise)])
+def _cost(trials: Trials, accuracy: np.ndarray) -> float:
+    """Return the negative log likelihood."""
+    return -float(trials.right @ np.log(accuracy) + (trials.total - trials.right) @ np.log1p(-accuracy))
 
 
 def _starts(trials: Trials, guess: float, bounds: list[tuple[float, float]]) -> list[np.ndarray]:
@@ -155,37 +162,81 @@ def _starts(trials: Trials, guess: float, bounds: list[tuple[float, float]]) -> 
         for log_slope in np.log([1.0, 3.0, 9.0])
         for lapse in (0.02, 0.1, min(0.3, bounds[2][1]))
     ]
-    costs = [_cost(trials, guess, *point)[0] for point in grid]
+    costs = [_cost(trials, _slopes(trials, guess, point)[0]) for point in grid]
     return [grid[i] for i in np.argsort(costs)[:2]]
 
 
 def _minimum(
-    cost: Callable, bounds: list[tuple[float, float]], starts: list[np.ndarray]
+    curve: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    trials: Trials,
+    bounds: list[tuple[float, float]],
+    starts: list[np.ndarray],
 ) -> tuple[np.ndarray, float]:
-    from scipy.optimize import minimize
+    """Return the parameters of the least cost within bounds, and the cost.
 
-    found = [minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds) for start in starts]
-    best = min(found, key=lambda one: one.fun)
-    return best.x, float(best.fun)
+    Fisher scoring with the damping of Levenberg and Marquardt: a dozen steps of two or three parameters,
+    for which a general optimiser spends most of its time on itself.
+
+    Args:
+        curve: gives accuracy and its derivatives by the parameters.
+    """
+    low, high = np.array(bounds).T
+    found = [_descended(curve, trials, low, high, np.clip(start, low, high)) for start in starts]
+    return min(found, key=lambda one: one[1])
+
+
+def _descended(
+    curve: Callable, trials: Trials, low: np.ndarray, high: np.ndarray, x: np.ndarray
+) -> tuple[np.ndarray, float]:
+    accuracy, slopes = curve(x)
+    cost, damping = _cost(trials, accuracy), 1e-3
+    for _ in range(_STEPS):
+        weights = 1 / (accuracy * (1 - accuracy))
+        down = ((trials.right - trials.total * accuracy) * weights) @ slopes
+        information = slopes.T @ (slopes * (trials.total * weights)[:, None])
+        is_free = np.where(down > 0, x < high, x > low)
+        if not is_free.any():
+            break
+        kept = information[np.ix_(is_free, is_free)]
+        scale = np.diag(kept) + _SMALLEST
+        while True:
+            there = x.copy()
+            there[is_free] += np.linalg.solve(kept + np.diag(damping * scale), down[is_free])
+            there = np.clip(there, low, high)
+            accuracy, slopes = curve(there)
+            lower = _cost(trials, accuracy)
+            if lower <= cost or damping > 1e8:
+                break
+            damping *= 5
+        gain = cost - lower
+        if gain < 0:
+            break
+        x, cost, damping = there, lower, max(damping / 10, 1e-9)
+        if gain < _SMALLEST:
+            break
+    return x, cost
 
 
 def _profile(trials: Trials, guess: float, at: float, start: np.ndarray) -> Callable[[float], float]:
     """Return the least cost at a given log threshold, as a function; each search starts at the last end."""
     lapses = (_LAPSES[0], min(_LAPSES[1], (1 - at) * 0.999))
-    state = np.array([start[1], min(start[2], lapses[1])])
+    starts = [np.array([start[1], min(start[2], lapses[1])]), np.array([math.log(3.0), lapses[1] / 4])]
 
     def least(threshold: float) -> float:
-        def cost(x: np.ndarray) -> tuple[float, np.ndarray]:
+        def curve(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             span = 1 - guess - x[1]
             reached = (at - guess) / span
             shift = float(logit(reached)) / math.exp(x[0])
-            value, slopes = _cost(trials, guess, threshold - shift, x[0], x[1])
+            accuracy, slopes = _slopes(trials, guess, np.array([threshold - shift, x[0], x[1]]))
             by_lapse = 1 / (span * (1 - reached)) / math.exp(x[0])
-            return value, np.array([slopes[1] + slopes[0] * shift, slopes[2] - slopes[0] * by_lapse])
+            by_midpoint, by_slope, by_own_lapse = slopes.T
+            return accuracy, np.stack(
+                [by_slope + by_midpoint * shift, by_own_lapse - by_midpoint * by_lapse], axis=1
+            )
 
-        nonlocal state
-        best = _minimum(cost, [_SLOPES, lapses], [state, np.array([math.log(3.0), lapses[1] / 4])])
-        state = best[0]
+        nonlocal starts
+        best = _minimum(curve, trials, [_SLOPES, lapses], starts)
+        starts = [best[0]]
         return best[1]
 
     return least
@@ -202,40 +253,63 @@ def _interval(
     reach: tuple[float, float],
 ) -> tuple[float | None, float | None]:
     """Return the thresholds at which twice the log likelihood has fallen by chi-squared's quantile."""
-    from scipy.special import chdtri
-
-    limit = cost + float(chdtri(1, 1 - level)) / 2
-    ends = []
-    for end, sign in zip(reach, (-1, 1), strict=True):
+    limit = math.sqrt(float(chdtri(1, 1 - level)))
+    is_open = threshold is None
+    if is_open:  # from the likeliest of those that would be reached
         least = _profile(trials, guess, at, best)
-        inside = threshold if threshold is not None else reach[1]
-        inside = min(max(inside, reach[0]), reach[1])
-        if threshold is None and sign > 0:
-            ends.append(None)
-            continue
-        ends.append(_crossing(least, inside, end, limit, sign))
-    return ends[0], ends[1]
+        threshold = min(np.linspace(trials.log_ms.min(), reach[1], 16).tolist(), key=least)
+    inside = min(max(threshold, reach[0]), reach[1])
+
+    def end(sign: int) -> float | None:
+        least = _profile(trials, guess, at, best)
+        return _crossing(lambda x: math.sqrt(max(0.0, 2 * (least(x) - cost))) - limit, inside, sign, reach)
+
+    return end(-1), None if is_open else end(1)
 
 
 def _crossing(
-    least: Callable[[float], float], inside: float, end: float, limit: float, sign: int
+    excess: Callable[[float], float], inside: float, sign: int, reach: tuple[float, float]
 ) -> float | None:
-    """Return the exposure (ms) between `inside` and `end` where the profile crosses `limit`, or None."""
-    step, here = 0.1, inside
+    """Return the exposure (ms) beyond `inside` from which `excess` is above 0; None if it is out of reach.
+
+    The root of twice the log likelihood lost is nearly a straight line, so that false position (with
+    the Illinois rule) needs few steps.
+    """
+    here, at_here, step = inside, excess(inside), 0.1
+    if at_here > 0:
+        return math.exp(inside)
     while True:
         there = here + sign * step
-        if sign * (there - end) >= 0:
+        if not reach[0] < there < reach[1]:
             return None
-        if least(there) > limit:
+        at_there = excess(there)
+        if at_there > 0:
             break
-        here, step = there, step * 1.6
-    for _ in range(14):
-        middle = (here + there) / 2
-        if least(middle) > limit:
-            there = middle
+        here, at_here, step = there, at_there, step * 1.6
+    last = 0
+    while abs(there - here) > _CLOSE:
+        middle = there - at_there * (there - here) / (at_there - at_here)
+        found = excess(middle)
+        if abs(found) < _CLOSE:
+            return math.exp(middle)
+        if found > 0:
+            there, at_there = middle, found
+            at_here *= 0.5 if last > 0 else 1
         else:
-            here = middle
+            here, at_here = middle, found
+            at_there *= 0.5 if last < 0 else 1
+        last = 1 if found > 0 else -1
     return math.exp((here + there) / 2)
+
+
+def _slopes(trials: Trials, guess: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return accuracy (exposures,) and its derivatives by midpoint, log slope, lapse (exposures, 3)."""
+    slope, span = math.exp(x[1]), 1 - guess - x[2]
+    z = slope * (trials.log_ms - x[0])
+    rise = expit(z)
+    by_z = span * rise * (1 - rise)
+    accuracy = np.clip(guess + span * rise, _SMALLEST, 1 - _SMALLEST)
+    return accuracy, np.stack([-slope * by_z, z * by_z, -rise], axis=1)
 
 
 def _deviance(right: np.ndarray, total: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
@@ -245,7 +319,51 @@ def _deviance(right: np.ndarray, total: np.ndarray, accuracy: np.ndarray) -> np.
     return 2 * terms.sum(axis=-1)
 
 
-def _goodness(trials: Trials, accuracy: np.ndarray, deviance: float, rng: np.random.Generator) -> float:
+def _goodness(
+    trials: Trials, accuracy: np.ndarray, slopes: np.ndarray, deviance: float, rng: np.random.Generator
+) -> float | None:
+    """Return the share of simulated data sets whose deviance, refitted, is as large.
+
+    A refit takes s' I^-1 s off the deviance, with s the score and I the information of the free
+    parameters at the fit, up to terms of a higher order.
+    """
+    if len(accuracy) <= slopes.shape[1]:
+        return None
     drawn = rng.binomial(trials.total, accuracy, (_SIMULATED, len(accuracy)))
-    beyond = _deviance(drawn, trials.total, accuracy) >= deviance
+    variance = accuracy * (1 - accuracy)
+    scores = (drawn - trials.total * accuracy) / variance @ slopes
+    information = slopes.T @ (slopes * (trials.total / variance)[:, None])
+    taken_off = np.einsum("si,ij,sj->s", scores, np.linalg.pinv(information, hermitian=True), scores)
+    beyond = _deviance(drawn, trials.total, accuracy) - taken_off >= deviance - _SMALLEST
     return float((beyond.sum() + 1) / (_SIMULATED + 1))
+
+
+def interval_over_evaluators(
+    found: Fit, by_evaluator: Sequence[Trials], level: float
+) -> tuple[float, float] | None:
+    """Return the interval (ms) of the threshold of a fit to all answers of two evaluators or more.
+
+    None where the threshold is not reached, or the answers do not tell its variance.
+    """
+    if found.threshold_ms is None or len(by_evaluator) < 2:
+        return None
+    x = np.array([math.log(found.midpoint_ms), math.log(found.slope), found.lapse])
+    is_free = np.array([True, _SLOPES[0] < x[1] < _SLOPES[1], x[2] > _LAPSES[0]])
+    scores, information = [], np.zeros((3, 3))
+    for trials in by_evaluator:
+        accuracy, slopes = _slopes(trials, found.guess, x)
+        variance = accuracy * (1 - accuracy)
+        scores.append((trials.right - trials.total * accuracy) / variance @ slopes)
+        information += slopes.T @ (slopes * (trials.total / variance)[:, None])
+    span = 1 - found.guess - found.lapse
+    reached = (found.at - found.guess) / span
+    by_x = np.array([1.0, -float(logit(reached)) / found.slope, 1 / (span * (1 - reached)) / found.slope])
+    kept = information[np.ix_(is_free, is_free)]
+    if np.linalg.cond(kept) > 1e12:
+        return None
+    # the change of the log threshold that each evaluator makes
+    influence = np.array(scores)[:, is_free] @ np.linalg.solve(kept, by_x[is_free])
+    people = len(by_evaluator)
+    error = math.sqrt(float((influence**2).sum()) * people / (people - 1))
+    half = float(stdtrit(people - 1, (1 + level) / 2)) * error
+    return found.threshold_ms * math.exp(-half), found.threshold_ms * math.exp(half)

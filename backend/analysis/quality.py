@@ -14,6 +14,7 @@ from backend.answers import Answers
 
 FAST_MS = 300.0
 """Answers within this time of the picture can hardly have followed from it."""
+_NO_TIMES = {"rt_median_ms": None, "rt_total_ms": None, "fast": None}
 
 
 def evaluator_table(answers: Answers, values: dict[str, Values]) -> list[dict[str, Any]]:
@@ -22,11 +23,11 @@ def evaluator_table(answers: Answers, values: dict[str, Values]) -> list[dict[st
     Shares are 0 to 1, times in ms. `z` is the distance of the evaluator's value from the mean of the
     model's others, in their SDs. `agreement` is the mean share of the others who gave the evaluator's
     answer to the same image, less what it would be had the evaluator's answers been dealt out at random.
-    `guessing_p` is the chance of being right as often or more by tossing a coin.
+    `guessing_p` is the chance of being right as often or more by tossing a coin. What cannot be told is None.
     """
     judges = answers.judges
     places = np.arange(len(judges.model))
-    others = _agreement(answers) if "stimulus" in answers.texts else np.full(len(places), np.nan)
+    others = _agreement(answers) if answers.has_image.any() else np.full(len(places), np.nan)
     times = _times(answers) if "rt" in answers.numbers else {}
     said_fake = judges.fakes - judges.wrong_fakes + judges.wrong_reals
     rows = []
@@ -47,7 +48,7 @@ def evaluator_table(answers: Answers, values: dict[str, Values]) -> list[dict[st
                     "z": _z(numbers, i),
                     "agreement": None if np.isnan(others[judge]) else float(others[judge]),
                     "guessing_p": float(bdtrc(right - 1, seen, 0.5)) if right else 1.0,
-                    **times.get(int(judge), {}),
+                    **times.get(int(judge), _NO_TIMES),
                 }
             )
     return rows
@@ -69,12 +70,14 @@ def _agreement(answers: Answers) -> np.ndarray:
     models = len(answers.model.names)
     images = answers.texts["stimulus"].codes.astype(np.int64) * models + answers.model.codes
     _, image = np.unique(images, return_inverse=True)
-    said = answers.said_fake.astype(float)
-    seen, fakes = np.bincount(image), np.bincount(image, said)
-    is_shared = (seen[image] > 1) & (np.asarray(answers.texts["stimulus"].names, object)[
-        answers.texts["stimulus"].codes] != "")  # fmt: skip
-    judge, image, said = answers.judges.of_response[is_shared], image[is_shared], said[is_shared]
-    of_others = (fakes[image] - said) / (seen[image] - 1)
+    judge, said = answers.judges.of_response, answers.said_fake.astype(float)
+    # what others said of an image: all that was said of it, less what the judge said, once or more
+    _, own = np.unique(image * len(answers.judges.model) + judge, return_inverse=True)
+    seen = np.bincount(image)[image] - np.bincount(own)[own]
+    fakes = np.bincount(image, said)[image] - np.bincount(own, said)[own]
+    is_shared = (seen > 0) & answers.has_image
+    judge, said = judge[is_shared], said[is_shared]
+    of_others = fakes[is_shared] / seen[is_shared]
     size = len(answers.judges.model)
     with np.errstate(invalid="ignore", divide="ignore"):
         count = np.bincount(judge, minlength=size)

@@ -34,14 +34,17 @@ def with_metrics(
 
     Args:
         scores: by model.
-        metrics: by metric, then by model.
+        metrics: by metric, then by model; NaN is a metric that the model has not.
+
+    Each row also names the models `without` the metric.
     """
     found = []
     for metric, values in metrics.items():
-        shared = [model for model in scores if model in values]
+        shared = [model for model in scores if math.isfinite(values.get(model, math.nan))]
         row = spearman([scores[model] for model in shared], [values[model] for model in shared])
         empty = {"rho": None, "p": None, "p_exact": None, "models": len(shared)}
-        found.append({"metric": metric, **(row or empty)})
+        without = [model for model in scores if model not in shared]
+        found.append({"metric": metric, **(row or empty), "without": without})
     return found
 
 

@@ -2,7 +2,8 @@
 
 Evaluators are split at random into halves many times; the halves' means are correlated over what is
 compared (models, or images), and the correlation is stepped up to the full number of evaluators by the
-formula of Spearman and Brown (1910): 2 r / (1 + r).
+formula of Spearman and Brown (1910): 2 r / (1 + r). Halves that disagree (r below 0) have no reliability
+that could be stepped up, and the formula would blow their noise up to minus infinity: `full` is None then.
 """
 
 from collections.abc import Sequence
@@ -44,7 +45,9 @@ def of_images(
     Images judged in one half only are left out of a split. None where fewer than three images can be
     compared, or no image was judged by two evaluators.
     """
-    mine = answers.model.codes == model
+    mine = (answers.model.codes == model) & answers.has_image
+    if not mine.any():
+        return None
     images, image = distinct(answers.texts["stimulus"].codes[mine], len(answers.texts["stimulus"].names))
     people, person = np.unique(answers.evaluator.codes[mine], return_inverse=True)
     wrong = answers.was_wrong[mine].astype(float)
@@ -78,4 +81,4 @@ def _summary(correlations: np.ndarray) -> dict[str, Any] | None:
     if not len(correlations):
         return None
     r = float(correlations.mean())
-    return {"half": r, "full": 2 * r / (1 + r) if r > -1 else None, "splits": len(correlations)}
+    return {"half": r, "full": 2 * r / (1 + r) if r >= 0 else None, "splits": len(correlations)}

@@ -27,6 +27,20 @@ _TITLE = click.option("--title", default="", help="Of the page.")
     metavar="FILE",
     help="CSV of automatic metrics: model, then a column a metric.",
 )
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 50, min_open=True, max_open=True),
+    default=5.0,
+    show_default=True,
+    help="Points of percent around 50% that count as indistinguishable.",
+)
+@click.option(
+    "--threshold-at",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    default=0.75,
+    show_default=True,
+    help="Accuracy at which the psychometric function has its threshold.",
+)
 @_LEVEL
 @click.option("--iterations", type=click.IntRange(1), help="Monte Carlo bootstrap instead of the exact one.")
 @click.option("--seed", type=int, help="Seed of the Monte Carlo bootstrap.")
@@ -34,15 +48,25 @@ _TITLE = click.option("--title", default="", help="Of the page.")
 @store_options
 @pass_world
 def report(
-    world: World, what: str, out: Path, title: str, metrics: Path | None, exposures: str, **options: Any
+    world: World,
+    what: str,
+    out: Path,
+    title: str,
+    metrics: Path | None,
+    margin: float,
+    threshold_at: float,
+    exposures: str,
+    **options: Any,
 ) -> None:
     """Write a page with figures and tables of the study NAME, or of a file of responses."""
+    from backend.findings import Question
     from backend.reading.metrics import read_metrics
     from backend.report.directory import write
     from backend.reporting import Asked, file_report, study_report
     from backend.visits import utc_now
 
-    asked = Asked(title, exposures, read_metrics(metrics) if metrics else {}, options)
+    question = Question(read_metrics(metrics) if metrics else {}, margin=margin, threshold_at=threshold_at)
+    asked = Asked(title, exposures, question, options)
     if is_file(what):
         made = file_report(Path(what), utc_now(), asked)
     else:

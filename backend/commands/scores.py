@@ -6,12 +6,33 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, is_file, pass_world, store_options
+from backend.commands.world import World, answers_named, pass_world, store_options
 
 
 @click.command()
 @click.argument("what", metavar="NAME|FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
+@click.option("--full", is_flag=True, help="With all that stands beside the scores: the key `findings`.")
+@click.option(
+    "--metrics",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="CSV",
+    help="Automatic metrics to correlate: model, then one column a metric. Implies --full.",
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 50, min_open=True, max_open=True),
+    default=5.0,
+    show_default=True,
+    help="Points of percent around 50% that count as indistinguishable (--full).",
+)
+@click.option(
+    "--threshold-at",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    default=0.75,
+    show_default=True,
+    help="Accuracy at which the psychometric function has its threshold (--full).",
+)
 @click.option("--iterations", type=click.IntRange(1), help="Monte Carlo bootstrap instead of the exact one.")
 @click.option("--seed", type=int, help="Seed of the Monte Carlo bootstrap.")
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95)
@@ -24,17 +45,36 @@ from backend.commands.world import World, is_file, pass_world, store_options
 )
 @store_options
 @pass_world
-def score(world: World, what: str, as_json: bool, **options: Any) -> None:
+def score(
+    world: World,
+    what: str,
+    as_json: bool,
+    full: bool,
+    metrics: Path | None,
+    margin: float,
+    threshold_at: float,
+    exposures: str,
+    **options: Any,
+) -> None:
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
-    from backend.responses import score_file
-    from backend.results import study_scores
+    from backend.findings import Question, findings
+    from backend.reading.metrics import read_metrics
+    from backend.scoring import score_answers
+    from backend.sections import as_sections
+    from backend.shown import as_exposed
     from backend.tables import as_table
 
-    if is_file(what):
-        scores = score_file(Path(what), **options)
+    is_full = full or metrics is not None
+    values = read_metrics(metrics) if metrics else {}
+    answers = as_exposed(answers_named(world, what, is_full or exposures == "shown"), exposures)
+    if is_full:
+        scores = findings(answers, Question(values, margin=margin, threshold_at=threshold_at), **options)
     else:
-        scores = study_scores(world.store, world.store.study(what), **options)
-    click.echo(json.dumps(scores, indent=2, allow_nan=False) if as_json else as_table(scores))
+        scores = score_answers(answers, **options)
+    if as_json:
+        click.echo(json.dumps(scores, indent=2, allow_nan=False))
+    else:
+        click.echo("\n\n".join([as_table(scores), *(as_sections(scores) if is_full else [])]))
 
 
 @click.command()

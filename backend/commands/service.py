@@ -35,7 +35,7 @@ def _serve(world: World, host: str, port: int, opened: Any = None) -> None:
     base = f"http://{host}:{server.effective_port}"
     for study in world.store.studies():
         click.echo(f"{study.kind} {study.name}: {base}/s/{study.name}")
-    click.echo(f"dashboard: {base}/dashboard")
+    click.echo(f"dashboard: {base}/dashboard; results: {base}/results")
     click.echo(f"researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C")
     sys.stdout.flush()
     if opened is not None:

@@ -7,7 +7,6 @@ import click
 
 from backend.commands.world import World, pairs, pass_world, progress_bar, store_options
 from backend.errors import InvalidInput
-from backend.protocol import MADE_MASKS
 
 
 def _image_options(command: Any) -> Any:
@@ -72,7 +71,7 @@ def create(world: World, name: str, method: str, real: Path | None, models: tupl
 @click.command()
 @click.argument("what", metavar="NAME|DIR")
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True)
-@click.option("--kind", type=click.Choice(MADE_MASKS), default="texture", show_default=True)
+@click.option("--kind", type=click.Choice(["texture", "phase"]), default="texture", show_default=True)
 @click.option(
     "--size", "size_px", type=click.IntRange(16, 2048), default=256, show_default=True, metavar="PX"
 )

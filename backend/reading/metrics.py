@@ -1,44 +1,60 @@
-"""Automatic metrics of models from a CSV: a column `model`, then one column a metric."""
+"""Automatic metrics of models as a CSV: `model`, then one column a metric.
+
+An empty cell is a metric that is not known of the model.
+"""
 
 import csv
 import math
 from pathlib import Path
 
 from backend.errors import InvalidInput, NotFound
+from backend.reading.columns import number
+
+_LONGEST_SHOWN = 40
 
 
 def read_metrics(path: Path) -> dict[str, dict[str, float]]:
-    """Return the metrics of a file: by metric, then by model; an empty cell is left out.
+    """Return metrics by name, then by model, in the order of the file.
 
     Raises:
         NotFound: there is no such file.
-        InvalidInput: no column `model`, a model twice, or a cell that is no number.
+        InvalidInput: it is no such table; the message names line and column.
     """
-    if not path.is_file():
-        raise NotFound(f"there is no file {path}")
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        names = [name for name in reader.fieldnames or [] if name and name != "model"]
-        if "model" not in (reader.fieldnames or []) or not names:
-            raise InvalidInput(f"{path} must have the column 'model' and a column for each metric")
-        found: dict[str, dict[str, float]] = {name: {} for name in names}
-        seen = set()
-        for row in reader:
-            where = f"{path} line {reader.line_num}"
-            if row["model"] in seen:
-                raise InvalidInput(f"{where}: model {row['model']!r} stands there twice")
-            seen.add(row["model"])
-            for name in names:
-                if row[name]:
-                    found[name][row["model"]] = _number(row[name], f"{where}: {name}")
-    return found
-
-
-def _number(text: str, where: str) -> float:
     try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise InvalidInput(f"{where} must be a number, not {text!r}")
-    return value
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            return _read(path, csv.reader(file))
+    except OSError as error:
+        raise NotFound(f"{path} could not be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path} must be UTF-8 text") from None
+    except csv.Error as error:
+        raise InvalidInput(f"{path} must be CSV; {error}") from None
+
+
+def _read(path: Path, reader) -> dict[str, dict[str, float]]:
+    header = [name.strip() for name in next(reader, [])]
+    if len(header) < 2 or header[0] != "model" or "" in header:
+        came = ", ".join(header)[:_LONGEST_SHOWN]
+        raise InvalidInput(f"{path} line 1: the header must be model and then names of metrics, not {came!r}")
+    if len(set(header)) < len(header):
+        twice = sorted(name for name in set(header) if header.count(name) > 1)
+        raise InvalidInput(f"{path} line 1: each column must be named once; {', '.join(twice)} repeated")
+    metrics: dict[str, dict[str, float]] = {name: {} for name in header[1:]}
+    seen = set()
+    for cells in reader:
+        if not cells:
+            continue
+        where = f"{path} line {reader.line_num}"
+        if len(cells) != len(header):
+            raise InvalidInput(f"{where}: expected {len(header)} cells, got {len(cells)}")
+        model = cells[0].strip()
+        if not model or model in seen:
+            raise InvalidInput(f"{where}: model must be a name that stands there once, not {model!r}")
+        seen.add(model)
+        for name, cell in zip(header[1:], map(str.strip, cells[1:]), strict=True):
+            value = number(cell) if cell else math.nan
+            if value is None:
+                raise InvalidInput(f"{where}: {name} must be a number or empty, not {cell!r}")
+            if cell:
+                metrics[name][model] = value
+    return metrics

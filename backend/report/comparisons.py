@@ -132,6 +132,10 @@ def verdict(found: Found) -> str:
         return f"{pair['a']} and {pair['b']} were not told apart, which does not show them equal."
     if len(apart) == len(found.pairs):
         return f"All {len(apart)} pairs of models were told apart."
+    if not apart:
+        return (
+            f"None of the {len(found.pairs)} pairs of models was told apart, which does not show them equal."
+        )
     return f"{len(apart)} of {len(found.pairs)} pairs of models were told apart."
 
 

@@ -33,9 +33,9 @@ def section(found: Found) -> Section | None:
         "The function rises from 50% (guessing) to 1 less the lapse rate, as a logistic of log exposure. "
         "Goodness "
         "of fit is the deviance against simulated data sets; a small p says that the function does not fit.",
-        "Pooled answers mix people of different thresholds, which flattens the function; the threshold of "
-        "evaluators is their median where more than half of them came to it, those who did not counting as "
-        "longer. A mean over those who did is too short where some did not.",
+        "The threshold is the median of evaluators, those who did not come to it counting as longer; where "
+        "half "
+        "or more did not, it is that of all answers together, which mix people and so flatten the function.",
     ]
     return Section(
         "exposures",
@@ -56,24 +56,24 @@ def _reading(found: Found, row: Row) -> str:
         parts.append(
             f"reversals {wording.amount(turned['mean'], 'ms')} ({wording.interval(turned['ci'], 'ms')})"
         )
-    value, ci = _threshold(own)
+    value, ci, of = _threshold(row)
     if value is not None:
-        parts.append(f"threshold {wording.amount(value, 'ms')} ({wording.interval(ci, 'ms')}), the "
-                     f"{_summary(own)} over evaluators")  # fmt: skip
-    beyond = row["evaluators"] - own["evaluators"]
+        parts.append(f"threshold {wording.amount(value, 'ms')} ({wording.interval(ci, 'ms')}; {of})")
+    beyond = own["beyond"]
     if beyond:
         parts.append(f"{wording.counted(beyond, 'evaluator')} did not come to it within the exposures shown")
     return f"{'; '.join(parts)}."
 
 
-def _summary(own: Row) -> str:
-    """Return which summary of evaluators' thresholds is advised."""
-    return "median" if own.get("advised") == "median" else "mean"
+def _threshold(row: Row) -> tuple[float | None, list | None, str]:
+    """Return the advised threshold (ms), its interval, and what it is of.
 
-
-def _threshold(own: Row) -> tuple[float | None, list | None]:
-    """Return the advised summary of evaluators' thresholds with its interval."""
-    return (own["median"], own["median_ci"]) if _summary(own) == "median" else (own["mean"], own["ci"])
+    Where half of the evaluators or more do not come to it, a mean over the others would be too short.
+    """
+    own, pooled = row["exposures"]["threshold_ms"], row["exposures"]["pooled"]
+    if own["advised"] == "median":
+        return own["median"], own["median_ci"], "median of evaluators"
+    return pooled["threshold_ms"], pooled["ci"], "all answers together"
 
 
 def _thresholds(found: Found, models: list[Row]) -> Table:
@@ -87,9 +87,7 @@ def _thresholds(found: Found, models: list[Row]) -> Table:
                 "score_ci": row["better_ci"] or row["ci"],
                 "reversal_ms": one["reversal_ms"]["mean"],
                 "reversal_ci": one["reversal_ms"]["ci"],
-                "threshold_ms": _threshold(one["threshold_ms"])[0],
-                "threshold_ci": _threshold(one["threshold_ms"])[1],
-                "threshold_summary": _summary(one["threshold_ms"]),
+                **dict(zip(("threshold_ms", "threshold_ci", "threshold_of"), _threshold(row), strict=True)),
                 "threshold_evaluators": one["threshold_ms"]["evaluators"],
             }
         )
@@ -98,7 +96,7 @@ def _thresholds(found: Found, models: list[Row]) -> Table:
         Column("mode (ms)", _with_interval("score", "score_ci")),
         Column("reversals (ms)", _with_interval("reversal_ms", "reversal_ci")),
         Column("threshold (ms)", _with_interval("threshold_ms", "threshold_ci")),
-        Column("which is the", lambda row: row["threshold_summary"], is_number=False),
+        Column("which is of", lambda row: row["threshold_of"], is_number=False),
         Column("who came to it", lambda row: str(row["threshold_evaluators"])),
     )
     return Table(

@@ -58,16 +58,20 @@ def pictured(found: Found) -> list[str]:
 
 
 def extremes(rows: Sequence[Row], model: str) -> tuple[list[Row], list[Row]]:
-    """Return a model's most and least fooling fakes; a picture is in one of the lists at most."""
+    """Return a model's most and least fooling fakes; a picture is in one of the lists at most.
+
+    A fake that fooled nobody is not among the most fooling, nor one that fooled everybody among the least.
+    """
     fakes = [
         row
         for row in rows
         if row["model"] == model and row["generated"] and row["number_guesses"] >= FEWEST_GUESSES
     ]
     each = min(_EACH, len(fakes) // 2)
-    most = sorted(fakes, key=lambda row: (-row["ci"][0], -row["error"], row["image_path"]))[:each]
+    fooling = [row for row in fakes if row["error"] > 0]
+    most = sorted(fooling, key=lambda row: (-row["ci"][0], -row["error"], row["image_path"]))[:each]
     taken = {row["image_path"] for row in most}
-    rest = [row for row in fakes if row["image_path"] not in taken]
+    rest = [row for row in fakes if row["image_path"] not in taken and row["error"] < 1]
     least = sorted(rest, key=lambda row: (row["ci"][1], row["error"], row["image_path"]))[:each]
     return most, least
 

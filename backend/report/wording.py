@@ -93,7 +93,7 @@ def short(name: str, length: int) -> str:
     """
     if len(name) <= length:
         return name
-    tail = length * 2 // 5
+    tail = length // 2 - 1
     return f"{name[: length - tail - 1].rstrip()}…{name[-tail:].lstrip()}"
 
 

@@ -11,8 +11,8 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
-    "answers", "scoring", "findings", "tables", "shown", "observer", "settling", "flashes", "reading.columns",
-    "retainer",
+    "answers", "scoring", "findings", "tables", "sections", "shown", "observer", "settling", "flashes",
+    "reading.columns", "retainer",
     "report", "report.wording", "report.parts", "report.found", "report.colours", "report.models",
     "report.comparisons", "report.chance", "report.exposures", "report.training", "report.precision",
     "report.images", "report.people", "report.settings", "report.compose", "report.leaderboard",
@@ -27,8 +27,8 @@ WORLD = {
     "panels", "photosensitivity",
     "control", "withdrawal", "retention", "waiting",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
-    "reading.metrics", "report.directory", "report.thumbnails",
-    "demo_images",
+    "reading.metrics", "demo_images",
+    "report.directory", "report.thumbnails",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
          "commands.scores", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",

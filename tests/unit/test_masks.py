@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from backend.cli import main
 from backend.errors import InvalidInput
 from backend.masks import make_masks, take_in_masks
 from backend.masks.cache import kept, key_of
@@ -151,3 +152,9 @@ def test_own_masks_go_through_the_pictures_pipeline(tmp_path):
 def test_a_missing_folder_of_masks_is_named(tmp_path):
     with pytest.raises(InvalidInput, match=r"the folder of masks, .*none, does not exist"):
         take_in_masks(tmp_path / "none", tmp_path, size_px=32, image_format="png")
+
+
+def test_the_command_offers_the_kinds_that_there_are():
+    (kind,) = [option for option in main.commands["masks"].params if option.name == "kind"]
+
+    assert tuple(kind.type.choices) == MADE_MASKS

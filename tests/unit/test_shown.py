@@ -22,7 +22,7 @@ def test_an_exposure_is_its_refreshes_times_the_interval_of_the_block():
 
     shown = on_shown(answers_of(rows, "time"))
 
-    assert shown.exposure_ms.tolist() == [30 * 16.7, 30 * 16.7, 31 * 16.7, 6.9]
+    assert shown.exposure_ms.tolist() == [501.0, 501.0, 517.7, 6.9]
 
 
 @pytest.mark.parametrize("missing", ["frames", "frame_ms"])

@@ -189,6 +189,19 @@ def test_another_process_sees_what_was_acknowledged(opened):
     assert second.cursor("s1").version == 1
 
 
+def test_finished_sessions_are_counted_with_the_newest(store):
+    later = "2026-01-02T00:00:00.000Z"
+    none = store.finished("faces")
+    with_session(store, "s1", state="finished")
+    with_session(store, "s2", state="finished", last_at=later)
+    with_session(store, "s3", state="active", last_at="2026-01-03T00:00:00.000Z")
+    with_session(store, "s4", state="ended", last_at="2026-01-03T00:00:00.000Z")
+
+    assert none == (0, "")
+    assert store.finished("faces") == (2, later)
+    assert store.finished("others") == (0, "")
+
+
 def test_an_entry_comes_back_and_changes_at_its_version(opened):
     store = opened()
 

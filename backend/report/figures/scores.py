@@ -34,8 +34,9 @@ def scores(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
         if has_sides:
             for side, mark in (("fakes_error", "^"), ("reals_error", "v")):
                 if row[side] is not None:
-                    axes.plot(row[side], y + 0.3, marker=mark, color="none", markeredgecolor=style.QUIET,
-                              markersize=4.6, markeredgewidth=0.9, clip_on=False, zorder=2)  # fmt: skip
+                    axes.plot(row[side], y + 0.3, marker=mark, linestyle="", markerfacecolor="none",
+                              markeredgecolor=style.QUIET, markersize=4.6, markeredgewidth=0.9,
+                              clip_on=False, zorder=2)  # fmt: skip
     style.rows_down(axes, [short(row["model"], style.label_length(width_in)) for row in rows])
     axes.set_xlim(left=0)
     axes.set_xlabel("pictures judged wrong (%)" if unit == "percent" else "score (ms)")
@@ -68,7 +69,7 @@ def _legend(
     if has_sides:
         for mark, side in (("^", "fakes"), ("v", "reals")):
             marks.append(
-                Line2D([], [], marker=mark, linestyle="", color="none", markeredgecolor=style.QUIET,
+                Line2D([], [], marker=mark, linestyle="", markerfacecolor="none", markeredgecolor=style.QUIET,
                        markeredgewidth=0.9, markersize=4.6)
             )  # fmt: skip
             words.append(f"error on {side}")

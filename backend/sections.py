@@ -1,0 +1,191 @@
+"""Findings as short sections for a terminal, in the order of a results section."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from backend.tables import p_text
+
+_FEW = 3
+"""Images and evaluators shown of each kind; JSON has them all."""
+
+
+def as_sections(scores: Mapping[str, Any]) -> list[str]:
+    """Return the sections of `findings`, each some lines; those that have nothing to say are left out."""
+    found, unit = scores["findings"], {"percent": "%", "ms": " ms"}[scores["unit"]]
+    level = f"{100 * scores['settings']['level']:g}%"
+    made = {
+        f"Intervals ({level}) beside the bootstrap's": _intervals(found, unit),
+        "Against 50%": _chance(found),
+        f"Thresholds ({level} intervals)": _thresholds(found),
+        "Sensitivity and bias, over evaluators": _detection(found),
+        "Between models": _between(found),
+        "Effect of each pair (Hedges' g)": _effects(found),
+        "Automatic metrics (Spearman)": _metrics(found),
+        "Over training": _progress(found, unit),
+        "By class": _classes(found, unit),
+        "Reliability (split halves, Spearman-Brown)": _reliability(found),
+        "Most fooling images": _images(found),
+        "Evaluators to look at": _evaluators(found),
+    }
+    texts = {title: [*lines] for title, lines in made.items()}
+    return ["\n".join([title, *(f"  {line}" for line in lines)]) for title, lines in texts.items() if lines]
+
+
+def _intervals(found: Mapping[str, Any], unit: str) -> Iterator[str]:
+    for row in found["models"]:
+        if better := row["better_interval"]:
+            why = f"; advised, since {better['why']}" if better["advised"] else ""
+            yield f"{row['model']}: {_span(better['ci'])}{unit} ({better['method']}{why})"
+        if crossed := row.get("crossed"):
+            share = crossed["share_of_images"]
+            part = "" if share is None else f", {100 * share:.0f}% of the variance from images"
+            yield (
+                f"{row['model']}, for other images too: {_span(crossed['ci'])}{unit} "
+                f"({crossed['images']} images{part})"
+            )
+
+
+def _chance(found: Mapping[str, Any]) -> Iterator[str]:
+    for row in found["models"]:
+        if chance := row.get("chance"):
+            above, equal = chance["hyperrealism"], chance["equivalence"]
+            yield (
+                f"{row['model']}: {chance['verdict']} (above 50%: t({above['df']}) = {above['t']:.2f}, "
+                f"{p_text(above['p'])}; within {equal['margin']:g} points: {p_text(equal['p'])})"
+            )
+
+
+def _thresholds(found: Mapping[str, Any]) -> Iterator[str]:
+    for row in found["models"]:
+        if not (exposures := row.get("exposures")):
+            continue
+        model, of, pooled = row["model"], exposures["threshold_ms"], exposures["pooled"]
+        reversal = exposures["reversal_ms"]
+        yield f"{model}: mean of reversals {_ms(reversal['mean'], reversal['ci'])}"
+        beyond = f", {of['beyond']} of {of['fitted']} beyond the exposures" if of["beyond"] else ""
+        for kind, value, ci, rest in (
+            ("median", of["median"], of["median_ci"], beyond),
+            ("pooled", pooled["threshold_ms"], pooled["ci"], _fit(pooled["p"])),
+        ):
+            advised = ", advised" if of["advised"] == kind else ""
+            yield f"{model}: {100 * of['at']:g}% right at {_ms(value, ci)} ({kind}{advised}{rest})"
+
+
+def _detection(found: Mapping[str, Any]) -> Iterator[str]:
+    for row in found["models"]:
+        if of := row["detection"]:
+            side = _leaning(of["criterion_ci"])
+            yield (
+                f"{row['model']}: d' {of['d_prime']:.2f}{_within(of['d_prime_ci'], 2)}, "
+                f"c {of['criterion']:.2f}{_within(of['criterion_ci'], 2)} ({side})"
+            )
+
+
+def _leaning(ci: Sequence[float] | None) -> str:
+    if ci is None or ci[0] <= 0 <= ci[1]:
+        return "no leaning shown"
+    return f"leaning to {'real' if ci[0] > 0 else 'fake'}"
+
+
+def _between(found: Mapping[str, Any]) -> Iterator[str]:
+    if found["effects"] is None:
+        return
+    effects, spread, welch = found["effects"], found["equal_spread"], found["welch"]
+    yield f"eta squared {effects['eta_squared']:.3f}, omega squared {effects['omega_squared']:.3f}"
+    yield f"ANOVA: {found['anova_note']}"
+    if spread:
+        advised = {"tukey": "Tukey's pairs hold", "games_howell": "read the pairs of Games and Howell"}
+        yield (f"equal variances (Brown-Forsythe): {_f(spread)}; {advised[found['pairs_advised']]}")
+    if welch:
+        yield f"Welch's ANOVA: {_f(welch)}"
+    if found["pairs_advised"] == "games_howell":
+        for pair in found["games_howell"]:
+            yield (
+                f"{pair['a']} - {pair['b']}: {pair['difference']:.1f}{_within(pair['ci'])}, "
+                f"Games-Howell {p_text(pair['p'])}"
+            )
+
+
+def _effects(found: Mapping[str, Any]) -> Iterator[str]:
+    for pair in found["pair_effects"]:
+        if pair["g"] is not None:
+            yield f"{pair['a']} - {pair['b']}: {pair['g']:.2f}{_within(pair['g_ci'], 2)}"
+
+
+def _metrics(found: Mapping[str, Any]) -> Iterator[str]:
+    for row in found["metrics"]:
+        missing = f"; without it: {', '.join(row['without'])}" if row["without"] else ""
+        if row["rho"] is None:
+            yield f"{row['metric']}: no correlation over {row['models']} models{missing}"
+            continue
+        exact = "" if row["p_exact"] is None else f", over all orders {p_text(row['p_exact'])}"
+        over = f"{row['models']} models{missing}"
+        yield f"{row['metric']}: rho = {row['rho']:.3f}, {p_text(row['p'])}{exact}, {over}"
+
+
+def _progress(found: Mapping[str, Any], unit: str) -> Iterator[str]:
+    for line in found["progress"]:
+        points = (f"{point['score']:.1f}{unit} at {point['at']:g}" for point in line["points"])
+        yield f"{line['model']}: {', '.join(points)}"
+
+
+def _classes(found: Mapping[str, Any], unit: str) -> Iterator[str]:
+    for row in found["classes"]:
+        models = (f"{one['model']} {one['score']:.1f}{unit}{_within(one['ci'])}" for one in row["models"])
+        yield f"{row['class']}: {', '.join(models)}"
+
+
+def _reliability(found: Mapping[str, Any]) -> Iterator[str]:
+    parts = [("of models' scores", found["reliability"])]
+    parts += [(f"of images of {row['model']}", row.get("image_reliability")) for row in found["models"]]
+    for what, of in parts:
+        if of:
+            full = "none" if of["full"] is None else f"{of['full']:.2f}"
+            yield f"{what}: {full} (between halves {of['half']:.2f})"
+
+
+def _images(found: Mapping[str, Any]) -> Iterator[str]:
+    for row in found["models"]:
+        mine = [image for image in found["images"] if image["model"] == row["model"] and image["generated"]]
+        for image in mine[:_FEW]:
+            seen = image["number_guesses"]
+            fooled = f"taken for real by {seen - image['number_guesses_generated']} of {seen}"
+            yield f"{row['model']}: {image['image_path']} {fooled}"
+
+
+def _evaluators(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield those who may have guessed or clicked through; nobody is left out of the scores."""
+    for row in found["evaluators"]:
+        signs = []
+        if row["fast"] is not None and row["fast"] > 0.1:
+            signs.append(f"{100 * row['fast']:.0f}% of answers too fast")
+        if row["z"] is not None and abs(row["z"]) > 3:
+            signs.append(f"value {row['z']:+.1f} SD from the others")
+        if row["said_fake"] in (0.0, 1.0):
+            signs.append("the same answer to every image")
+        if signs:
+            yield f"{row['evaluator']} of {row['model']}: {'; '.join(signs)} (kept in the scores)"
+
+
+def _f(test: Mapping[str, Any]) -> str:
+    first, second = test["df"]
+    return f"F({first:g}, {second:.4g}) = {test['F']:.2f}, {p_text(test['p'])}"
+
+
+def _span(ci: Sequence[float]) -> str:
+    return f"{ci[0]:.1f} to {ci[1]:.1f}"
+
+
+def _within(ci: Sequence[float | None] | None, digits: int = 1) -> str:
+    if ci is None:
+        return ""
+    low, high = ("…" if end is None else f"{end:.{digits}f}" for end in ci)
+    return f" [{low}, {high}]"
+
+
+def _ms(value: float | None, ci: Sequence[float | None] | None) -> str:
+    return "no exposure shown" if value is None else f"{value:.0f} ms{_within(ci, 0)}"
+
+
+def _fit(p: float | None) -> str:
+    return "" if p is None else f", goodness of fit {p_text(p)}"

@@ -1,0 +1,98 @@
+"""Reports in a browser: nothing is loaded, everyone can read them, and the server's ask for the key."""
+
+import pytest
+
+from backend.report import page as pages
+from backend.report.compose import compose
+from backend.report.found import About
+from backend.simulation import simulate
+from tests.e2e.test_accessibility import violations
+from tests.unit import answered
+
+METRICS = {"fid": {"stylegan": 5.0, "progan": 8.0, "began": 40.0}}
+
+
+@pytest.fixture(scope="module", params=["infinity", "time"])
+def report(request, tmp_path_factory):
+    if request.param == "infinity":
+        models = {**answered.INFINITY, "net@4000": 0.2, "a_long_name_without_any_space_in_it@9000": 0.45}
+        found = answered.found(answered.infinity(models, 12), metrics=METRICS)
+    else:
+        found = answered.found(answered.time(evaluators=4, blocks=1, images=80), "time")
+    path = tmp_path_factory.mktemp("report") / "index.html"
+    report = compose(found, About("Faces", "responses.csv", "2026-03-01", "0.1.0", metrics=METRICS))
+    path.write_text(pages.html(report, files=True), "utf-8")
+    return path
+
+
+@pytest.fixture
+def watched(page):
+    """A page, and what it asked for or complained of."""
+    seen = []
+    page.on("request", lambda request: seen.append(request.url))
+    page.on("console", lambda message: seen.append(message.text))
+    page.on("pageerror", lambda error: seen.append(str(error)))
+    return page, seen
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_report_is_accessible_and_fits_its_window(watched, report, scheme, width):
+    page, seen = watched
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 740})
+
+    page.goto(report.as_uri())
+    for summary in page.query_selector_all("summary"):
+        summary.click()
+
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert [url for url in seen if not url.startswith("data:")] == [report.as_uri()]
+
+
+def test_a_report_prints_without_its_links_and_scroll_boxes(watched, report):
+    page, _ = watched
+    page.goto(report.as_uri())
+    page.emulate_media(media="print")
+
+    assert not page.is_visible(".files")
+    assert not page.is_visible("nav")
+    assert page.is_visible(".drawing .wide svg")
+    assert page.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX") == "visible"
+
+
+def test_figures_follow_light_and_dark(watched, report):
+    page, _ = watched
+    page.goto(report.as_uri())
+    colour = "getComputedStyle(document.querySelector('.drawing .wide svg text')).fill"
+
+    page.emulate_media(color_scheme="light")
+    light = page.evaluate(colour)
+    page.emulate_media(color_scheme="dark")
+
+    assert (light, page.evaluate(colour)) == ("rgb(29, 35, 41)", "rgb(233, 231, 227)")
+
+
+def test_the_servers_results_ask_for_the_key_and_then_show_the_pictures(watched, site):
+    page, seen = watched
+    site.create("faces", images=20, evaluators=3, repeat_visits=True)
+    simulate(site.store, site.data, "faces", {"gan": "0.7"}, evaluators=3, url=site.url)
+
+    page.goto(f"{site.url}/results/faces")
+    form = violations(page)
+    page.get_by_label("Researcher's key").fill("wrong")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[role=alert]")
+    wrong = violations(page)
+    page.get_by_label("Researcher's key").fill(site.data.keys().researcher)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h1:text-is('Results of faces')")
+
+    assert (form, wrong, violations(page)) == ([], [], [])
+    assert "3 of 3 sessions are simulated" in page.inner_text("main")
+    assert site.data.keys().researcher not in "".join(seen)
+    assert {url for url in seen if url.startswith("http")} == {f"{site.url}/results/faces"}
+    assert [text for text in seen if "Content Security Policy" in text] == []
+    page.get_by_role("button", name="Leave").click()
+    page.wait_for_selector("input[name=key]")

@@ -1,0 +1,241 @@
+"""Our statistics against scipy, statsmodels, pingouin and psignifit, on the same numbers.
+
+Groups like HYPE-infinity's (shares of 100 images, unequal sizes and spreads); each value is the largest
+relative disagreement over everything that the peer prints.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.special import expit, xlogy
+
+from backend.analysis.comparisons import (
+    Moments,
+    anova,
+    effect_sizes,
+    equal_spread,
+    games_howell,
+    student,
+    tukey,
+    welch,
+)
+from backend.analysis.intervals import percentile_coverage
+from backend.analysis.psychometric import Trials, fit
+from backend.analysis.ranks import spearman
+from validate import coverage
+
+_LEVEL = 0.95
+Row = dict[str, object]
+
+
+def run() -> dict[str, Row]:
+    """Return how far peers are from us, and how often our intervals cover."""
+    groups = _groups()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = {
+            **_scipy(groups),
+            **_statsmodels(groups),
+            **_pingouin(groups),
+            **_psignifit(),
+        }
+    return {**found, **_coverage()}
+
+
+def _groups() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(7)
+    rates = {"a": (0.45, 30), "b": (0.40, 24), "c": (0.33, 30), "d": (0.12, 12)}
+    return {
+        name: 100 * rng.binomial(100, rng.beta(20 * rate, 20 * (1 - rate), count)) / 100
+        for name, (rate, count) in rates.items()
+    }
+
+
+def _row(ours: Sequence[float], theirs: Sequence[float], within: float, scale: float | None = None) -> Row:
+    """Return the largest disagreement, relative to each number of theirs or to `scale`."""
+    ours, theirs = np.ravel(np.asarray(ours, float)), np.ravel(np.asarray(theirs, float))
+    assert ours.shape == theirs.shape
+    worst = float(np.max(np.abs(ours - theirs) / (np.abs(theirs) if scale is None else scale)))
+    return {"value": worst, "agrees_if": f"below {within:g}", "agrees": worst < within}
+
+
+def _scipy(groups: Mapping[str, np.ndarray]) -> dict[str, Row]:
+    from scipy import stats
+
+    values, moments = [*groups.values()], Moments.of(groups)
+    one_way, robust = stats.f_oneway(*values), stats.f_oneway(*values, equal_var=False)
+    levene, two = stats.levene(*values, center="median"), {name: groups[name] for name in "ab"}
+    t, welch_t = stats.ttest_ind(*two.values()), stats.ttest_ind(*two.values(), equal_var=False)
+    ours = student(two, _LEVEL)
+    x, y = moments.means, np.array([4.0, 1.0, 3.0, 1.5])
+    rank, hsd = stats.spearmanr(x, y), stats.tukey_hsd(*values)
+    interval, (i, j) = hsd.confidence_interval(_LEVEL), np.triu_indices(len(values), 1)
+    pairs = tukey(groups, _LEVEL)
+    return {
+        "scipy: F and p of ANOVA, Welch, Brown-Forsythe": _row(
+            [test[key] for test in (anova(moments), welch(moments), equal_spread(groups)) for key in "Fp"],
+            [*one_way, *robust, *levene],
+            1e-9,
+        ),
+        "scipy: t, p, interval of Student and Welch": _row(
+            [ours["t"], ours["p"], *ours["ci"], ours["welch"]["t"], ours["welch"]["p"], *ours["welch"]["ci"]],
+            [*t, *t.confidence_interval(_LEVEL), *welch_t, *welch_t.confidence_interval(_LEVEL)],
+            1e-9,
+        ),
+        "scipy: rho and p of Spearman": _row(
+            [spearman(x, y)[key] for key in ("rho", "p")], [rank.statistic, rank.pvalue], 1e-9
+        ),
+        "scipy: intervals of Tukey": _row(
+            [pair["ci"] for pair in pairs],
+            np.stack([interval.low[i, j], interval.high[i, j]], axis=1),
+            1e-6,
+        ),
+        "scipy: p of Tukey, absolute": _row([pair["p"] for pair in pairs], hsd.pvalue[i, j], 1e-8, scale=1),
+    }
+
+
+def _statsmodels(groups: Mapping[str, np.ndarray]) -> dict[str, Row]:
+    from statsmodels.stats.multicomp import pairwise_tukeyhsd
+    from statsmodels.stats.oneway import anova_oneway
+
+    values, moments = [*groups.values()], Moments.of(groups)
+    one_way = anova_oneway(values, use_var="equal")
+    robust = anova_oneway(values, use_var="unequal", welch_correction=True)
+    names = np.repeat([*groups], [len(some) for some in values])
+    hsd = pairwise_tukeyhsd(np.concatenate(values), names, alpha=1 - _LEVEL)
+    pairs, ours = tukey(groups, _LEVEL), welch(moments)
+    return {
+        "statsmodels: F, p and df of ANOVA and Welch": _row(
+            [anova(moments)["F"], anova(moments)["p"], ours["F"], ours["p"], *ours["df"]],
+            [one_way.statistic, one_way.pvalue, robust.statistic, robust.pvalue, *robust.df],
+            1e-9,
+        ),
+        "statsmodels: intervals of Tukey": _row(
+            # theirs are b - a
+            [[-end for end in reversed(pair["ci"])] for pair in pairs],
+            hsd.confint,
+            1e-6,
+        ),
+        "statsmodels: p of Tukey, absolute": _row([pair["p"] for pair in pairs], hsd.pvalues, 1e-8, scale=1),
+    }
+
+
+def _pingouin(groups: Mapping[str, np.ndarray]) -> dict[str, Row]:
+    import pandas as pd
+    import pingouin as pg
+
+    frame = pd.DataFrame(
+        [(name, value) for name, some in groups.items() for value in some], columns=["m", "v"]
+    )
+    moments = Moments.of(groups)
+    effects, pairs = effect_sizes(moments), games_howell(groups, _LEVEL)
+    table = pg.anova(frame, dv="v", between="m", detailed=True)
+    robust = pg.welch_anova(frame, dv="v", between="m")
+    theirs = pg.pairwise_gameshowell(frame, dv="v", between="m", effsize="hedges")
+    p_name = next(name for name in theirs.columns if name.startswith("p"))
+    two = {name: groups[name] for name in "ab"}
+    p_robust = next(name for name in robust.columns if name.startswith("p"))
+    return {
+        "pingouin: F of ANOVA and Welch, eta squared": _row(
+            [anova(moments)["F"], effects["eta_squared"], welch(moments)["F"], welch(moments)["p"]],
+            [table["F"][0], table["np2"][0], robust["F"][0], robust[p_robust][0]],
+            1e-9,
+        ),
+        "pingouin: p of Games-Howell, absolute": _row(
+            [pair["p"] for pair in pairs], theirs[p_name], 1e-8, scale=1
+        ),
+        "pingouin: differences of Games-Howell": _row(
+            [pair["difference"] for pair in pairs], theirs["diff"], 1e-9
+        ),
+        "pingouin: d and g of two models": _row(
+            [student(two, _LEVEL)["effect"][key] for key in "dg"],
+            [pg.compute_effsize(*two.values(), eftype=name) for name in ("cohen", "hedges")],
+            # pingouin corrects g by an approximation of the gamma functions
+            1e-4,
+        ),
+    }
+
+
+def _psignifit() -> dict[str, Row]:
+    """Compare 20 data sets of eight exposures with 200 answers each.
+
+    Both fit the logistic on log exposures with a guess rate of 0.5 and a free lapse rate; psignifit's
+    estimate is the mode of a posterior with weak priors, ours that of the likelihood, which theirs can
+    come near to but not pass. Its width spans 5% to 95% of the sigmoid.
+    """
+    import psignifit
+
+    rng = np.random.default_rng(11)
+    exposures, totals = np.array([60.0, 90, 135, 200, 300, 450, 675, 1000]), np.full(8, 200)
+    far, less_likely = [], []
+    for midpoint in np.linspace(150, 400, 20):
+        accuracy = 0.5 + 0.47 / (1 + (midpoint / exposures) ** 3)
+        right = rng.binomial(totals, accuracy)
+        trials = Trials(exposures, right.astype(float), totals)
+        ours = fit(trials, at=0.75, level=None)
+        theirs = psignifit.psignifit(
+            np.stack([np.log(exposures), right, totals], axis=1),
+            sigmoid="logistic",
+            experiment_type="2AFC",
+            stimulus_range=(np.log(exposures[0]), np.log(exposures[-1])),
+        )
+        at = float(np.squeeze(theirs.threshold(0.75, return_ci=False)))
+        far.append(float(abs(np.log(ours.threshold_ms) - at)))
+        found = theirs.parameter_estimate
+        rise = expit(2 * np.log(19) / found["width"] * (np.log(exposures) - found["threshold"]))
+        accuracy = 0.5 + (0.5 - found["lambda"]) * rise
+        likelihood = (xlogy(right, accuracy) + xlogy(totals - right, 1 - accuracy)).sum()
+        less_likely.append(float(ours.log_likelihood - likelihood))
+    return {
+        "psignifit: 75% thresholds of 20 data sets, median relative difference": {
+            "value": float(np.median(far)), "agrees_if": "below 0.01", "agrees": bool(np.median(far) < 0.01),
+        },
+        "psignifit: 75% thresholds of 20 data sets, largest relative difference": {
+            "value": max(far), "agrees_if": "below 0.05", "agrees": max(far) < 0.05,
+        },
+        "psignifit: log likelihood of our fit less that of theirs, least of 20": {
+            "value": min(less_likely), "agrees_if": "not below 0", "agrees": min(less_likely) > -1e-6,
+        },
+        "psignifit: log likelihood of our fit less that of theirs, most of 20": {
+            "value": max(less_likely), "agrees_if": "below 1", "agrees": max(less_likely) < 1,
+        },
+    }  # fmt: skip
+
+
+def _coverage() -> dict[str, Row]:
+    """Return the coverage of the intervals, least and most over what they are for."""
+    rows = [*coverage.table(coverage.STUDIES)]
+    thirty = [row for row in rows if row["evaluators"] == 30 and row["rate"] in (0.1, 0.3, 0.5)]
+    least = min(row["percentile"] for row in thirty)
+    expected = percentile_coverage(30, coverage.LEVEL)
+    better = [row["printed"] for row in rows]
+    thresholds = coverage.threshold_coverage(coverage.THRESHOLDS)
+    return {
+        "coverage of the percentile interval, 30 evaluators, rates 0.1, 0.3, 0.5: least": {
+            "value": least, "agrees_if": f"within 0.015 of the {expected:.3f} that the report tells",
+            "agrees": abs(least - expected) < 0.015, "table": rows,
+        },
+        "coverage of the advised interval, all populations, 5 to 30 evaluators: least": {
+            "value": min(better), "agrees_if": "at least 0.935", "agrees": min(better) >= 0.935,
+        },
+        "coverage of the advised interval, all populations, 5 to 30 evaluators: most": {
+            "value": max(better), "agrees_if": "at most 0.975", "agrees": max(better) <= 0.975,
+        },
+        "coverage of one evaluator's threshold, constant stimuli": {
+            "value": thresholds["constant"], "agrees_if": "at least 0.93",
+            "agrees": thresholds["constant"] >= 0.93,
+        },
+        "coverage of one evaluator's threshold, staircases of hype-2019": {
+            "value": thresholds["staircase"], "agrees_if": "at least 0.88",
+            "agrees": thresholds["staircase"] >= 0.88,
+        },
+        "coverage of the pooled threshold of 30 evaluators, staircases": {
+            "value": thresholds["pooled"], "agrees_if": "at least 0.9",
+            "agrees": thresholds["pooled"] >= 0.9,
+        },
+        "coverage of the pooled threshold, if answers were taken for independent": {
+            "value": thresholds["pooled_answers"], "agrees_if": "below 0.8: people differ",
+            "agrees": thresholds["pooled_answers"] < 0.8,
+        },
+    }  # fmt: skip
