@@ -61,7 +61,13 @@ def test_ctrl_c_ends_it_cleanly_on_a_terminal(world, tmp_path):
     world.add(studies.study(images=8))
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "backend", "status", "faces", "--watch", "--data", str(tmp_path)]
-    process = subprocess.Popen(command, stdout=theirs, stderr=subprocess.PIPE)
+    # A shell's background job ignores SIGINT, and what it starts inherits that.
+    process = subprocess.Popen(
+        command,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     os.close(theirs)
     text = b""
     until = time.monotonic() + 60
