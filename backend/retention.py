@@ -7,12 +7,13 @@ taking part twice. What is known of the display stays as well: without its refre
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from backend.records import Session, Study
 from backend.session import Cursor
-from backend.stores import Entry, Store
+from backend.stores import Store
+from backend.waiting import book_of
 from backend.withdrawal import BOOK, finish, withdrawn
 
 _STAYS_OF_DEVICE = ("simulated",)
@@ -26,10 +27,11 @@ class Due:
     study: str
     keep_days: float
     sessions: tuple[Session, ...]
-    withdrawals: tuple[Entry, ...]
+    entries: tuple[tuple[str, str], ...]
+    """Of books, by book and key: what is left of sessions withdrawn, and people who waited."""
 
     def __len__(self) -> int:
-        return len(self.sessions) + len(self.withdrawals)
+        return len(self.sessions) + len(self.entries)
 
 
 def due(store: Store, study: Study, now: datetime, keep_days: float | None = None) -> Due:
@@ -45,9 +47,15 @@ def due(store: Store, study: Study, now: datetime, keep_days: float | None = Non
         return Due(study.name, days, (), ())
     before = now - timedelta(days=days)
     old = tuple(session for session, cursor in store.sessions(study.name) if _is_due(session, cursor, before))
-    left = (entry for entry in withdrawn(store, study.name) if entry.data["panel"])
-    gone = tuple(entry for entry in left if datetime.fromisoformat(entry.data["at"]) < before)
-    return Due(study.name, days, old, gone)
+    left = [
+        *((BOOK, entry, datetime.fromisoformat(entry.data["at"])) for entry in withdrawn(store, study.name)),
+        *(
+            (book_of(study.name), entry, datetime.fromtimestamp(entry.data["seen_at"], UTC))
+            for entry in store.entries(book_of(study.name))
+        ),
+    ]
+    entries = tuple((book, entry.key) for book, entry, at in left if entry.data["panel"] and at < before)
+    return Due(study.name, days, old, entries)
 
 
 def apply(store: Store, what: Due) -> None:
@@ -58,9 +66,9 @@ def apply(store: Store, what: Due) -> None:
     finish(store)
     for session in what.sessions:
         store.redact_session(session.id, {}, _staying(session.device))
-    for entry in what.withdrawals:
-        found = store.entry(BOOK, entry.key)
-        store.write_entry(BOOK, entry.key, found.version, {**found.data, "panel": {}})
+    for book, key in what.entries:
+        found = store.entry(book, key)
+        store.write_entry(book, key, found.version, {**found.data, "panel": {}})
 
 
 def lines(found: list[Due]) -> Iterator[str]:

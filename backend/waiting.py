@@ -31,9 +31,14 @@ from backend.stores import Stale, Store
 _BUDGETS = "retainers"
 
 
+def book_of(study: str) -> str:
+    """Return the name of the book of those who wait for a study."""
+    return f"retainer {study}"
+
+
 def waits(store: Store, study: str) -> Iterator[tuple[str, Wait]]:
     """Yield everybody who ever waited for a study, by the ids of their waits."""
-    return ((entry.key, Wait(**entry.data)) for entry in store.entries(_book(study)))
+    return ((entry.key, Wait(**entry.data)) for entry in store.entries(book_of(study)))
 
 
 def waiting_now(store: Store, study: str, at: float) -> int:
@@ -57,7 +62,7 @@ def begin(
     wait_id = hashlib.sha256(qualified_by.encode()).hexdigest()[:24]
     secret = secrets.token_urlsafe(32)
     while True:
-        entry = store.entry(_book(study.name), wait_id)
+        entry = store.entry(book_of(study.name), wait_id)
         if entry is None:
             pseudonym = f"w{secrets.token_hex(6)}"
             wait = Wait(pseudonym, qualified_by, dict(panel), _hash(secret), at, at)
@@ -65,7 +70,7 @@ def begin(
             fresh = {"secret_hash": _hash(secret), "seen_at": at, "confirmed_at": at, "was_visible": True}
             wait = replace(Wait(**entry.data), **fresh)
         with suppress(Stale):
-            store.write_entry(_book(study.name), wait_id, entry.version if entry else 0, vars(wait))
+            store.write_entry(book_of(study.name), wait_id, entry.version if entry else 0, vars(wait))
             return {"token": f"{wait_id}.{secret}", **_told(store, study, wait, at)}
 
 
@@ -79,7 +84,7 @@ def sign(
     """
     named, _, secret = token.partition(".")
     while True:
-        entry = store.entry(_book(study.name), wait_id)
+        entry = store.entry(book_of(study.name), wait_id)
         if entry is None:
             raise NotFound("nobody waits here by this name", code="unknown_wait")
         wait = Wait(**entry.data)
@@ -89,7 +94,7 @@ def sign(
         granted = _granted(store, study, minutes_due(after, study.protocol))
         after = replace(after, minutes=after.minutes + granted)
         try:
-            store.write_entry(_book(study.name), wait_id, entry.version, vars(after))
+            store.write_entry(book_of(study.name), wait_id, entry.version, vars(after))
             return _told(store, study, after, at)
         except Stale:  # two signs at once
             _give_back(store, study, granted)
@@ -139,10 +144,6 @@ def _give_back(store: Store, study: Study, minutes: int) -> None:
             left = entry.data["minutes"] - minutes
             store.write_entry(_BUDGETS, study.name, entry.version, {"minutes": left})
             return
-
-
-def _book(study: str) -> str:
-    return f"retainer {study}"
 
 
 def _hash(secret: str) -> str:

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from click.testing import CliRunner
 
-from backend import withdrawal
+from backend import waiting, withdrawal
 from backend.cli import main
 from backend.progress import progress
 from backend.results import study_rows
@@ -106,6 +106,21 @@ def test_what_is_left_of_a_withdrawal_loses_the_panels_reference_too(world, stud
     (entry,) = withdrawal.withdrawn(world.store, "faces")
     assert (entry.data["panel"], entry.data["base_usd_cents"]) == ({}, 0)
     assert len(due(world.store, study, world.clock())) == 0
+
+
+def test_who_waited_is_forgotten_too_and_what_is_owed_stays(world):
+    paid = world.add(studies.study("paid", images=8, keep_days=30, retainer_usd_cents=10))
+    at = world.clock().timestamp()
+    token = waiting.begin(world.store, paid, "q1", PANEL, at)["token"]
+    wait_id = token.partition(".")[0]
+    waiting.sign(world.store, paid, wait_id, token, True, True, at + 30)
+    world.clock.move(days=31)
+
+    apply(world.store, due(world.store, paid, world.clock()))
+
+    ((_, wait),) = waiting.waits(world.store, "paid")
+    assert (wait.panel, wait.minutes) == ({}, 1)
+    assert len(due(world.store, paid, world.clock())) == 0
 
 
 def test_each_study_gets_a_line(world, study):
