@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from backend import __version__
-from backend.commands import deployment, moves, plans, reports, scores, service, studies
+from backend.commands import deployment, moves, people, plans, reports, scores, service, studies
 from backend.commands.world import World
 from backend.errors import OpenhypeError
 
@@ -45,5 +45,6 @@ for _command in (
     moves.copy, moves.costs,
     plans.plan,
     reports.report, reports.leaderboard,
+    people.pause, people.resume, people.call, people.retention,
 ):  # fmt: skip
     main.add_command(_command)

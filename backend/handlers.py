@@ -25,7 +25,7 @@ from backend.errors import (
     OpenhypeError,
     StoreFailed,
 )
-from backend.researcher import entry, routes
+from backend.researcher import dashboard, entry, routes
 from backend.stores import Store
 from backend.visits import Clock, Visits, utc_now
 
@@ -73,6 +73,7 @@ def create_app(
     if "files" in serves:
         _add_files(app, data)
         routes.add_pages(app, store, data, keys, clock)
+        dashboard.add_pages(app, store, keys, clock, lambda: _asset("dashboard.html"))
     app.register_error_handler(OpenhypeError, _refused)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, _fault)
@@ -109,6 +110,22 @@ def _add_evaluator_routes(app: Flask, visits: Visits) -> None:
     def answer(session: str) -> dict:
         return visits.answer(session, _token(), wire.parse_answer(_body()), picture_url)
 
+    @app.post("/api/studies/<study>/waits")
+    def wait(study: str) -> tuple[dict, int]:
+        return visits.wait(study, *wire.parse_wait(_body())), 201
+
+    @app.post("/api/studies/<study>/waits/<wait>/signs")
+    def sign(study: str, wait: str) -> dict:
+        return visits.sign(study, wait, _token(), *wire.parse_sign(_body()))
+
+    @app.get("/api/sessions/<session>/withdrawal")
+    def withdrawal(session: str) -> dict:
+        return visits.withdrawal(session, _token())
+
+    @app.post("/api/sessions/<session>/withdrawal")
+    def withdraw(session: str) -> dict:
+        return visits.withdraw(session, _token())
+
 
 def _add_description(app: Flask) -> None:
     @app.get("/api/openapi.json")
@@ -128,6 +145,14 @@ def _add_files(app: Flask, data: DataDir) -> None:
     @app.get("/s/<study>")
     def page(study: str) -> Response:
         return _asset("index.html")
+
+    @app.get("/wait/<study>")
+    def waiting_room(study: str) -> Response:
+        return _asset("wait.html")
+
+    @app.get("/w/<session>")
+    def withdrawing(session: str) -> Response:
+        return _asset("withdraw.html")
 
     @app.get("/assets/<name>")
     def asset(name: str) -> Response:
@@ -182,7 +207,7 @@ def _refused(error: OpenhypeError) -> tuple[dict, int] | Response:
     status = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
     if status >= 500:
         log.error("%s %s: %s", request.method, request.path, error)
-    if _is_results():
+    if _is_researchers() and "as" not in request.args:
         return routes.refused(str(error), status)
     return _error(error.code, str(error)), status
 
@@ -205,12 +230,12 @@ def _with_headers(reply: Response) -> Response:
     sent = headers.PAGE
     if request.path.startswith("/api/"):
         sent = headers.API
-    elif _is_results():
+    elif _is_researchers():
         sent = headers.RESULTS
     for name, value in sent.items():
         reply.headers.setdefault(name, value)
     return reply
 
 
-def _is_results() -> bool:
-    return request.path == entry.PATH or request.path.startswith(f"{entry.PATH}/")
+def _is_researchers() -> bool:
+    return any(request.path == path or request.path.startswith(f"{path}/") for path in entry.PATHS)

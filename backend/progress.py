@@ -1,33 +1,83 @@
 """How far a study has come: sessions by state, pay, and what evaluators really earned an hour."""
 
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 from typing import Any
 
-from backend.records import Session, Study
+from backend.control import is_paused
+from backend.protocol import Protocol
+from backend.records import Study
 from backend.session import Cursor, earned_usd_cents
-from backend.stores import Store
+from backend.stores import Entry, Store
+from backend.waiting import owed_usd_cents as owed_for_waiting
+from backend.waiting import waiting_now
+from backend.withdrawal import withdrawn
+
+PANEL_MINIMUM_USD_CENTS = 800
+"""An hour, on the median of real time: what Prolific asks at least (USD 8); it advises 12."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What progress needs to know of a session."""
+
+    model: str | None
+    opened_at: str
+    cursor: Cursor
 
 
 def progress(store: Store, study: Study, now: datetime | None = None) -> dict[str, Any]:
     """Return a study's progress as plain data; money in US cents, wage in US cents an hour.
 
     A session is `finished`, `ended` (closed early, kindly), `active`, or `abandoned` (no answer
-    for the study's `abandon_after_minutes`; it may still be resumed). The wage is the median over
-    finished sessions of what was earned over the time from opening to last answer.
+    for the study's `abandon_after_minutes`; it may still be resumed). Sessions withdrawn are none of
+    these: only their number and what is owed for them are told. The wage is the median over finished
+    sessions of what was earned over the time from opening to last answer.
     """
+    gone = list(withdrawn(store, study.name))
+    retainer = retained(store, study, now)
+    ids = {entry.key for entry in gone}
+    standings = (
+        Standing(session.model, session.opened_at, cursor)
+        for session, cursor in store.sessions(study.name)
+        if session.id not in ids
+    )
+    return {
+        **summary(study, standings, gone, now),
+        "paused": is_paused(store, study.name),
+        "retainer": retainer,
+    }
+
+
+def retained(store: Store, study: Study, now: datetime | None) -> dict[str, int] | None:
+    """Return how many wait to be called, and what is owed for waiting; None where a study pays none."""
+    if not study.protocol.retainer_usd_cents:
+        return None
+    count = waiting_now(store, study.name, now.timestamp()) if now else 0
+    return {"waiting": count, "owed_usd_cents": owed_for_waiting(store, study)}
+
+
+def summary(
+    study: Study, standings: Iterable[Standing], gone: list[Entry], now: datetime | None
+) -> dict[str, Any]:
+    """Return the progress of a study from where its sessions stand and what is left of those withdrawn."""
     states = {model: Counter() for model in _models(study)}
-    wages, paid, answers, mistimed = [], 0, 0, 0
-    for session, cursor in store.sessions(study.name):
-        states[session.model or "all models"][_state(study, cursor, now)] += 1
+    wages, owed, answers, mistimed = [], 0, 0, 0
+    for standing in standings:
+        cursor = standing.cursor
+        states[standing.model or "all models"][_state(study, cursor, now)] += 1
         answers += cursor.trial_index
         mistimed += cursor.voided_answers
         if cursor.state != "active":
             earned = earned_usd_cents(study.protocol, cursor)
-            paid += earned
+            owed += earned
             if cursor.state == "finished":
-                wages.append(earned / _hours(session, cursor))
+                wages.append(earned / _hours(standing))
+    for_gone = sum(entry.data["base_usd_cents"] + entry.data["bonus_usd_cents"] for entry in gone)
+    wage = median(wages) if wages else None
     return {
         "study": study.name,
         "kind": study.kind,
@@ -36,15 +86,19 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
         "models": [{"model": model, **_counts(states[model])} for model in states],
         "responses": answers,
         "mistimed": {"responses": mistimed, "share": mistimed / max(answers + mistimed, 1)},
-        "owed_usd_cents": paid,
-        "median_wage_usd_cents_an_hour": median(wages) if wages else None,
+        "withdrawn": {"sessions": len(gone), "owed_usd_cents": for_gone},
+        "owed_usd_cents": owed + for_gone,
+        "median_wage_usd_cents_an_hour": wage,
+        "target_wage_usd_cents_an_hour": study.protocol.target_wage_usd_cents,
+        "warnings": _wage_warnings(study.protocol, wage),
         "notes": list(study.notes),
     }
 
 
 def as_text(data: dict[str, Any]) -> str:
     """Return the progress as lines for a terminal."""
-    lines = [f"{data['kind']} {data['study']} (HYPE-{data['method']}), {data['responses']} responses"]
+    paused = " (paused)" if data["paused"] else ""
+    lines = [f"{data['kind']} {data['study']} (HYPE-{data['method']}), {data['responses']} responses{paused}"]
     width = max(len(row["model"]) for row in data["models"])
     for row in data["models"]:
         states = ", ".join(f"{count} {state}" for state, count in row.items() if state != "model")
@@ -53,10 +107,33 @@ def as_text(data: dict[str, Any]) -> str:
     if data["mistimed"]["responses"]:
         count, share = data["mistimed"].values()
         lines.append(f"  {count} flashes ({share:.1%}) were mistimed and replaced")
+    if data["withdrawn"]["sessions"]:
+        lines.append(f"  {data['withdrawn']['sessions']} withdrawn; their answers are deleted")
+    if data.get("retainer"):
+        waiting, owed = data["retainer"].values()
+        lines.append(f"  {waiting} waiting to be called; owed for waiting: {_dollars(owed)}")
     lines.append(f"  owed to evaluators: ${data['owed_usd_cents'] / 100:.2f}")
     if data["median_wage_usd_cents_an_hour"] is not None:
-        lines.append(f"  median wage: ${data['median_wage_usd_cents_an_hour'] / 100:.2f} an hour")
+        lines.append(f"  median wage: {_dollars(data['median_wage_usd_cents_an_hour'])} an hour")
+    lines += [f"  warning: {warning}" for warning in data["warnings"]]
     return "\n".join(lines + [f"  note: {note}" for note in data["notes"]])
+
+
+def _wage_warnings(protocol: Protocol, wage: float | None) -> list[str]:
+    """Return at most one warning; a study that pays nothing promises no wage."""
+    if wage is None or not (protocol.base_usd_cents or protocol.bonus_usd_cents):
+        return []
+    if wage < PANEL_MINIMUM_USD_CENTS:
+        least = f"the least that panels allow is {_dollars(PANEL_MINIMUM_USD_CENTS)}"
+        return [f"the median wage is {_dollars(wage)} an hour, and {least}; raise what evaluators are paid"]
+    if wage < protocol.target_wage_usd_cents:
+        aim = f"this study aims at {_dollars(protocol.target_wage_usd_cents)}"
+        return [f"the median wage is {_dollars(wage)} an hour, and {aim}"]
+    return []
+
+
+def _dollars(cents: float) -> str:
+    return f"${cents / 100:.2f}"
 
 
 def _models(study: Study) -> tuple[str, ...]:
@@ -74,6 +151,6 @@ def _state(study: Study, cursor: Cursor, now: datetime | None) -> str:
     return "abandoned" if idle > timedelta(minutes=study.protocol.abandon_after_minutes) else "active"
 
 
-def _hours(session: Session, cursor: Cursor) -> float:
-    spent = datetime.fromisoformat(cursor.last_at) - datetime.fromisoformat(session.opened_at)
+def _hours(standing: Standing) -> float:
+    spent = datetime.fromisoformat(standing.cursor.last_at) - datetime.fromisoformat(standing.opened_at)
     return max(spent.total_seconds(), 1) / 3600

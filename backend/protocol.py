@@ -31,8 +31,8 @@ We keep your answers, how long they took, whether you left this page meanwhile, 
 about your screen. We do not ask for your name. The answers are used for research and may be published \
 without anything that points to you.
 
-Taking part is voluntary. You can stop at any time by closing this page; if you want your answers deleted, \
-write to the person who invited you."""
+Taking part is voluntary. You can stop at any time by closing this page. You are given a link with which \
+you can withdraw, then or later: your answers are deleted, and what you earned is paid all the same."""
 
 
 def _setting(default: Any, doc: str, low: float | None = None, high: float | None = None):
@@ -76,6 +76,24 @@ class Protocol:
     evaluators: int = _setting(30, "finished sessions wanted for each model", 1, 100000)
     base_usd_cents: int = _setting(0, "pay for taking part, whatever the answers", 0, 100000)
     bonus_usd_cents: int = _setting(2, "pay for each right answer", 0, 1000)
+    target_wage_usd_cents: int = _setting(
+        1200,
+        "wage an hour that the study aims at; `openhype status` warns where the median is lower",
+        0,
+        100000,
+    )
+    keep_days: float = _setting(
+        0,
+        "days after a session's end for which the panel's parameters and what browsers tell of devices are "
+        "kept; `openhype retention` then deletes them; 0 for as long as the study",
+        0,
+        36500,
+    )
+    retainer_usd_cents: int = _setting(
+        0, "pay for each minute of waiting to be called (`/wait/NAME`); 0 where nobody waits", 0, 1000
+    )
+    retainer_minutes: int = _setting(30, "minutes of waiting that one person is paid for at most", 1, 600)
+    retainer_budget_usd_cents: int = _setting(2000, "pay for waiting in all, at most", 0, 1000000)
     abandon_after_minutes: float = _setting(
         60, "a session without an answer for so long no longer holds its place", 1, 100000
     )

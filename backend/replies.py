@@ -4,6 +4,7 @@ The truth of a picture never stands in a reply before its answer is stored, mode
 and the completion code stands only with a closed session.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from backend import session as sessions
@@ -21,6 +22,10 @@ def public_study(study: Study, qualification: Study | None) -> dict[str, Any]:
         "title": protocol.title,
         "method": protocol.method,
         "consent": {"version": protocol.consent_version, "text": protocol.consent_text},
+        "keep_days": protocol.keep_days,
+        "retainer": {"usd_cents": protocol.retainer_usd_cents, "minutes": protocol.retainer_minutes}
+        if protocol.retainer_usd_cents
+        else None,
         **_effort(protocol),
         "blocks": protocol.blocks,
         "feedback": protocol.feedback,
@@ -61,9 +66,10 @@ def protocol_of(protocol: Protocol) -> dict[str, Any]:
     return {name: getattr(protocol, name) for name in names}
 
 
-def state(study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
-    """Return all that a page needs to go on with a session."""
+def state(study: Study, session: Session, cursor: Cursor, withdrawal_url: str) -> dict[str, Any]:
+    """Return all that a page needs to go on with a session, and the link with which to withdraw from it."""
     return {
+        "withdrawal_url": withdrawal_url,
         "session": session.id,
         "study": study.name,
         "kind": study.kind,
@@ -115,6 +121,28 @@ def answer(study: Study, session: Session, cursor: Cursor, response: Response, u
         else None,
         "block_finished": cursor.state != "active" or _next_block(session, cursor) != response.block,
         **_standing(study, session, cursor),
+    }
+
+
+def withdrawal(study: Study, cursor: Cursor) -> dict[str, Any]:
+    """Return what is told before an evaluator withdraws."""
+    return {
+        "study": study.name,
+        "title": study.protocol.title,
+        "is_withdrawn": False,
+        "answers": cursor.trial_index + cursor.voided_answers,
+        "is_open": cursor.state == "active",
+    }
+
+
+def withdrawn(study: Study, kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is told after an evaluator has withdrawn, from what is left of the session."""
+    return {
+        "study": study.name,
+        "title": study.protocol.title,
+        "is_withdrawn": True,
+        "answers": kept["answered"],
+        "is_open": kept["state"] == "active",
     }
 
 

@@ -20,6 +20,7 @@ from backend.report.found import About, Found
 from backend.report.leaderboard import Entry, leaderboard
 from backend.report.parts import Report
 from backend.stores import Store
+from backend.withdrawal import sessions_of
 
 if TYPE_CHECKING:
     from backend.findings import Question
@@ -128,7 +129,7 @@ def collected(store: Store, study: Study) -> str:
     """Return the days on which the answers that count were given."""
     days = [
         (session.opened_at[:10], cursor.last_at[:10])
-        for session, cursor in store.sessions(study.name)
+        for session, cursor in sessions_of(store, study.name)
         if cursor.state == "finished"
     ]
     if not days:
@@ -138,7 +139,7 @@ def collected(store: Store, study: Study) -> str:
 
 
 def _simulated(store: Store, study: Study) -> list[str]:
-    finished = [session for session, cursor in store.sessions(study.name) if cursor.state == "finished"]
+    finished = [session for session, cursor in sessions_of(store, study.name) if cursor.state == "finished"]
     count = sum(bool(session.device.get("simulated")) for session in finished)
     if not count:
         return []

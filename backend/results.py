@@ -14,6 +14,7 @@ from backend.records import Study
 from backend.session import is_scored, picture_of
 from backend.shown import as_exposed
 from backend.stores import Store
+from backend.withdrawal import answered_of, withdrawn
 
 if TYPE_CHECKING:
     from backend.answers import Answers
@@ -27,7 +28,7 @@ def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[di
         which: `scored`; `unfinished`, those of sessions that broke off; or `replaced`, the answers to
             mistimed flashes, for which others stand.
     """
-    for session, cursor, responses in store.answered(study.name):
+    for session, cursor, responses in answered_of(store, study.name):
         if (which, cursor.state) in (("scored", "active"), ("scored", "ended"), ("unfinished", "finished")):
             continue
         for response in responses:
@@ -50,7 +51,8 @@ def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[di
 def version(store: Store, study: Study) -> str:
     """Return a word that changes when the scores of a study may have changed."""
     count, newest = store.finished(study.name)
-    facts = (__version__, study.name, study.created_at, count, newest)
+    gone = sum(1 for _ in withdrawn(store, study.name))
+    facts = (__version__, study.name, study.created_at, count, newest, gone)
     return hashlib.sha256("\n".join(map(str, facts)).encode()).hexdigest()[:24]
 
 

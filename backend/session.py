@@ -256,10 +256,13 @@ def earned_usd_cents(protocol: Protocol, cursor: Cursor) -> int:
     Right answers to mistimed flashes are paid at the end. Told before, they would give away the
     truth of the spare, which is that of the picture it stands for.
     """
-    right = cursor.reals_right + cursor.fakes_right
-    if cursor.state != "active":
-        right += cursor.voided_right
+    right = right_answers(cursor, is_closed=cursor.state != "active")
     return protocol.base_usd_cents + protocol.bonus_usd_cents * right
+
+
+def right_answers(cursor: Cursor, is_closed: bool) -> int:
+    """Return how many answers were right; of a closed session, those to mistimed flashes as well."""
+    return cursor.reals_right + cursor.fakes_right + (cursor.voided_right if is_closed else 0)
 
 
 def qualification_result(session: Session, protocol: Protocol, cursor: Cursor) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, OpenhypeError
 from backend.records import Study
 from backend.stores import Store
+from backend.withdrawal import sessions_of
 
 _FRAME_MS = 1000 / 60
 _SECONDS_TO_RETRY = 120
@@ -220,7 +221,9 @@ def _posted(lease: int, trial: dict, name: str, response: str, protocol: Any) ->
 def _still_wanted(store: Store, study: Study) -> int:
     if study.kind == "qualification":
         return 1
-    finished = [session.model for session, cursor in store.sessions(study.name) if cursor.state == "finished"]
+    finished = [
+        session.model for session, cursor in sessions_of(store, study.name) if cursor.state == "finished"
+    ]
     return sum(max(study.protocol.evaluators - finished.count(model), 0) for model in study.models)
 
 

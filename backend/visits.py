@@ -14,7 +14,7 @@ from functools import lru_cache
 from random import Random, SystemRandom
 from typing import Any
 
-from backend import replies, sampling
+from backend import control, replies, sampling, waiting, withdrawal
 from backend import session as sessions
 from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError
 from backend.protocol import Protocol
@@ -64,16 +64,19 @@ class Visits:
     def public_study(self, name: str) -> dict[str, Any]:
         """Return what a visitor may know of a study."""
         study = self.study(name)
-        return replies.public_study(study, self._qualification_of(study))
+        told = replies.public_study(study, self._qualification_of(study))
+        return {**told, "paused": control.is_paused(self._store, name)}
 
     def open(self, study_name: str, opening: Mapping[str, Any]) -> dict[str, Any]:
         """Open a session, or say which qualification comes first (`stage`).
 
         Raises:
-            Conflict: `study_full`, `already_started`, `already_finished`.
+            Conflict: `study_paused`, `study_full`, `already_started`, `already_finished`, `withdrawn`.
             NotAllowed: `not_qualified`.
         """
         study = self.study(study_name)
+        if control.is_paused(self._store, study_name):
+            raise Conflict(f"study {study_name} takes no new evaluators for now", code="study_paused")
         if opening["consent_version"] != study.protocol.consent_version:
             raise InvalidInput(
                 f"consent_version must be {study.protocol.consent_version!r}, the version now in force"
@@ -94,17 +97,67 @@ class Visits:
         return {
             "stage": "session",
             "token": f"{session.id}.{secret}",
-            "state": replies.state(study, session, cursor),
+            "state": self._state(study, session, cursor),
         }
+
+    def wait(
+        self, study_name: str, panel: Mapping[str, str], qualification_token: str | None
+    ) -> dict[str, Any]:
+        """Begin to wait, paid, until the study is let go on.
+
+        Raises:
+            Conflict: `no_retainer`; as `open` where the person has taken part already.
+            NotAllowed: `not_qualified`; only who passed the study's qualification can wait.
+        """
+        study = self.study(study_name)
+        kept = self._kept(study, panel)
+        key = self._evaluator_key(study, kept)
+        self._previous_visit(study, key)
+        qualification = self._qualification_of(study)
+        if qualification is None or not self._has_passed(qualification, key, qualification_token):
+            raise NotAllowed("only who passed the test of this study can wait for it", code="not_qualified")
+        passed = self._session_of_token(qualification, qualification_token)
+        passed = passed or self._store.claimed(qualification.name, key)
+        return waiting.begin(self._store, study, passed, kept, self._clock().timestamp())
+
+    def sign(
+        self, study_name: str, wait_id: str, token: str, is_visible: bool, is_here: bool
+    ) -> dict[str, Any]:
+        """Take a sign of life of somebody who waits; `waiting.sign`."""
+        study, at = self.study(study_name), self._clock().timestamp()
+        return waiting.sign(self._store, study, wait_id, token, is_visible, is_here, at)
 
     def resume(self, session_id: str, token: str) -> dict[str, Any]:
         """Take the session over for another visit, and return where it stands."""
         session, study = self._authorized(session_id, token)
+        self._check_not_withdrawn(session_id)
         cursor = self._change(
             session_id,
             lambda now: sessions.resume(session, study.protocol, now, self._now()),
         )
-        return {"state": replies.state(study, session, cursor)}
+        return {"state": self._state(study, session, cursor)}
+
+    def withdrawal(self, session_id: str, secret: str) -> dict[str, Any]:
+        """Return what an evaluator would delete by withdrawing, or that it is done.
+
+        Raises:
+            NotAllowed: `wrong_link`.
+            NotFound: there never was such a session.
+        """
+        self._check_link(session_id, secret)
+        entry = self._store.entry(withdrawal.BOOK, session_id)
+        if entry is not None:
+            return replies.withdrawn(self.study(entry.data["study"]), entry.data)
+        session = self._session(session_id)
+        return replies.withdrawal(self.study(session.study), self._store.cursor(session_id))
+
+    def withdraw(self, session_id: str, secret: str) -> dict[str, Any]:
+        """Delete a session with its answers; asked again, say that it is done. Raises as `withdrawal`."""
+        self._check_link(session_id, secret)
+        entry = self._store.entry(withdrawal.BOOK, session_id)
+        study = self.study(entry.data["study"] if entry else self._store.session(session_id).study)
+        entry = withdrawal.withdraw(self._store, study, session_id, self._now())
+        return replies.withdrawn(study, entry.data)
 
     def begin_block(
         self,
@@ -143,7 +196,7 @@ class Visits:
             except OpenhypeError:
                 pass  # what is known here may be old: read where the session stands, and look again
         for _ in range(_TRIES):
-            cursor = self._store.cursor(session_id)
+            cursor = self._cursor(session_id)
             repeated = self._repeated(study, session, cursor, posted, url)
             if repeated is not None:
                 return repeated
@@ -208,7 +261,7 @@ class Visits:
             except OpenhypeError:
                 pass  # what is known here may be old: read where the session stands, and look again
         for _ in range(_TRIES):
-            cursor = self._store.cursor(session_id)
+            cursor = self._cursor(session_id)
             after = rule(cursor)
             if after is cursor:
                 return cursor
@@ -227,10 +280,35 @@ class Visits:
         named, _, secret = token.partition(".")
         if not secret or named != session_id:
             raise NotAllowed("the token does not open this session", code="wrong_token")
-        session = self._session(session_id)
+        try:
+            session = self._session(session_id)
+        except NotFound:
+            self._check_not_withdrawn(session_id)
+            raise
         if not hmac.compare_digest(_hash(secret), session.secret_hash):
             raise NotAllowed("the token does not open this session", code="wrong_token")
         return session, self.study(session.study)
+
+    def _cursor(self, session_id: str) -> Cursor:
+        """Return where a session stands now; one that is known here may have been withdrawn elsewhere."""
+        try:
+            return self._store.cursor(session_id)
+        except NotFound:
+            self._check_not_withdrawn(session_id)
+            raise
+
+    def _check_not_withdrawn(self, session_id: str) -> None:
+        if self._store.entry(withdrawal.BOOK, session_id) is not None:
+            raise Conflict("this session was withdrawn, and its answers are deleted", code="withdrawn")
+
+    def _check_link(self, session_id: str, secret: str) -> None:
+        wanted = withdrawal.secret_of(self._hash_key, session_id)
+        if not hmac.compare_digest(secret.encode(), wanted.encode()):
+            raise NotAllowed("this link withdraws no session; it must be whole", code="wrong_link")
+
+    def _state(self, study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
+        link = f"/w/{session.id}#{withdrawal.secret_of(self._hash_key, session.id)}"
+        return replies.state(study, session, cursor, link)
 
     def _planned(
         self, study: Study, panel: dict[str, str], key: str | None, opening: Mapping[str, Any], secret: str
@@ -279,6 +357,8 @@ class Visits:
         previous = self._store.claimed(study.name, key) if key else None
         if previous is None:
             return None
+        if not study.protocol.repeat_visits:
+            self._check_not_withdrawn(previous)
         try:
             cursor = self._store.cursor(previous)
         except NotFound:  # the process died between the claim and the session
@@ -295,7 +375,7 @@ class Visits:
         if session_id is None:
             return False
         try:
-            cursor = self._store.cursor(session_id)
+            cursor = self._cursor(session_id)
         except NotFound:  # the process died between the claim and the session
             return False
         if cursor.state == "active" or not self._is_valid(qualification.protocol, cursor):

@@ -53,6 +53,20 @@ def parse_opening(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def parse_wait(data: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """Return (panel, qualification_token) of somebody who begins to wait."""
+    opening = parse_opening({**data, "consent_version": "", "device": {}})
+    return opening["panel"], opening["qualification_token"]
+
+
+def parse_sign(data: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Return (is_visible, is_here) of a sign of life."""
+    for name in ("is_visible", "is_here"):
+        if not isinstance(data.get(name), bool):
+            raise InvalidInput(f"{name} must be true or false, not {_named(data.get(name))}")
+    return data["is_visible"], data["is_here"]
+
+
 def parse_block(data: Mapping[str, Any]) -> tuple[int, int, dict[str, Any]]:
     """Return (lease, block, facts of the display)."""
     return _whole(data, "lease"), _whole(data, "block"), _flat(data, "display")

@@ -7,7 +7,7 @@ from backend import headers
 from backend.uploads import Place, upload
 
 FRONTEND = Path(__file__).resolve().parents[1] / "frontend"
-_AT_THE_TOP = ("index.html", "root.html", "timing.html")
+_AT_THE_TOP = ("index.html", "root.html", "timing.html", "wait.html", "withdraw.html")
 
 
 def page_files() -> dict[str, Path]:

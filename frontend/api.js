@@ -66,8 +66,11 @@ export function makeApi({ onTrouble, random, send = (path, init) => fetch(path, 
   }
 
   return {
-    /** @param {string} path */
-    get: (path) => json(path, {}),
+    /**
+     * @param {string} path
+     * @param {string | null} token
+     */
+    get: (path, token = null) => json(path, token ? { headers: { Authorization: `Bearer ${token}` } } : {}),
     /**
      * @param {string} path
      * @param {object} body

@@ -191,9 +191,9 @@ function scoreOf(site, session) {
 /**
  * The visitor's own score among the published ones; a reload plays again.
  * @param {any} _study
- * @param {{right: number, answered: number, score: number, site: Site}} done
+ * @param {{done: {right: number, answered: number, score: number, site: Site}}} visit
  */
-async function showEnd(_study, { right, answered: count, score, site }) {
+async function showEnd(_study, { done: { right, answered: count, score, site } }) {
   const isTime = site.unit === "ms";
   const told = (/** @type {number} */ value) => (isTime ? `${Math.round(value)} ms` : `${value.toFixed(1)}%`);
   const rows = [...site.published.map((entry) => ({ ...entry, isYours: false })), { model: "You, just now", data: "this demo", score, isYours: true }];

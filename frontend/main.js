@@ -6,10 +6,11 @@ import { enterFullScreen, leaveFullScreen, measureDisplay, screenAtHand, unfitne
 import { sayGoodbye, showDone, showResult } from "./endings.js";
 import { listenToInteractions } from "./interactions.js";
 import { listenToKeys, onTrialKeys } from "./keys.js";
-import { ask, dollars, duration, el, facts, hideProgress, notice, paragraphs, show } from "./screens.js";
+import { ask, days, dollars, duration, el, facts, hideProgress, notice, paragraphs, show } from "./screens.js";
 import { holdTab, readToken, writeToken } from "./storage.js";
 import { playBlock } from "./trials.js";
 import { makeVisit } from "./visit.js";
+import { withdrawalNote } from "./withdrawal.js";
 
 /** What the server says of a token that opens nothing; any other refusal must not cost the session. */
 const TOKEN_IS_DEAD = ["wrong_token", "unknown_session"];
@@ -85,6 +86,7 @@ async function resumed(name) {
  * @param {any} study
  */
 async function entered(study) {
+  if (study.paused) throw new Refused("study_paused", "", "");
   if (!(await consented(study))) return sayGoodbye();
   if (study.flashes) await fitDisplay(study);
   const opened = await open(study, null);
@@ -103,7 +105,7 @@ async function afterQualification(study, qualification) {
     visit = begun(qualification, await open(qualification, null));
   }
   if (visit.state.stage === "block") await playBlocks(qualification, visit);
-  await showResult(visit.done, true);
+  await showResult(visit, true);
   const opened = await open(study, visit.token);
   if (opened.stage === "session") return begun(study, opened);
   writeToken(qualification.study, null); // the pass has run out; the test can be taken anew
@@ -146,7 +148,7 @@ function open(study, qualificationToken) {
  */
 async function playToEnd(study, visit) {
   if (visit.state.stage === "block") await playBlocks(study, visit);
-  await showEnd(study, visit.done);
+  await showEnd(study, visit);
 }
 
 /**
@@ -156,7 +158,7 @@ async function playToEnd(study, visit) {
 async function playBlocks(study, visit) {
   const blocks = visit.state.protocol.block_images.length;
   const isBack = visit.progress.answered > 0;
-  await ask("instructions", isBack ? "Welcome back" : "How it works", instructions(study, isBack), [
+  await ask("instructions", isBack ? "Welcome back" : "How it works", [...instructions(study, isBack), ...withdrawing(visit)], [
     { label: isBack ? "Continue" : "Start", value: "start", primary: true },
   ]);
   while (!visit.done) {
@@ -170,6 +172,7 @@ async function playBlocks(study, visit) {
         [
           el("p", {}, `Part ${block + 1} of ${blocks} is done: ${visit.progress.answered} of ${visit.progress.total} pictures. All your answers are stored.`),
           el("p", {}, "Rest your eyes for as long as you like."),
+          ...withdrawing(visit),
         ],
         [{ label: "Continue", value: "on", primary: true }],
       );
@@ -177,6 +180,14 @@ async function playBlocks(study, visit) {
   }
   await leaveFullScreen();
   hideProgress();
+}
+
+/**
+ * The note on how to withdraw; none in a demo, which keeps nothing.
+ * @param {import("./visit.js").Visit} visit
+ */
+function withdrawing({ state: { withdrawal_url } }) {
+  return withdrawal_url ? [withdrawalNote(withdrawal_url)] : [];
 }
 
 /** @param {any} study */
@@ -201,6 +212,7 @@ async function consented(study, before) {
       ["Time", duration(study.minutes)],
       ["Pictures", pictures],
       ["Pay", pay(study) || "none"],
+      ...(study.keep_days ? [["Kept", `your id at the panel and what your browser tells of your device, for ${days(study.keep_days)}; your answers stay, without these`]] : []),
     ]),
     ...(study.qualification
       ? [el("p", {}, `A short test of ${duration(study.qualification.minutes)} comes first, unless you passed it before. It is paid as well.`)]
@@ -277,6 +289,8 @@ function showElsewhere() {
 
 const PLAIN = /** @type {Record<string, [string, string]>} */ ({
   unknown_study: ["There is no such study", "Please check the link you were given."],
+  study_paused: ["The study takes a break", "Nobody can begin just now. Please come back later; thank you for your patience."],
+  withdrawn: ["You have withdrawn", "Your answers are deleted, and what you earned is paid all the same. Thank you for your time."],
   study_full: ["The study is full", "All places are taken for now. Thank you for coming."],
   already_started: ["You have started already", "Your session is open in another browser. Please go on there; your answers are stored."],
   already_finished: ["You have taken part already", "Each person takes part once. Thank you for your answers; they are stored."],

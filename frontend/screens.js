@@ -34,6 +34,11 @@ export function duration(minutes) {
   return minutes >= 55 && minutes <= 65 ? "about an hour" : `about ${Math.max(1, Math.round(minutes))} minutes`;
 }
 
+/** @param {number} count */
+export function days(count) {
+  return count === 1 ? "one day" : `${count} days`;
+}
+
 /**
  * Names and values, side by side.
  * @param {string[][]} rows

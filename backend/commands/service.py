@@ -1,12 +1,16 @@
 """Commands that run studies: `serve`, `status`, `simulate` and `demo`."""
 
 import json
+import shutil
 import sys
 from typing import Any
 
 import click
 
 from backend.commands.world import World, pairs, pass_world, progress_bar, store_options
+from backend.records import Study
+
+_WATCH_SECONDS = 2.0
 
 
 @click.command()
@@ -23,15 +27,16 @@ def _serve(world: World, host: str, port: int, opened: Any = None) -> None:
     from backend.handlers import create_app
     from backend.server import make_server
     from backend.server import serve as run
+    from backend.withdrawal import finish
 
+    finish(world.store)
     app = create_app(world.store, world.data, world.data.keys())
     server = make_server(app, host, port)
     base = f"http://{host}:{server.effective_port}"
     for study in world.store.studies():
         click.echo(f"{study.kind} {study.name}: {base}/s/{study.name}")
-    click.echo(
-        f"results: {base}/results; researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C"
-    )
+    click.echo(f"dashboard: {base}/dashboard; results: {base}/results")
+    click.echo(f"researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C")
     sys.stdout.flush()
     if opened is not None:
         opened(base)
@@ -41,21 +46,47 @@ def _serve(world: World, host: str, port: int, opened: Any = None) -> None:
 @click.command()
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--watch", "is_watched", is_flag=True, help="Go on showing it, as it happens, with scores.")
 @store_options
 @pass_world
-def status(world: World, name: str | None, as_json: bool) -> None:
+def status(world: World, name: str | None, as_json: bool, is_watched: bool) -> None:
     """List the studies, or show how far the study NAME is."""
     from backend.progress import as_text, progress
     from backend.visits import utc_now
 
     studies = [world.store.study(name)] if name else world.store.studies()
-    found = [progress(world.store, study, utc_now()) for study in studies]
-    if as_json:
-        click.echo(json.dumps(found[0] if name else found, indent=2))
-    elif found:
-        click.echo("\n".join(as_text(data) for data in found))
+    if not studies:
+        click.echo(
+            "[]" if as_json else "no study yet; make one with `openhype create`, or try `openhype demo`"
+        )
+    elif is_watched:
+        _watch(world, studies, as_json)
     else:
-        click.echo("no study yet; make one with `openhype create`, or try `openhype demo`")
+        found = [progress(world.store, study, utc_now()) for study in studies]
+        told = "\n".join(as_text(data) for data in found)
+        click.echo(json.dumps(found[0] if name else found, indent=2) if as_json else told)
+
+
+def _watch(world: World, studies: list[Study], as_json: bool) -> None:
+    import time
+
+    from backend.commands.live import follow
+    from backend.live import Watch
+    from backend.visits import utc_now
+
+    def write(text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    watches = [Watch(world.store, study) for study in studies]
+    is_screen = sys.stdout.isatty() and not as_json
+    follow(
+        lambda: [watch.look(utc_now()) for watch in watches],
+        write,
+        lambda: time.sleep(_WATCH_SECONDS),
+        shutil.get_terminal_size().columns if is_screen else None,
+        json.dumps if as_json else None,
+    )
 
 
 @click.command()

@@ -1,7 +1,8 @@
 """How a browser shows the researcher's key: typed into a form once, then a cookie that only results see.
 
 No key stands in an address. The cookie holds a time and its HMAC under the key, so that the server
-stores nothing and another key ends every visit. It is HttpOnly, SameSite=Strict, and sent to /results only.
+stores nothing and another key ends every visit. It is HttpOnly (a key kept by a script could be read by
+any script), SameSite=Strict, and sent to the researcher's pages only: evaluators' requests never carry it.
 """
 
 import hmac
@@ -15,6 +16,8 @@ from backend.datadir import Keys
 from backend.errors import NotAllowed
 
 PATH = "/results"
+DASHBOARD = "/dashboard"
+PATHS = (PATH, DASHBOARD)
 _COOKIE = "openhype_results"
 _LASTS = timedelta(hours=12)
 
@@ -33,22 +36,24 @@ def is_in(request: Request, keys: Keys, now: datetime) -> bool:
 
 
 def let_in(reply: Response, request: Request, keys: Keys, now: datetime) -> None:
-    """Give the browser the cookie."""
+    """Give the browser the cookie, for each of the researcher's pages."""
     until = str(int((now + _LASTS).timestamp()))
-    reply.set_cookie(
-        _COOKIE,
-        f"{until}.{_seal(keys, until)}",
-        max_age=int(_LASTS.total_seconds()),
-        path=PATH,
-        secure=request.is_secure,
-        httponly=True,
-        samesite="Strict",
-    )
+    for path in PATHS:
+        reply.set_cookie(
+            _COOKIE,
+            f"{until}.{_seal(keys, until)}",
+            max_age=int(_LASTS.total_seconds()),
+            path=path,
+            secure=request.is_secure,
+            httponly=True,
+            samesite="Strict",
+        )
 
 
 def let_out(reply: Response) -> None:
     """Take the cookie away."""
-    reply.delete_cookie(_COOKIE, path=PATH, httponly=True, samesite="Strict")
+    for path in PATHS:
+        reply.delete_cookie(_COOKIE, path=path, httponly=True, samesite="Strict")
 
 
 def check_origin(request: Request) -> None:

@@ -5,6 +5,7 @@ Scores and pages are computed when they are asked for, and again only when a ses
 
 import json
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from flask import Flask, Response, redirect, request
@@ -39,7 +40,7 @@ def add_scores(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
         is_full = request.args.get("full") == "true"
         found, make = store.study(study), study_findings if is_full else study_scores
         tag = version(store, found)
-        reply = _unchanged(tag)
+        reply = unchanged(tag)
         if reply is None:
             body = kept.get((study, is_full), tag, lambda: _json(make(store, found)))
             reply = Response(body, mimetype="application/json")
@@ -55,7 +56,7 @@ def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock)
     @app.get(entry.PATH)
     def results() -> Response:
         if not entry.is_in(request, keys, clock()):
-            return _door()
+            return door("Results")
         return _page("Results", studies=store.studies())
 
     @app.get(f"{entry.PATH}/<study>")
@@ -65,10 +66,10 @@ def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock)
 
         now = clock()
         if not entry.is_in(request, keys, now):
-            return _door()
+            return door("Results")
         found = store.study(study)
         tag = version(store, found)
-        reply = _unchanged(tag)
+        reply = unchanged(tag)
         if reply is None:
             page = kept.get(study, tag, lambda: study_page(store, data, found, now, _leave(study)).encode())
             reply = Response(page, mimetype="text/html")
@@ -77,13 +78,9 @@ def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock)
 
     @app.post(entry.PATH, defaults={"study": ""})
     @app.post(f"{entry.PATH}/<study>")
-    def enter(study: str) -> Response:
+    def show_key(study: str) -> Response:
         entry.check_origin(request)
-        if not entry.is_key(keys, request.form.get("key", "").strip()):
-            return _door(is_wrong=True)
-        reply = redirect(request.path, 303)
-        entry.let_in(reply, request, keys, clock())
-        return reply
+        return enter(keys, clock(), "Results")
 
     @app.post(f"{entry.PATH}/<study>/leave")
     def leave(study: str) -> Response:
@@ -93,12 +90,26 @@ def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock)
         return reply
 
 
+def enter(keys: Keys, now: datetime, title: str) -> Response:
+    """Let a browser in that has sent the key with the form of `door`, or ask again."""
+    if not entry.is_key(keys, request.form.get("key", "").strip()):
+        return door(title, is_wrong=True)
+    reply = redirect(request.path, 303)
+    entry.let_in(reply, request, keys, now)
+    return reply
+
+
+def door(title: str, is_wrong: bool = False) -> Response:
+    """Return the page that asks for the key."""
+    return _page(title, is_wrong=is_wrong, asks=True, status=403)
+
+
 def refused(message: str, status: int) -> Response:
     """Return an error as a page."""
     return _page("This page cannot be shown", message=message, status=status)
 
 
-def _unchanged(tag: str) -> Response | None:
+def unchanged(tag: str) -> Response | None:
     """Return the reply to someone who has this version already."""
     if not request.if_none_match.contains(tag):
         return None
@@ -109,10 +120,6 @@ def _unchanged(tag: str) -> Response | None:
 
 def _json(data: Any) -> bytes:
     return json.dumps(data, allow_nan=False).encode() + b"\n"
-
-
-def _door(is_wrong: bool = False) -> Response:
-    return _page("Results", is_wrong=is_wrong, asks=True, status=403)
 
 
 def _page(title: str, status: int = 200, **told: Any) -> Response:

@@ -164,6 +164,9 @@ class DynamoStore:
             session = head.session
             yield session, items.cursor_in(item, head.pictures) if item else self.cursor(session.id)
 
+    def cursors(self, study: str) -> Iterator[tuple[str, Cursor]]:
+        return ((session.id, cursor) for session, cursor in self.sessions(study))
+
     def answered(self, study: str) -> Iterator[tuple[Session, Cursor, list[Response]]]:
         for head, item in self._listed(study):
             if item is not None and "b" in item:
@@ -240,6 +243,9 @@ class DynamoStore:
             if _BARRED not in item:
                 self._calls.delete(partition, item["s"]["S"])
         self._heads.drop(session_id)
+
+    def redact_session(self, session_id: str, panel: Mapping[str, str], device: Mapping[str, Any]) -> None:
+        self._heads.redact(session_id, panel, device)
 
     def _bar(self, partition: str, version: int) -> bool:
         """Put an item where the next one of a session would go, so that no late answer starts it."""

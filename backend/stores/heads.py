@@ -3,16 +3,18 @@
 Neither a pool nor a session changes once stored, so that a process reads each once.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from backend.errors import NotFound
 from backend.recent import Recent
 from backend.records import Session
 from backend.session import Cursor
 from backend.stores import items, plans
-from backend.stores.calls import Calls, Item, key
+from backend.stores.calls import Calls, Item, Refused, key
 
 TTL_ATTRIBUTE = "x"
 """Seconds of the epoch after which an item may be deleted; only sessions without any write have it."""
@@ -70,6 +72,18 @@ class Heads:
             item[TTL_ATTRIBUTE] = {"N": str(int(expires_at))}
         self._calls.put(item)
         self._kept.put(session.id, Head(session, pictures, expires_at is not None))
+
+    def redact(self, session_id: str, panel: Mapping[str, str], device: Mapping[str, Any]) -> None:
+        """Put other panel parameters and facts of the device in the place of a session's own."""
+        try:
+            session = replace(self.of(session_id).session, panel=dict(panel), device=dict(device))
+        except NotFound:
+            return
+        facts, _ = plans.pack_session(session, self.pool(session.study))
+        with suppress(Refused):  # erased meanwhile
+            place = (items.of_session(session_id), items.HEAD)
+            self._calls.update(*place, "SET j = :j", "attribute_exists(p)", {":j": {"B": facts}})
+        self.drop(session_id)
 
     def drop(self, session_id: str) -> None:
         """Keep a session in memory no longer."""

@@ -150,6 +150,11 @@ class SqliteStore:
         for session, cursor in self.sessions(study):
             yield session, cursor, self.responses(session.id)
 
+    def cursors(self, study: str) -> Iterator[tuple[str, Cursor]]:
+        sql = "SELECT session, record FROM cursors WHERE study = ? ORDER BY session"
+        for session_id, cursor in self._db().execute(sql, (study,)):
+            yield session_id, codec.load_cursor(cursor)
+
     def taken(self, study: str, active_since: str) -> dict[str, int]:
         sql = """SELECT model, count(*) FROM cursors WHERE study = ? AND model IS NOT NULL
                  AND (state = 'finished' OR (state = 'active' AND last_at >= ?)) GROUP BY model"""
@@ -202,6 +207,12 @@ class SqliteStore:
             db.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
 
         self._write(write)
+
+    def redact_session(self, session_id: str, panel: Mapping[str, str], device: Mapping[str, Any]) -> None:
+        sql = """UPDATE sessions SET record = json_set(record, '$.panel', json(?), '$.device', json(?))
+                 WHERE id = ?"""
+        values = (json.dumps(panel), json.dumps(device), session_id)
+        self._write(lambda db: db.execute(sql, values), checks_first=True)
 
     def entry(self, book: str, key: str) -> Entry | None:
         sql = "SELECT key, version, data FROM entries WHERE book = ? AND key = ?"

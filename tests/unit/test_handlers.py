@@ -416,7 +416,7 @@ def test_what_is_not_there_is_404_with_an_id_to_quote(world, verb, path):
 @pytest.mark.parametrize("key", [None, "wrong", "é"])
 def test_researcher_routes_need_the_key(world, route, key):
     world.add(studies.study(images=8))
-    headers = {} if key is None else {"Authorization": f"Bearer {key}".encode()}
+    headers = {} if key is None else {"Authorization": f"Bearer {key}"}
 
     assert world.http.get(f"/api/studies/faces/{route}", headers=headers).status_code == 403
 

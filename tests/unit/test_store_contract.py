@@ -372,6 +372,34 @@ def test_of_writers_who_make_one_entry_at_once_one_succeeds(opened, raced):
     assert sorted(outcomes) == list(range(20))
 
 
+def test_cursors_come_without_their_sessions_in_the_order_of_the_ids(store):
+    _, second = with_session(store, "s2", state="finished")
+    _, first = with_session(store, "s1")
+    store.move("s1", 0, dataclasses.replace(first, version=1, trial_index=3))
+
+    assert list(store.cursors("faces")) == [
+        ("s1", dataclasses.replace(first, version=1, trial_index=3)), ("s2", second),
+    ]  # fmt: skip
+    assert list(store.cursors("other")) == []
+
+
+def test_a_redacted_session_loses_panel_and_device_and_nothing_else(store):
+    study = studies.study(images=10)
+    personal = {"panel": {"PROLIFIC_PID": "p"}, "device": {"user_agent": "Firefox", "simulated": True}}
+    session = dataclasses.replace(studies.session(study, seed=2**53 - 1), **personal)
+    cursor = sessions.opening(study.protocol, AT)
+    store.add_session(session, cursor)
+    store.append("s1", 0, dataclasses.replace(cursor, version=1, trial_index=1), response(0))
+
+    for _ in range(2):
+        store.redact_session("s1", {}, {"simulated": True})
+    store.redact_session("nobody", {}, {})
+
+    assert store.session("s1") == dataclasses.replace(session, panel={}, device={"simulated": True})
+    assert store.responses("s1") == [response(0)]
+    assert store.cursor("s1").version == 1
+
+
 def test_an_erased_session_is_gone_with_its_answers_and_its_claim_stays(store):
     session, cursor = with_session(store)
     store.claim("faces", "key", session.id)

@@ -1,0 +1,83 @@
+"""Studies as they happen, in a terminal: refreshed in place; in a pipe, a line for each change."""
+
+from collections.abc import Callable
+from typing import Any
+
+from backend.progress import as_text
+
+_UP_AND_CLEAR = "\x1b[{}F\x1b[J"
+
+
+def follow(
+    look: Callable[[], list[dict[str, Any]]],
+    write: Callable[[str], None],
+    wait: Callable[[], None],
+    columns: int | None = None,
+    as_line: Callable[[list[dict[str, Any]]], str] | None = None,
+) -> None:
+    """Show what `look` sees, until interrupted.
+
+    Args:
+        columns: of the terminal; None in a pipe, where a line is written only when it is another one.
+        as_line: what a pipe gets.
+    """
+    last, height = None, 0
+    as_line = as_line or changes
+    try:
+        while True:
+            found = look()
+            if columns is None:
+                text = as_line(found)
+                if text != last:
+                    write(text + "\n")
+            else:
+                lines = [line[: columns - 1] for line in _screen(found)]
+                text = "\n".join(lines) + "\n"
+                if text != last:
+                    write((_UP_AND_CLEAR.format(height) if height else "") + text)
+                    height = len(lines)
+            last = text
+            wait()
+    except KeyboardInterrupt:
+        return
+
+
+def changes(found: list[dict[str, Any]]) -> str:
+    """Return what matters of several studies in one line."""
+    return "; ".join(_line(data) for data in found)
+
+
+def _screen(found: list[dict[str, Any]]) -> list[str]:
+    lines = []
+    for data in found:
+        lines += [*as_text(data).splitlines(), *(f"  {text}" for text in _scores(data))]
+    return [*lines, "Ctrl-C ends this; the studies go on"]
+
+
+def _line(data: dict[str, Any]) -> str:
+    counts = {name: sum(row[name] for row in data["models"]) for name in ("active", "finished")}
+    wanted = data["evaluators_wanted"] * len(data["models"])
+    goal = "" if data["kind"] == "qualification" else f" of {wanted}"
+    parts = [
+        f"{data['study']}: {counts['finished']}{goal} finished",
+        f"{counts['active']} active",
+        f"owed ${data['owed_usd_cents'] / 100:.2f}",
+        *(["paused"] if data["paused"] else []),
+        *_scores(data),
+    ]
+    return ", ".join(parts)
+
+
+def _scores(data: dict[str, Any]) -> list[str]:
+    found = data.get("scores")
+    if not found:
+        return []
+    unit = "%" if found["unit"] == "percent" else " ms"
+    digits = 1 if found["unit"] == "percent" else 0
+    lines = []
+    for row in found["models"]:
+        text = f"{row['model']} {row['score']:.{digits}f}{unit}"
+        if row["ci"]:
+            text += f" [{row['ci'][0]:.{digits}f}, {row['ci'][1]:.{digits}f}]"
+        lines.append(text)
+    return lines

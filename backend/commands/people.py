@@ -1,0 +1,77 @@
+"""Commands about people: `pause`, `resume`, `call`, and `retention`, which forgets."""
+
+import click
+
+from backend.commands.world import World, pass_world, store_options
+
+
+@click.command()
+@click.argument("name")
+@store_options
+@pass_world
+def pause(world: World, name: str) -> None:
+    """Open no new sessions of the study NAME; those under way go on."""
+    _set_paused(world, name, True)
+
+
+@click.command()
+@click.argument("name")
+@store_options
+@pass_world
+def resume(world: World, name: str) -> None:
+    """Let the study NAME go on after a pause."""
+    _set_paused(world, name, False)
+
+
+@click.command()
+@click.argument("name")
+@store_options
+@pass_world
+def call(world: World, name: str) -> None:
+    """Start the study NAME: call those who wait for it, and let evaluators in."""
+    from backend.visits import utc_now
+    from backend.waiting import waiting_now
+
+    waiting = waiting_now(world.store, world.store.study(name).name, utc_now().timestamp())
+    _set_paused(world, name, False)
+    click.echo(f"{waiting} waiting evaluators are called")
+
+
+def _set_paused(world: World, name: str, is_to_pause: bool) -> None:
+    from backend.control import set_paused
+    from backend.visits import stamp, utc_now
+
+    study = world.store.study(name)
+    has_changed = set_paused(world.store, study.name, is_to_pause, stamp(utc_now()))
+    was = "" if has_changed else " already"
+    click.echo(f"{name} is {'paused' if is_to_pause else 'open to evaluators'}{was}")
+
+
+@click.command()
+@click.argument("name", required=False, metavar="[STUDY]")
+@click.option(
+    "--keep-days",
+    type=click.FloatRange(0, 36500),
+    metavar="D",
+    help="Instead of the studies' own setting; 0 keeps for ever.",
+)
+@click.option("--yes", is_flag=True, help="Delete; without, only tell what would be deleted.")
+@store_options
+@pass_world
+def retention(world: World, name: str | None, keep_days: float | None, yes: bool) -> None:
+    """Delete panel parameters and facts about devices that were kept long enough; answers stay."""
+    from backend.retention import apply, due, lines
+    from backend.visits import utc_now
+
+    studies = [world.store.study(name)] if name else world.store.studies()
+    found = [due(world.store, study, utc_now(), keep_days) for study in studies]
+    for line in lines(found):
+        click.echo(line)
+    if not any(map(len, found)):
+        return
+    if not yes:
+        click.echo("nothing is deleted yet; with --yes it is, for good")
+        return
+    for what in found:
+        apply(world.store, what)
+    click.echo("deleted")

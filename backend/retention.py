@@ -1,0 +1,92 @@
+"""How long personal data are kept: the panel's parameters, and what browsers tell of devices.
+
+`keep_days` after a session's end they are emptied. Answers stay, with the evaluator's random pseudonym
+and the keyed hash of the panel's id, which tells nothing without the server's key and keeps people from
+taking part twice. What is known of the display stays as well: without its refresh a flash means nothing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from backend.records import Session, Study
+from backend.session import Cursor
+from backend.stores import Store
+from backend.waiting import book_of
+from backend.withdrawal import BOOK, finish, withdrawn
+
+_STAYS_OF_DEVICE = ("simulated",)
+"""Whether anybody looked at the pictures at all; a report has to tell."""
+
+
+@dataclass(frozen=True)
+class Due:
+    """The sessions of a study whose personal data have been kept long enough."""
+
+    study: str
+    keep_days: float
+    sessions: tuple[Session, ...]
+    entries: tuple[tuple[str, str], ...]
+    """Of books, by book and key: what is left of sessions withdrawn, and people who waited."""
+
+    def __len__(self) -> int:
+        return len(self.sessions) + len(self.entries)
+
+
+def due(store: Store, study: Study, now: datetime, keep_days: float | None = None) -> Due:
+    """Return what is to be emptied now.
+
+    A session's end is its last answer, also where it broke off: one that may still be resumed is not old.
+
+    Args:
+        keep_days: instead of the study's setting; 0 keeps for ever.
+    """
+    days = study.protocol.keep_days if keep_days is None else keep_days
+    if not days:
+        return Due(study.name, days, (), ())
+    before = now - timedelta(days=days)
+    old = tuple(session for session, cursor in store.sessions(study.name) if _is_due(session, cursor, before))
+    left = [
+        *((BOOK, entry, datetime.fromisoformat(entry.data["at"])) for entry in withdrawn(store, study.name)),
+        *(
+            (book_of(study.name), entry, datetime.fromtimestamp(entry.data["seen_at"], UTC))
+            for entry in store.entries(book_of(study.name))
+        ),
+    ]
+    entries = tuple((book, entry.key) for book, entry, at in left if entry.data["panel"] and at < before)
+    return Due(study.name, days, old, entries)
+
+
+def apply(store: Store, what: Due) -> None:
+    """Empty what is due, for good. What was withdrawn and not erased yet is erased first.
+
+    Interrupted, it is done again with what is left.
+    """
+    finish(store)
+    for session in what.sessions:
+        store.redact_session(session.id, {}, _staying(session.device))
+    for book, key in what.entries:
+        found = store.entry(book, key)
+        store.write_entry(book, key, found.version, {**found.data, "panel": {}})
+
+
+def lines(found: list[Due]) -> Iterator[str]:
+    """Yield a line for each study, for a terminal."""
+    for what in found:
+        if not what.keep_days:
+            yield f"{what.study}: kept for as long as the study (keep_days is 0)"
+        elif not len(what):
+            yield f"{what.study}: nothing is older than {what.keep_days:g} days"
+        else:
+            ends = f"that ended more than {what.keep_days:g} days ago"
+            yield f"{what.study}: panel parameters and devices of {len(what)} sessions {ends}"
+
+
+def _is_due(session: Session, cursor: Cursor, before: datetime) -> bool:
+    has_any = bool(session.panel) or session.device != _staying(session.device)
+    return has_any and datetime.fromisoformat(cursor.last_at) < before
+
+
+def _staying(device: dict[str, Any]) -> dict[str, Any]:
+    return {name: device[name] for name in _STAYS_OF_DEVICE if name in device}

@@ -1,0 +1,118 @@
+"""Withdrawing from a study: the answers go, what is owed stays.
+
+First an entry is written to the book `withdrawn`, with all that pay needs; then the session is erased;
+then the entry says so. From the first write on no reading counts the session. Whoever finds an entry
+whose session is not erased yet erases it (`finish`), so that a process may die at any point: before
+the entry nothing has changed, and after it nothing is lost.
+"""
+
+import dataclasses
+import hashlib
+import hmac
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from backend.protocol import Protocol
+from backend.records import Response, Session, Study
+from backend.session import Cursor, right_answers, total_trials
+from backend.stores import Entry, Stale, Store
+
+BOOK = "withdrawn"
+
+
+def secret_of(hash_key: bytes, session_id: str) -> str:
+    """Return what opens a session's withdrawal: a keyed hash, which is stored nowhere.
+
+    It stays good after the session is erased, so that withdrawing twice is no error.
+    """
+    return hmac.new(hash_key, f"withdraw\n{session_id}".encode(), hashlib.sha256).hexdigest()
+
+
+def withdraw(store: Store, study: Study, session_id: str, at: str) -> Entry:
+    """Delete a session and its answers for good, and return the entry that is left of it.
+
+    Done before, it changes nothing.
+
+    Args:
+        at: UTC, ISO 8601.
+
+    Raises:
+        NotFound: there is no such session, and none was withdrawn.
+    """
+    entry = store.entry(BOOK, session_id)
+    if entry is None:
+        session = store.session(session_id)
+        data = _kept(study.protocol, session, _stopped(store, session_id), at)
+        with suppress(Stale):  # asked for twice at once: the other one wrote it
+            store.write_entry(BOOK, session_id, 0, data)
+        entry = store.entry(BOOK, session_id)
+    return _erased(store, entry)
+
+
+def finish(store: Store) -> int:
+    """Erase what was withdrawn when a process died; return how many sessions that were."""
+    unfinished = [entry for entry in store.entries(BOOK) if not entry.data["is_erased"]]
+    for entry in unfinished:
+        _erased(store, entry)
+    return len(unfinished)
+
+
+def withdrawn(store: Store, study: str) -> Iterator[Entry]:
+    """Yield what is left of a study's withdrawn sessions, keyed by their ids."""
+    return (entry for entry in store.entries(BOOK) if entry.data["study"] == study)
+
+
+def sessions_of(store: Store, study: str) -> Iterator[tuple[Session, Cursor]]:
+    """Yield a study's sessions but for those withdrawn, whether they are erased yet or not."""
+    gone = {entry.key for entry in withdrawn(store, study)}
+    return (pair for pair in store.sessions(study) if pair[0].id not in gone)
+
+
+def answered_of(store: Store, study: str) -> Iterator[tuple[Session, Cursor, list[Response]]]:
+    """Yield a study's sessions with their responses, but for those withdrawn."""
+    gone = {entry.key for entry in withdrawn(store, study)}
+    return (found for found in store.answered(study) if found[0].id not in gone)
+
+
+def _stopped(store: Store, session_id: str) -> Cursor:
+    """Take the session away from the tab that has it, so that no answer comes after it was counted."""
+    while True:
+        cursor = store.cursor(session_id)
+        after = dataclasses.replace(cursor, version=cursor.version + 1, lease=cursor.lease + 1)
+        with suppress(Stale):
+            store.move(session_id, cursor.version, after)
+            return after
+
+
+def _kept(protocol: Protocol, session: Session, cursor: Cursor, at: str) -> dict[str, Any]:
+    """Return what pay needs, and nothing that was answered.
+
+    Of a session under way the base is owed by the share of trials that were answered, rounded up; of one
+    that was closed, the whole. The panel's ids of person and submission stay for pay, until retention.
+    """
+    base, trials = protocol.base_usd_cents, total_trials(session)
+    answered = min(cursor.trial_index + cursor.voided_answers, trials)
+    return {
+        "study": session.study,
+        "model": session.model,
+        "evaluator": session.evaluator,
+        "state": cursor.state,
+        "answered": cursor.trial_index + cursor.voided_answers,
+        "base_usd_cents": -(-base * answered // trials) if cursor.state == "active" else base,
+        "bonus_usd_cents": protocol.bonus_usd_cents * right_answers(cursor, is_closed=True),
+        "panel": session.panel,
+        "completion_code": session.completion_code,
+        "secret_hash": session.secret_hash,
+        "at": at,
+        "is_erased": False,
+    }
+
+
+def _erased(store: Store, entry: Entry) -> Entry:
+    if entry.data["is_erased"]:
+        return entry
+    store.erase_session(entry.key)
+    with suppress(Stale):
+        return store.write_entry(BOOK, entry.key, entry.version, {**entry.data, "is_erased": True})
+    return store.entry(BOOK, entry.key)

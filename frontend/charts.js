@@ -1,0 +1,122 @@
+// @ts-check
+/** The dashboard's drawings: a quiet bar of a model's sessions, a score with its interval as it narrows. */
+
+const SVG = "http://www.w3.org/2000/svg";
+const WIDTH = 320;
+const HEIGHT = 132;
+const LEFT = 40;
+const RIGHT = 12;
+const FOOT = 20;
+const TOP = 6;
+
+/**
+ * The ends of parts laid side by side on a whole of `total`, or longer where they need more; pure.
+ * @param {number[]} counts
+ * @param {number} total
+ * @returns {{from: number, to: number}[]} shares of the width, 0 to 1
+ */
+export function laidOut(counts, total) {
+  const whole = Math.max(total, counts.reduce((sum, count) => sum + count, 0), 1);
+  let end = 0;
+  return counts.map((count) => {
+    const from = end / whole;
+    end += count;
+    return { from, to: end / whole };
+  });
+}
+
+/**
+ * Round numbers, at most `most` of them, that lie within a range; pure.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} most
+ */
+export function ticks(low, high, most) {
+  const rough = (high - low) / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((times) => times * power >= rough) ?? 10);
+  const first = Math.ceil(low / step);
+  return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
+}
+
+/**
+ * The range that all intervals need, with some air; pure.
+ * @param {{score: number, ci: number[] | null}[]} points
+ * @returns {[number, number]}
+ */
+export function range(points) {
+  const ends = points.flatMap(({ score, ci }) => [score, ...(ci ?? [])]);
+  const low = Math.min(...ends);
+  const high = Math.max(...ends);
+  const air = Math.max((high - low) * 0.08, 0.5);
+  return [Math.max(0, low - air), high + air];
+}
+
+/** A bar of parts that are told in words beside it. */
+export function sessionBar() {
+  const svg = element("svg", { class: "sessions", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" });
+  const parts = ["finished", "active", "broken"].map((name) => element("rect", { class: name, y: "0", height: "6" }));
+  svg.append(...parts);
+  return {
+    svg,
+    /** @param {number[]} counts @param {number} total */
+    update(counts, total) {
+      laidOut(counts, total).forEach(({ from, to }, i) => {
+        parts[i].setAttribute("x", `${100 * from}`);
+        parts[i].setAttribute("width", `${100 * (to - from)}`);
+      });
+    },
+  };
+}
+
+/**
+ * Score and interval against the number of evaluators.
+ * @param {{evaluators: number, score: number, ci: number[]}[]} points two or more
+ * @param {object} frame
+ * @param {number} frame.wanted evaluators
+ * @param {[number, number]} frame.ends of the scores' axis
+ * @param {string} frame.label what the drawing shows, in words
+ */
+export function narrowing(points, { wanted, ends: [low, high], label }) {
+  const svg = element("svg", { class: "narrowing", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label });
+  const least = points[0].evaluators;
+  const most = Math.max(wanted, points[points.length - 1].evaluators, least + 1);
+  const x = (/** @type {number} */ count) => LEFT + ((count - least) / (most - least)) * (WIDTH - LEFT - RIGHT);
+  const y = (/** @type {number} */ score) => TOP + ((high - score) / (high - low)) * (HEIGHT - TOP - FOOT);
+  for (const tick of ticks(low, high, 4)) {
+    svg.append(element("line", { class: "grid", x1: `${LEFT}`, x2: `${WIDTH - RIGHT}`, y1: `${y(tick)}`, y2: `${y(tick)}` }));
+    svg.append(text(`${Number(tick.toPrecision(6))}`, { x: `${LEFT - 6}`, y: `${y(tick) + 4}`, class: "left" }));
+  }
+  for (const count of new Set([least, ...ticks(least, most, 4).filter((tick) => tick > least + most / 10 && Number.isInteger(tick))])) {
+    svg.append(text(`${count}`, { x: `${x(count)}`, y: `${HEIGHT - 4}` }));
+  }
+  const at = (/** @type {number} */ count, /** @type {number} */ score) => `${x(count).toFixed(1)},${y(score).toFixed(1)}`;
+  const upper = points.map(({ evaluators, ci }) => at(evaluators, ci[1]));
+  const lower = points.map(({ evaluators, ci }) => at(evaluators, ci[0])).reverse();
+  svg.append(element("polygon", { points: [...upper, ...lower].join(" ") }));
+  svg.append(element("polyline", { points: points.map(({ evaluators, score }) => at(evaluators, score)).join(" ") }));
+  const last = points[points.length - 1];
+  svg.append(element("line", { class: "now", x1: `${x(last.evaluators)}`, x2: `${x(last.evaluators)}`, y1: `${y(last.ci[0])}`, y2: `${y(last.ci[1])}` }));
+  svg.append(element("circle", { cx: `${x(last.evaluators)}`, cy: `${y(last.score)}`, r: "4" }));
+  return svg;
+}
+
+/**
+ * @param {string} words
+ * @param {Record<string, string>} attributes
+ */
+function text(words, attributes) {
+  const made = element("text", attributes);
+  made.textContent = words;
+  return made;
+}
+
+/**
+ * @param {string} tag
+ * @param {Record<string, string>} attributes
+ */
+function element(tag, attributes) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}

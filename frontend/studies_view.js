@@ -1,0 +1,48 @@
+// @ts-check
+/** The dashboard's list of studies. */
+
+import { sessionBar } from "./charts.js";
+import { el } from "./screens.js";
+import { broken, inWords, method } from "./words.js";
+
+/** @param {HTMLElement} main */
+export function listView(main) {
+  const list = el("ul", { class: "studies" });
+  const empty = el("p", {}, "No study yet. Make one with ", el("code", {}, "openhype create"), ".");
+  main.replaceChildren(el("h1", {}, "Studies"), list, empty);
+  /** @type {Map<string, ReturnType<typeof studyLine>>} */
+  const lines = new Map();
+  return {
+    /** @param {{studies: any[]}} data */
+    update({ studies }) {
+      empty.hidden = studies.length > 0;
+      for (const study of studies) {
+        if (!lines.has(study.study)) {
+          const line = studyLine(study);
+          lines.set(study.study, line);
+          list.append(line.item);
+        }
+        lines.get(study.study)?.update(study);
+      }
+    },
+  };
+}
+
+/** @param {any} study */
+function studyLine({ study, kind, method: of }) {
+  const { svg, update } = sessionBar();
+  const state = el("span", { class: "quiet" });
+  const link = el("a", { href: `/dashboard/${encodeURIComponent(study)}` }, study);
+  const item = el("li", {}, el("h2", {}, link), el("p", { class: "quiet" }, method(of, kind)), svg, state);
+  return {
+    item,
+    /** @param {any} data */
+    update(data) {
+      const sum = (/** @type {(row: any) => number} */ of_row) => data.models.reduce((/** @type {number} */ total, /** @type {any} */ row) => total + of_row(row), 0);
+      const total = data.kind === "qualification" ? 0 : data.evaluators_wanted * data.models.length;
+      const row = { finished: sum((one) => one.finished), active: sum((one) => one.active), ended: sum(broken), abandoned: 0 };
+      update([row.finished, row.active, row.ended], total);
+      state.textContent = `${data.paused ? "Paused · " : ""}${inWords(row, total)}`;
+    },
+  };
+}

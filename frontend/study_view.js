@@ -1,0 +1,179 @@
+// @ts-check
+/** One study on the dashboard. What stands is changed in place, so that nobody loses their place. */
+
+import { narrowing, range, sessionBar } from "./charts.js";
+import { dollars, el } from "./screens.js";
+import { broken, inWords, interval, method, scored } from "./words.js";
+
+/**
+ * @param {HTMLElement} main
+ * @param {any} first what is known at the start
+ * @param {(isToPause: boolean) => Promise<boolean>} setPaused
+ */
+export function studyView(main, first, setPaused) {
+  document.title = `${first.study} · openhype`;
+  const state = el("p", { class: "quiet" });
+  const pause = pauseButton(setPaused, (isPaused) => tellState(isPaused));
+  const tellState = (/** @type {boolean} */ isPaused) => {
+    state.textContent = `${method(first.method, first.kind)} · ${isPaused ? "paused: nobody new can begin" : "open to evaluators"}`;
+  };
+  const numbers = tiles();
+  const warnings = el("ul", { class: "warning", role: "status" });
+  const sessions = sessionRows(first);
+  const scores = scoreCards(first);
+  const isStudy = first.kind === "study";
+  main.replaceChildren(
+    el("nav", { "aria-label": "Pages" }, el("a", { href: "/dashboard" }, "All studies"), ...(isStudy ? [el("a", { href: `/results/${encodeURIComponent(first.study)}` }, "Results")] : []), leaving()),
+    el("div", { class: "head" }, el("div", {}, el("h1", {}, first.study), state), el("div", {}, pause.button, pause.told)),
+    numbers.list,
+    warnings,
+    el("section", {}, el("h2", {}, "Sessions"), sessions.list),
+    ...(isStudy ? [el("section", {}, el("h2", {}, "Score so far"), scores.note, scores.list)] : []),
+  );
+  return {
+    /** @param {any} data */
+    update(data) {
+      pause.update(data.paused);
+      tellState(data.paused);
+      numbers.update(data);
+      const lines = data.warnings.join("\n");
+      if (warnings.dataset.lines !== lines) {
+        warnings.dataset.lines = lines;
+        warnings.replaceChildren(...data.warnings.map((/** @type {string} */ words) => el("li", {}, sentence(words))));
+      }
+      warnings.hidden = data.warnings.length === 0;
+      sessions.update(data);
+      scores.update(data);
+    },
+  };
+}
+
+/**
+ * @param {(isToPause: boolean) => Promise<boolean>} setPaused
+ * @param {(isPaused: boolean) => void} onChange
+ */
+function pauseButton(setPaused, onChange) {
+  const button = /** @type {HTMLButtonElement} */ (el("button", { type: "button" }));
+  const told = el("p", { class: "quiet told", role: "status" });
+  let isPaused = false;
+  const update = (/** @type {boolean} */ now) => {
+    isPaused = now;
+    button.textContent = isPaused ? "Let evaluators in" : "Pause the study";
+  };
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    try {
+      update(await setPaused(!isPaused));
+      onChange(isPaused);
+      told.textContent = isPaused ? "Paused. Whoever has begun can finish." : "Evaluators can begin again.";
+    } catch {
+      told.textContent = "That did not reach the server; please try again.";
+    } finally {
+      button.disabled = false;
+      button.focus();
+    }
+  });
+  return { button, told, update };
+}
+
+function leaving() {
+  return el("form", { method: "post", action: `${location.pathname}/leave` }, el("button", { class: "plain" }, "Leave"));
+}
+
+function tiles() {
+  /** @type {Record<string, {value: HTMLElement, more: HTMLElement, box: HTMLElement}>} */
+  const boxes = {};
+  const list = el("dl", { class: "tiles" });
+  for (const name of ["Finished", "Under way", "Median wage", "Owed so far", "Waiting", "Mistimed flashes", "Withdrawn"]) {
+    const value = el("span", { class: "value" });
+    const more = el("span", { class: "quiet" });
+    const box = el("div", {}, el("dt", {}, name), el("dd", {}, value, " ", more));
+    boxes[name] = { value, more, box };
+    list.append(box);
+  }
+  const tell = (/** @type {string} */ name, /** @type {string} */ value, more = "", isShown = true) => {
+    boxes[name].value.textContent = value;
+    boxes[name].more.textContent = more;
+    boxes[name].box.hidden = !isShown;
+  };
+  return {
+    list,
+    /** @param {any} data */
+    update(data) {
+      const sum = (/** @type {string} */ state) => data.models.reduce((/** @type {number} */ total, /** @type {any} */ row) => total + row[state], 0);
+      const wage = data.median_wage_usd_cents_an_hour;
+      const { responses, share } = data.mistimed;
+      tell("Finished", `${sum("finished")}`, data.kind === "study" ? `of ${data.evaluators_wanted * data.models.length} wanted` : "");
+      tell("Under way", `${sum("active")}`, sum("abandoned") ? `and ${sum("abandoned")} silent` : "");
+      tell("Median wage", wage === null ? "–" : dollars(wage), wage === null ? "nobody has finished" : `an hour; the aim is ${dollars(data.target_wage_usd_cents_an_hour)}`);
+      tell("Owed so far", dollars(data.owed_usd_cents), "to evaluators");
+      if (data.retainer) tell("Waiting", `${data.retainer.waiting}`, `${dollars(data.retainer.owed_usd_cents)} owed for it`);
+      boxes["Waiting"].box.hidden = !data.retainer;
+      tell("Mistimed flashes", `${(100 * share).toFixed(1)}%`, `${responses} replaced`, data.method === "time");
+      tell("Withdrawn", `${data.withdrawn.sessions}`, "answers deleted", data.withdrawn.sessions > 0);
+    },
+  };
+}
+
+/** @param {any} first */
+function sessionRows(first) {
+  const list = el("ul", { class: "models" });
+  const rows = first.models.map((/** @type {any} */ { model }) => {
+    const { svg, update } = sessionBar();
+    const words = el("span", { class: "quiet" });
+    list.append(el("li", {}, el("span", { class: "model" }, model), svg, words));
+    return { update, words };
+  });
+  return {
+    list,
+    /** @param {any} data */
+    update(data) {
+      const wanted = data.kind === "study" ? data.evaluators_wanted : 0;
+      data.models.forEach((/** @type {any} */ row, /** @type {number} */ i) => {
+        rows[i].update([row.finished, row.active, broken(row)], wanted);
+        rows[i].words.textContent = inWords(row, wanted);
+      });
+    },
+  };
+}
+
+/** @param {any} first */
+function scoreCards(first) {
+  const list = el("ul", { class: "scores" });
+  const note = el("p", { class: "quiet" });
+  let shown = "";
+  return {
+    list,
+    note,
+    /** @param {any} data */
+    update(data) {
+      const { scores } = data;
+      note.textContent = scores
+        ? "Each band is the 95% interval as evaluators finished, one after the other. Deciding to stop by looking at it makes it too narrow."
+        : "The first finished session brings the first score.";
+      const text = JSON.stringify(scores);
+      if (text === shown) return;
+      shown = text;
+      const points = scores ? scores.models.flatMap((/** @type {any} */ row) => (row.narrowing.length ? row.narrowing : [row])) : [];
+      list.replaceChildren(...(scores?.models ?? []).map((/** @type {any} */ row) => card(row, scores.unit, first.evaluators_wanted, range(points))));
+    },
+  };
+}
+
+/**
+ * @param {any} row
+ * @param {string} unit
+ * @param {number} wanted
+ * @param {[number, number]} ends
+ */
+function card(row, unit, wanted, ends) {
+  const words = `${interval(row.ci, unit)}, ${row.evaluators} ${row.evaluators === 1 ? "evaluator" : "evaluators"}`;
+  const label = `Score of ${row.model} and its interval by number of evaluators; now ${scored(row.score, unit)}, ${words}`;
+  const drawing = row.narrowing.length > 1 ? [narrowing(row.narrowing, { wanted, ends, label })] : [];
+  return el("li", {}, el("h3", {}, row.model), el("p", {}, el("span", { class: "value" }, scored(row.score, unit)), " ", el("span", { class: "quiet" }, words)), ...drawing);
+}
+
+/** @param {string} words */
+function sentence(words) {
+  return `${words[0].toUpperCase()}${words.slice(1)}.`;
+}

@@ -1,0 +1,96 @@
+// @ts-check
+/** The waiting room: paid by the minute while the page is seen, until the study starts and the task opens. */
+
+import { Refused, makeApi } from "./api.js";
+import { listenToKeys } from "./keys.js";
+import { ask, dollars, el, facts, notice, show } from "./screens.js";
+import { readToken } from "./storage.js";
+
+const STUDY = decodeURIComponent(location.pathname.split("/")[2] ?? "");
+const PATH = `/api/studies/${encodeURIComponent(STUDY)}`;
+const TASK = `/s/${encodeURIComponent(STUDY)}${location.search}`;
+
+const api = makeApi({
+  random: Math.random,
+  onTrouble: (isOffline) => notice(isOffline ? "The connection is lost; trying again…" : ""),
+});
+
+listenToKeys(document);
+wait().catch(showError);
+
+async function wait() {
+  const study = await api.get(PATH);
+  document.title = study.title;
+  if (!study.paused) return location.replace(TASK);
+  if (!study.retainer) throw new Refused("no_retainer", "", "");
+  await ask(
+    "consent",
+    "Wait to be called",
+    [
+      el("p", {}, `“${study.title}” starts soon. You are paid for waiting while this page stays in view. Now and then it asks whether you are still here.`),
+      facts([["Pay", `${dollars(study.retainer.usd_cents)} a minute`], ["At most", `${study.retainer.minutes} minutes`]]),
+    ],
+    [{ label: "Wait here", value: "wait", primary: true }],
+  );
+  const query = new URLSearchParams(location.search);
+  const names = study.panel_parameters.filter((/** @type {string} */ name) => query.get(name));
+  const begun = await api.post(`${PATH}/waits`, {
+    panel: Object.fromEntries(names.map((/** @type {string} */ name) => [name, query.get(name)])),
+    qualification_token: study.qualification ? readToken(study.qualification.study) : null,
+  });
+  await stay(study, begun);
+}
+
+/**
+ * @param {any} study
+ * @param {any} begun
+ */
+async function stay(study, begun) {
+  const earned = el("dd", {});
+  const place = el("div", { role: "status" });
+  show("wait", "You are waiting", [el("p", {}, "The task opens here by itself. Keep this page in view."), el("dl", { class: "facts" }, el("dt", {}, "Earned"), earned), place]);
+  let isHere = false;
+  let isAsking = false;
+  let hurry = () => {};
+  for (let state = begun; !state.is_called; ) {
+    earned.textContent = `${dollars(state.earned_usd_cents)} for ${state.minutes} ${state.minutes === 1 ? "minute" : "minutes"}`;
+    if (state.asks !== isAsking || state.is_over) {
+      isAsking = state.asks && !state.is_over;
+      const button = el("button", { type: "button", class: "primary" }, "I am still here");
+      button.addEventListener("click", () => {
+        isHere = true;
+        hurry();
+      });
+      const over = [el("p", {}, "The paid waiting is over. What you earned is yours; you may stay, or close this page.")];
+      place.replaceChildren(...(state.is_over ? over : isAsking ? [button] : []));
+    }
+    document.title = isAsking ? "Still here?" : study.title;
+    await new Promise((resolve) => {
+      hurry = () => resolve(undefined);
+      setTimeout(resolve, 1000 * state.beat_seconds);
+    });
+    const sent = { is_visible: !document.hidden, is_here: isHere };
+    isHere = false;
+    state = await api.post(`${PATH}/waits/${begun.token.split(".")[0]}/signs`, sent, begun.token);
+  }
+  document.title = "It starts now";
+  location.assign(TASK);
+}
+
+const PLAIN = /** @type {Record<string, [string, string]>} */ ({
+  unknown_study: ["There is no such study", "Please check the link you were given."],
+  no_retainer: ["Nobody waits here", "This study takes a break, and pays nobody for waiting. Please come back later."],
+  not_qualified: ["The test comes first", "Only who passed the test of this study can wait for it. If you passed it in another browser, please open this page there."],
+  wrong_token: ["You wait in another tab", "You can close this one. What you earned is yours."],
+  already_started: ["You have started already", "Please go on with the task."],
+  already_finished: ["You have taken part already", "Each person takes part once. Thank you for your answers; they are stored."],
+  withdrawn: ["You have withdrawn", "Your answers are deleted, and what you earned is paid all the same."],
+});
+
+/** @param {any} error */
+function showError(error) {
+  const known = PLAIN[error?.code];
+  if (!known) console.error(error);
+  const [title, text] = known ?? ["Something went wrong on our side", "What you earned is stored. Load this page again to go on waiting."];
+  show("error", title, [el("p", {}, text), ...(error?.id && !known ? [el("p", { class: "quiet" }, `If you write to us, please quote ${error.id}.`)] : [])]);
+}

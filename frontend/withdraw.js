@@ -1,0 +1,64 @@
+// @ts-check
+/**
+ * The page on which an evaluator withdraws. It says what is deleted, asks once, and deletes.
+ * No key presses its button: what cannot be undone wants a click, or the focus on it.
+ */
+
+import { Refused, makeApi } from "./api.js";
+import { ask, el, notice, show } from "./screens.js";
+
+const SESSION = location.pathname.split("/")[2] ?? "";
+const PATH = `/api/sessions/${encodeURIComponent(decodeURIComponent(SESSION))}/withdrawal`;
+const secret = location.hash.slice(1);
+
+const api = makeApi({
+  random: Math.random,
+  onTrouble: (isOffline) => notice(isOffline ? "The connection is lost; trying again…" : ""),
+});
+
+addEventListener("hashchange", () => location.reload());
+withdraw().catch(showError);
+
+async function withdraw() {
+  if (!secret) throw new Refused("wrong_link", "", "");
+  const found = await api.get(PATH, secret);
+  document.title = `Withdraw from “${found.title}”`;
+  if (found.is_withdrawn) return showDone(found);
+  const answer = await ask("withdraw", "Delete your answers?", told(found), [
+    { label: "Delete my answers", value: "delete" },
+    { label: "Keep them", value: "keep" },
+  ]);
+  if (answer === "keep") return show("done", "Nothing was deleted", [el("p", {}, "Your answers are kept. This link goes on working, should you change your mind.")]);
+  showDone(await api.post(PATH, {}, secret));
+}
+
+/** @param {any} found */
+function told({ title, answers, is_open }) {
+  const given = answers === 1 ? "your one answer" : `all of your ${answers} answers`;
+  return [
+    el("p", {}, `You are about to withdraw from the study “${title}”. This deletes, for good:`),
+    el("ul", {}, el("li", {}, answers ? `${given}, with all times;` : "your session, in which you gave no answer yet;"), el("li", {}, "what your browser told about your device and screen.")),
+    el("p", {}, "This stays: what you are owed, with the reference that is needed to pay it, and a scrambled form of your id that nobody can turn back, so that the study does not take you in twice."),
+    el("p", {}, "Deleting cannot be undone. What you earned is paid all the same."),
+    ...(is_open ? [el("p", {}, "Your session is still open. It ends with this.")] : []),
+  ];
+}
+
+/** @param {any} found */
+function showDone({ is_open }) {
+  show("done", "Your answers are deleted", [
+    el("p", {}, "You have withdrawn from the study. What you earned is paid all the same."),
+    el("p", {}, is_open ? "You can close this page, and the one with the task." : "You can close this page."),
+  ]);
+}
+
+/** @param {any} error */
+function showError(error) {
+  const isWrong = error instanceof Refused && ["wrong_link", "unknown_session"].includes(error.code);
+  if (!isWrong) console.error(error);
+  const quote = error?.id && !isWrong ? [el("p", { class: "quiet" }, `If you write to us, please quote ${error.id}.`)] : [];
+  const [title, text] = isWrong
+    ? ["This link does not work", "Please check that it is whole, to its last letter. Nothing was deleted. You find the link again on the page of the task, or ask whoever invited you."]
+    : ["Something went wrong on our side", "Please load this page again; it then says whether your answers are deleted."];
+  show("error", title, [el("p", {}, text), ...quote]);
+}

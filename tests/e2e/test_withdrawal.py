@@ -1,0 +1,154 @@
+"""Withdrawing in the browser: the link is given, the page asks once, and everything of it is kind."""
+
+import pytest
+
+from tests.e2e.test_accessibility import violations
+
+
+def link(player):
+    player.page.click("summary")
+    return player.page.get_attribute(".withdrawal a", "href")
+
+
+def play(player, site, **settings):
+    site.create("faces", images=2, feedback_ms=50, **settings)
+    player.visit("faces")
+    player.press("consent")
+    player.press("instructions")
+    for key in "fr":
+        player.answer(key)
+    player.wait("done")
+
+
+def test_an_evaluator_withdraws_at_the_end_and_is_told_so_ever_after(player, site):
+    play(player, site)
+    session, _, responses = site.stored("faces")
+    assert len(responses) == 2
+    href = link(player)
+
+    player.page.goto(f"{site.url}{href}")
+    player.wait("withdraw")
+    asked = player.page.inner_text("main")
+    player.page.keyboard.press("Enter")
+    player.page.keyboard.press(" ")
+    kept = len(site.store.responses(session.id))
+    player.page.click("text=Delete my answers")
+    player.wait("done")
+
+    assert "all of your 2 answers" in asked
+    assert kept == 2
+    assert player.heading() == "Your answers are deleted"
+    assert list(site.store.sessions("faces")) == []
+    player.page.reload()
+    player.wait("done")
+    assert player.heading() == "Your answers are deleted"
+    player.visit("faces")
+    player.wait("error")
+    assert player.heading() == "You have withdrawn"
+
+
+def test_who_keeps_the_answers_loses_none(player, site):
+    play(player, site)
+    href = link(player)
+
+    player.page.goto(f"{site.url}{href}")
+    player.page.click("text=Keep them")
+    player.wait("done")
+
+    assert player.heading() == "Nothing was deleted"
+    assert player.answers_stored("faces") == 2
+
+
+def test_withdrawing_in_another_tab_ends_the_task_kindly(player, site):
+    site.create("faces", images=4, feedback_ms=50)
+    player.visit("faces")
+    player.press("consent")
+    player.wait("instructions")
+    href = link(player)
+    player.page.click("main .primary")  # Enter would close the note, which has the focus
+    player.answer("f")
+    other = player.page.context.new_page()
+    other.goto(f"{site.url}{href}")
+    assert "Your session is still open" in other.inner_text("main:has(button)")
+    other.click("text=Delete my answers")
+    other.wait_for_selector("h1:text-is('Your answers are deleted')")
+
+    player.wait("question")
+    player.page.keyboard.press("f")
+    player.wait("error")
+
+    assert player.heading() == "You have withdrawn"
+    assert list(site.store.sessions("faces")) == []
+
+
+def test_the_secret_of_the_link_is_sent_in_no_address(player, site):
+    play(player, site)
+    href = link(player)
+    secret = href.partition("#")[2]
+    asked = []
+    player.page.on("request", lambda request: asked.append(request.url.partition("#")[0]))
+
+    player.page.goto(f"{site.url}{href}")
+    player.page.click("text=Delete my answers")
+    player.wait("done")
+
+    assert len(secret) == 64
+    assert len(asked) > 3
+    assert not any(secret in url for url in asked)
+
+
+@pytest.mark.parametrize("fragment", ["", "#", "#" + "0" * 64])
+def test_a_link_that_is_not_whole_deletes_nothing(player, site, fragment):
+    play(player, site)
+    session, _, _ = site.stored("faces")
+
+    player.page.goto(f"{site.url}/w/{session.id}{fragment}")
+    player.wait("error")
+
+    assert player.heading() == "This link does not work"
+    assert player.answers_stored("faces") == 2
+
+
+def test_the_link_is_there_in_a_break(player, site):
+    site.create("glimpse", "time", images=2, blocks=2, spare_images=8, countdown_from=1, full_screen="false")
+    player.visit("glimpse")
+    player.press("consent")
+    player.press("instructions")
+    player.start_flashes()
+    player.play_flashes()
+    player.wait("break")
+
+    assert link(player).startswith("/w/")
+
+
+def test_a_paused_study_says_so_before_anything_else(player, site):
+    from backend.control import set_paused
+
+    site.create("faces", images=2)
+    set_paused(site.store, "faces", True, "2026-01-01T00:00:00.000Z")
+
+    player.visit("faces")
+    player.wait("error")
+
+    assert player.heading() == "The study takes a break"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_withdrawing_is_accessible(player, site, scheme, width):
+    player.page.emulate_media(color_scheme=scheme)
+    player.page.set_viewport_size({"width": width, "height": 740})
+    found = {}
+    play(player, site, keep_days=30)
+    href = link(player)
+    found["note"] = violations(player.page)
+    player.page.goto(f"{site.url}{href}")
+    player.wait("withdraw")
+    found["asked"] = violations(player.page)
+    player.page.click("text=Delete my answers")
+    player.wait("done")
+    found["done"] = violations(player.page)
+
+    assert {screen: broken for screen, broken in found.items() if broken} == {}
+    overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert player.page.evaluate(overflow) == 0

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { laidOut, range, ticks } from "../../frontend/charts.js";
+import { inWords, interval, scored } from "../../frontend/words.js";
+
+test("parts lie side by side on the whole that is wanted", () => {
+  assert.deepEqual(laidOut([5, 2, 0], 10), [{ from: 0, to: 0.5 }, { from: 0.5, to: 0.7 }, { from: 0.7, to: 0.7 }]);
+});
+
+test("more sessions than wanted still fit the bar", () => {
+  assert.equal(laidOut([12, 3, 5], 10)[2].to, 1);
+});
+
+test("nothing is a bar of nothing", () => {
+  assert.deepEqual(laidOut([0, 0, 0], 0), [{ from: 0, to: 0 }, { from: 0, to: 0 }, { from: 0, to: 0 }]);
+});
+
+test("ticks are round, within the range, and few", () => {
+  assert.deepEqual(ticks(12, 58, 4), [20, 40]);
+  assert.deepEqual(ticks(5, 30, 4), [10, 20, 30]);
+  assert.deepEqual(ticks(180, 420, 4), [200, 300, 400]);
+});
+
+test("the axis holds every interval and does not go below nothing", () => {
+  const [low, high] = range([{ score: 1, ci: [0.2, 3] }, { score: 50, ci: [40, 61] }, { score: 2, ci: null }]);
+  assert.equal(low, 0);
+  assert.ok(high > 61 && high < 70);
+});
+
+test("sessions are told in words, so that colour is not needed", () => {
+  assert.equal(inWords({ finished: 3, active: 2, ended: 1, abandoned: 4 }, 30), "3 of 30 finished · 2 under way · 5 broke off");
+  assert.equal(inWords({ finished: 3, active: 0, ended: 0, abandoned: 0 }, 0), "3 finished");
+});
+
+test("scores are told in their unit", () => {
+  assert.equal(scored(50.66, "percent"), "50.7%");
+  assert.equal(scored(363.2, "ms"), "363 ms");
+  assert.equal(interval([48.24, 53.1], "percent"), "95% interval 48.2 to 53.1");
+  assert.equal(interval(null, "ms"), "one evaluator so far: no interval yet");
+});

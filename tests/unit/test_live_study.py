@@ -1,0 +1,158 @@
+"""Watching a study: the same numbers as asking once, at a price that evaluators do not feel."""
+
+import pytest
+
+from backend.analysis import bootstrap
+from backend.live import Watch
+from backend.progress import as_text, progress
+from backend.results import study_scores
+
+from . import studies
+
+
+class Counting:
+    """A store that counts how often it is read."""
+
+    def __init__(self, store):
+        self._store, self.reads = store, []
+
+    def __getattr__(self, name):
+        self.reads.append(name)
+        return getattr(self._store, name)
+
+
+@pytest.fixture
+def watched(world):
+    study = world.add(studies.study(images=8, base_usd_cents=100))
+    seconds = [0.0]
+    store = Counting(world.store)
+    return study, Watch(store, study, timer=lambda: seconds[0]), seconds, store
+
+
+def test_it_tells_what_progress_and_scores_tell(world, watched):
+    study, watch, _, _ = watched
+    for i in range(5):
+        world.player().play(right=lambda truth, i=i: (truth == "real") == (i % 2 == 0))
+        world.clock.move(minutes=3)
+    world.player()
+
+    told = watch.look(world.clock())
+
+    scores = told.pop("scores")
+    assert told == progress(world.store, study, world.clock())
+    plain = study_scores(world.store, study)
+    models = [{k: v for k, v in row.items() if k != "narrowing"} for row in scores["models"]]
+    assert models == plain["models"]
+
+
+def test_the_interval_narrows_in_the_order_in_which_evaluators_finished(world):
+    study = world.add(studies.study(images=8, models=("gan",)))
+    for right in (8, 0, 8, 8, 6, 8):
+        left = iter([True] * right + [False] * (8 - right))
+        world.player().play(right=lambda truth, left=left: next(left))
+        world.clock.move(minutes=3)
+
+    (row,) = Watch(world.store, study).look(world.clock())["scores"]["models"]
+
+    errors = [0, 100, 0, 0, 25, 0]
+    assert [point["evaluators"] for point in row["narrowing"]] == [5, 6]
+    for point in row["narrowing"]:
+        first = errors[: point["evaluators"]]
+        found = bootstrap.exact(first, len(first))
+        assert point["score"] == pytest.approx(sum(first) / len(first))
+        assert point["ci"] == pytest.approx([found.low, found.high])
+
+
+def test_scores_are_computed_only_when_another_session_is_finished(world, watched):
+    _, watch, seconds, store = watched
+    world.player().play()
+    watch.look(world.clock())
+    player = world.player()
+    store.reads.clear()
+
+    for _ in range(3):
+        seconds[0] += 60
+        watch.look(world.clock())
+    assert "responses" not in store.reads
+    assert store.reads.count("session") == 1  # the new one, once
+
+    player.play()
+    seconds[0] += 60
+    watch.look(world.clock())
+    assert "responses" in store.reads
+
+
+def test_who_looks_all_the_time_reads_only_now_and_then(world, watched):
+    _, watch, seconds, store = watched
+    watch.look(world.clock())
+    store.reads.clear()
+
+    for _ in range(100):
+        seconds[0] += 0.01
+        watch.look(world.clock())
+
+    assert store.reads.count("cursors") == 1
+
+
+def test_what_takes_long_is_done_seldom(world, watched):
+    study, _, seconds, _ = watched
+
+    class Slow(Counting):
+        def cursors(self, name):
+            seconds[0] += 2
+            self.reads.append("cursors")
+            return world.store.cursors(name)
+
+    store = Slow(world.store)
+    watch = Watch(store, study, timer=lambda: seconds[0])
+    watch.look(world.clock())
+    for step in (39, 2):
+        seconds[0] += step
+        watch.look(world.clock())
+
+    assert store.reads.count("cursors") == 2  # 2 s of work buy 40 s of rest
+
+
+def test_a_pause_is_seen_at_once(world, watched):
+    from backend.control import set_paused
+
+    study, watch, _, _ = watched
+    watch.look(world.clock())
+    set_paused(world.store, study.name, True, "2026")
+
+    assert watch.look(world.clock())["paused"] is True
+
+
+def wage_of(world, minutes, **settings):
+    study = world.add(studies.study(f"w{minutes}", images=8, bonus_usd_cents=0, **settings))
+    for spent in minutes:
+        player = world.player(study.name)
+        world.clock.move(minutes=spent)
+        player.play()
+    return progress(world.store, study)
+
+
+def test_the_wage_is_the_median_of_real_time(world):
+    told = wage_of(world, (5, 10, 60), base_usd_cents=200)
+
+    assert told["median_wage_usd_cents_an_hour"] == pytest.approx(1200)
+    assert told["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("minutes", "target", "warning"),
+    [
+        (16, 1200, "the median wage is $7.50 an hour, and the least that panels allow is $8.00"),
+        (12, 1200, "the median wage is $10.00 an hour, and this study aims at $12.00"),
+        (12, 900, None),
+    ],
+)
+def test_a_wage_too_low_is_warned_of(world, minutes, target, warning):
+    told = wage_of(world, (minutes,), base_usd_cents=200, target_wage_usd_cents=target)
+
+    assert [text[: len(warning or "")] for text in told["warnings"]] == ([warning] if warning else [])
+    assert (f"warning: {warning}" in as_text(told)) == bool(warning)
+
+
+def test_a_study_that_pays_nothing_promises_no_wage(world):
+    assert wage_of(world, (60,))["warnings"] == []
