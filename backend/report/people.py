@@ -11,14 +11,7 @@ def section(found: Found) -> Section | None:
     if not rows:
         return None
     guessing = sum(row["guessing_p"] >= 0.05 for row in rows)
-    said = [
-        f"{wording.counted(len(rows), 'evaluator')}, none left out. "
-        f"{wording.counted(guessing, 'of them is', 'of them are')} not shown to do better than tossing a "
-        "coin "
-        "(one-sided binomial p ≥ .05). On a model that fools people a careful evaluator looks just so, "
-        "which is why "
-        "this says whom to look at, not whom to exclude.",
-    ]
+    said = [f"{wording.counted(len(rows), 'evaluator')}, none left out. {_guessing(guessing)}"]
     fast = [row for row in rows if (row.get("fast") or 0) > 0.1]
     if any(row.get("rt_median_ms") is not None for row in rows):
         said.append(
@@ -31,7 +24,8 @@ def section(found: Found) -> Section | None:
     far = [row for row in rows if row["z"] is not None and abs(row["z"]) > 3]
     if far:
         said.append(
-            f"{wording.counted(len(far), 'evaluator')} lie more than 3 SDs from the others of their model: "
+            f"{wording.counted(len(far), 'evaluator')} {'lies' if len(far) == 1 else 'lie'} more than 3 SDs "
+            "from the others of their model: "
             f"{wording.listing([row['evaluator'] for row in far])}."
         )
     figure = _figure(found, rows)
@@ -41,6 +35,17 @@ def section(found: Found) -> Section | None:
         tuple(said),
         tables=() if figure else (_table(found, rows),),
         figures=(figure,) if figure else (),
+    )
+
+
+def _guessing(count: int) -> str:
+    """Return what may be said of evaluators who do not beat a coin."""
+    if not count:
+        return "All are shown to do better than tossing a coin (one-sided binomial p < .05)."
+    return (
+        f"{wording.counted(count, 'of them is', 'of them are')} not shown to do better than tossing a coin "
+        "(one-sided binomial p ≥ .05). On a model that fools people a careful evaluator looks just so, "
+        "which is why this says whom to look at, not whom to exclude."
     )
 
 
