@@ -8,7 +8,7 @@ import functools
 import json
 from pathlib import Path
 
-from bench import answers, masks, package, pictures, presenters, statistics
+from bench import answers, crowd, masks, package, pictures, presenters, statistics
 
 RESULTS = Path(__file__).parent / "results.json"
 BENCHMARKS = {
@@ -16,6 +16,7 @@ BENCHMARKS = {
     "pictures": pictures,
     "masks": masks,
     "package": package,
+    "crowd": crowd,
     "statistics": statistics,
     "presenters": presenters,
 }

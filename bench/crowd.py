@@ -1,0 +1,101 @@
+"""A thousand evaluators at once on the packages that are shipped: who gets in, who gets through.
+
+Functions run from their zips behind CloudFront's routing (`tests/cloudfront.py`), with dynalite for the
+table. On one machine the functions, the table and the thousand share its cores, so that only shares and
+counts are told, not times.
+"""
+
+import os
+import tempfile
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from backend.datadir import DataDir
+from backend.errors import OpenhypeError
+from backend.simulation import Client, take_part
+from backend.stores import open_store
+from backend.stores.dynamodb import create_table
+from tests.cloudfront import Cloudfront, serving
+from tests.dynamodb import REGION, dynalite
+from tests.function import Function
+from tests.unit import studies
+
+EVALUATORS = 1000
+INSTANCES = 4
+IMAGES = 10
+_PATIENCE_S = 900
+
+
+class _Counted(Client):
+    """A client that counts what it was answered with."""
+
+    def __init__(self, url: str, seen: Counter, lock: threading.Lock):
+        super().__init__(url, _PATIENCE_S)
+        self._seen, self._lock = seen, lock
+
+    def _send(self, verb: str, path: str, body: dict | None, token: str | None) -> tuple[int, dict]:
+        status, reply = super()._send(verb, path, body, token)
+        with self._lock:
+            self._seen[f"{status // 100}xx"] += 1
+        return status, reply
+
+
+def run() -> dict:
+    """Return the share of evaluators whose session was finished, and what they were answered with."""
+    emulator = dynalite()
+    try:
+        with tempfile.TemporaryDirectory(prefix="openhype-bench-") as folder:
+            return _measured(emulator, Path(folder))
+    finally:
+        emulator.stop()
+
+
+def _measured(emulator: Any, folder: Path) -> dict:
+    url = emulator.url("crowd")
+    aws = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": REGION}
+    os.environ.update(aws)
+    create_table(url)
+    store = open_store(url, folder)
+    study = studies.study(images=IMAGES, evaluators=EVALUATORS)
+    store.add_study(study, studies.pool(study, each=200))
+    truths = {each.name: (each.truth, each.model) for each in store.stimuli(study.name)}
+    DataDir(folder).keys()
+    environment = {**aws, "OPENHYPE_STORE": url, "OPENHYPE_DATA": str(folder)}
+    functions = [Function("api", environment) for _ in range(INSTANCES)]
+    seen, lock = Counter(), threading.Lock()
+
+    def come(number: int) -> bool:
+        client = _Counted(base, seen, lock)
+        try:
+            panel = {"PROLIFIC_PID": f"p{number}"}
+            return take_part(client, study, truths, lambda truth, *_: truth, panel)["complete"]
+        except OpenhypeError as error:
+            print(f"evaluator {number}: {error}", flush=True)  # noqa: T201
+            return False
+        finally:
+            client.close()
+
+    try:
+        with (
+            serving(Cloudfront("none", {"api": functions, "score": []})) as base,
+            ThreadPoolExecutor(EVALUATORS) as all_at_once,
+        ):
+            through = sum(all_at_once.map(come, range(EVALUATORS)))
+        stored = sum(len(responses) for _, _, responses in store.answered(study.name))
+    finally:
+        for function in functions:
+            function.close()
+        store.close()
+    return {
+        f"{EVALUATORS:,} evaluators at once on the packages, share that got through": {
+            "ratio": through / EVALUATORS,
+            "goal": "1",
+            "answers stored": stored,
+            "answers given": EVALUATORS * IMAGES,
+            "replies": dict(sorted(seen.items())),
+            "requests an answer": sum(seen.values()) / (EVALUATORS * IMAGES),
+        }
+    }
