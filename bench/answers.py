@@ -6,6 +6,7 @@ all cores; the faster of the two is the floor. Server and clients are processes 
 """
 
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -26,6 +27,9 @@ from tests.unit import studies
 CLIENTS = 16
 SECONDS = 3
 ROUNDS = 5
+
+_LOADED = re.compile(r'(?:from "\./|/assets/|new URL\("\./)([a-z_]+\.(?:js|css|svg))')
+"""What a file of the page names that is loaded with it; what is imported in passing is not."""
 
 
 def run() -> dict:
@@ -125,8 +129,15 @@ def _session_start_cost() -> float:
 
 
 def _page_bytes() -> int:
+    """Return the bytes of the files that a session's page loads, from index.html on."""
     frontend = Path(__file__).resolve().parents[1] / "frontend"
-    return sum(path.stat().st_size for path in frontend.iterdir() if path.is_file())
+    found, left = set(), ["index.html"]
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left += _LOADED.findall((frontend / name).read_text("utf-8"))
+    return sum((frontend / name).stat().st_size for name in found)
 
 
 def _floor_app(folder: str):
