@@ -180,6 +180,7 @@ class Payer:
     releases_sent: bool = False
     """Owe again what the panel took on, and has not shown for longer than `settle`."""
     progress: Progress = lambda items, **_: items
+    new_id: Callable[[], str] = lambda: secrets.token_hex(8)
 
     def run(self) -> list[str]:
         """Bring the ledger up to the panel's books, then pay what is owed and can be paid.
@@ -419,7 +420,7 @@ class Payer:
             if not chosen:
                 return False
             pending = {
-                "id": secrets.token_hex(8),
+                "id": self.new_id(),
                 "part": part,
                 "at": self._now(),
                 "lines": [[key, ledger[key].submission, ledger[key].usd_cents(part)] for key in chosen],

@@ -3,6 +3,7 @@
 import dataclasses
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from random import Random
 
 from backend import paying
 from backend.ledger import Purse
@@ -31,7 +32,7 @@ class Payday:
     """A study in a store, its people at a fake panel, and payers for it."""
 
     def __init__(self, store, name="faces", panel=None, books=None):
-        self.books = books or Books(clock=Clock(datetime(2026, 1, 5, tzinfo=UTC)), fee=FEE)
+        self.books = books or Books(clock=Clock(datetime(2026, 1, 5, tzinfo=UTC)), fee=FEE, ids=Random(1))
         self.clock, self.store = self.books.clock, store
         self.panel = panel or LocalPanel(self.books)
         self.study = dataclasses.replace(studies.study(name=name, **SETTINGS))
@@ -94,9 +95,8 @@ class Payday:
         self.person(right=9, at_panel="done", pid="another")
 
     def payer(self, store=None, panel=None, **options):
-        return paying.Payer(
-            store or self.store, self.study, panel or self.panel, self.panel_study, self.clock, **options
-        )
+        place = (store or self.store, self.study, panel or self.panel, self.panel_study, self.clock)
+        return paying.Payer(*place, new_id=self.books.new_id, **options)
 
     def accounts(self):
         return {

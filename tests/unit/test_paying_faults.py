@@ -5,20 +5,16 @@ which steps of which runs; afterwards the payer is run again, as a researcher wo
 do. The panel is the fake's books without a socket; `test_paying_http.py` does the same over HTTP.
 """
 
-import itertools
-import os
-import tempfile
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
 from random import Random
 
 import pytest
 
 from backend import paying
 from backend.panels import PanelUnreached, PanelUnsure
-from backend.stores import open_store
 
+from .memory import MemoryStore
 from .payday import Payday, full_cost
 
 SCHEDULES = 1000
@@ -96,30 +92,13 @@ def finish(payday, **options):
         payday.clock.advance(hours=25 * (days + 1))
 
 
-@pytest.fixture(scope="module")
-def store():
-    """A store in memory where the machine has a place for it: what is tested is not the disk."""
-    place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=place) as folder:
-        store = open_store("sqlite:///a.db", Path(folder))
-        yield store
-        store.close()
+def payday_of():
+    payday = Payday(MemoryStore())
+    payday.everyone()
+    return payday
 
 
-@pytest.fixture(scope="module")
-def payday_of(store):
-    numbers = itertools.count(1)
-
-    def make(everyone=True):
-        payday = Payday(store, f"faces-{next(numbers)}")
-        if everyone:
-            payday.everyone()
-        return payday
-
-    return make
-
-
-def steps_of(payday_of, **options):
+def steps_of(**options):
     fate = Fate()
     payday = payday_of()
     run(payday, fate, **options)
@@ -127,7 +106,7 @@ def steps_of(payday_of, **options):
     return fate.trace
 
 
-def test_nothing_goes_wrong_when_nothing_goes_wrong(payday_of):
+def test_nothing_goes_wrong_when_nothing_goes_wrong():
     payday = payday_of()
 
     assert run(payday, Fate()) == []
@@ -136,8 +115,8 @@ def test_nothing_goes_wrong_when_nothing_goes_wrong(payday_of):
 
 @pytest.mark.parametrize("late", [timedelta(0), timedelta(minutes=15), timedelta(hours=20)])
 @pytest.mark.parametrize("event", ["kill", "unsure", "unreached"])
-def test_one_fault_at_every_step_of_a_run(payday_of, event, late):
-    trace = steps_of(payday_of, batch=3)
+def test_one_fault_at_every_step_of_a_run(event, late):
+    trace = steps_of(batch=3)
 
     for step, side, name in trace:
         if event != "kill" and (name not in PANEL_CALLS or (event == "unreached" and side == "after")):
@@ -150,8 +129,8 @@ def test_one_fault_at_every_step_of_a_run(payday_of, event, late):
         payday.check()
 
 
-def test_another_payer_runs_from_end_to_end_at_every_step_of_one(payday_of):
-    for step, _, _ in steps_of(payday_of, batch=3):
+def test_another_payer_runs_from_end_to_end_at_every_step_of_one():
+    for step, _, _ in steps_of(batch=3):
         payday = payday_of()
         other = Fate({step: lambda _, payday=payday: payday.payer(batch=3).run()})
         run(payday, other, batch=3)
@@ -159,14 +138,14 @@ def test_another_payer_runs_from_end_to_end_at_every_step_of_one(payday_of):
         payday.check()
 
 
-def test_a_payer_that_slept_for_days_at_any_step_pays_nobody_twice(payday_of):
+def test_a_payer_that_slept_for_days_at_any_step_pays_nobody_twice():
     """The one step left out is between the payer's look at the clock and the call: nobody sleeps there."""
-    for step, side, name in steps_of(payday_of, batch=3):
-        if (side, name) == ("before", "pay_bonuses"):
-            continue
+    for step, _, _ in steps_of(batch=3):
         payday = payday_of()
 
-        def meanwhile(_, payday=payday):
+        def meanwhile(where, payday=payday):
+            if where == "before pay_bonuses":
+                return
             payday.clock.advance(hours=30)
             payday.payer(batch=3).run()
             payday.clock.advance(minutes=1)
@@ -219,7 +198,7 @@ class Schedule:
         payday.check(complete=self.budget in (None, full_cost()))
 
 
-def test_a_thousand_schedules_of_kills_failures_and_other_payers(payday_of):
+def test_a_thousand_schedules_of_kills_failures_and_other_payers():
     for seed in range(SCHEDULES):
         try:
             Schedule(seed).play(payday_of())
