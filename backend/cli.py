@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from backend import __version__
-from backend.commands import scores, service, studies
+from backend.commands import pay, scores, service, studies
 from backend.commands.world import World
 from backend.errors import OpenhypeError
 
@@ -41,5 +41,6 @@ for _command in (
     studies.create, studies.qualification, studies.masks,
     service.demo, service.serve, service.status, service.simulate,
     scores.score, scores.export, scores.settling,
+    pay.pay,
 ):  # fmt: skip
     main.add_command(_command)

@@ -22,7 +22,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Literal, Self
 
@@ -123,10 +122,6 @@ class Payment:
     def data(self) -> dict[str, Any]:
         return asdict(self)
 
-    def is_settled(self, now: datetime, settle: timedelta) -> bool:
-        """Return whether so long has passed since it was asked for that the panel can no longer be at it."""
-        return now >= datetime.fromisoformat(self.asked_at) + settle
-
 
 @dataclass(frozen=True)
 class Purse:
@@ -139,7 +134,7 @@ class Purse:
     """What was committed last and may not yet stand in the accounts: `id`, `part`, `lines`, `before`."""
 
     def __post_init__(self):
-        if not re.fullmatch(r"\d{1,3}(\.\d{1,6})?", self.fee_percent):
+        if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", self.fee_percent):
             raise InvalidInput(f"a fee must be a number of percent such as 33.3, not {self.fee_percent!r}")
         if self.budget_usd_cents is not None and self.budget_usd_cents < 0:
             raise InvalidInput("a budget must not be negative")
@@ -202,14 +197,75 @@ def partial_account_of(
     """Return what a session is owed that broke off through no fault of the evaluator.
 
     The base is paid by the share of trials that were answered, rounded up, and the bonus as earned,
-    right answers to mistimed flashes included.
+    right answers to mistimed flashes included. A session that was closed, but too late for the panel,
+    is owed what its evaluator was told, the whole.
     """
     if not fault or fault in CLOSED_SESSION:
         raise InvalidInput("say in a few words why the session broke off")
     answered = min(cursor.trial_index + cursor.voided_answers, total_trials(session))
+    if cursor.state in CLOSED_SESSION:
+        answered = total_trials(session)
     base = -(-protocol.base_usd_cents * answered // total_trials(session))
     right = cursor.reals_right + cursor.fakes_right + cursor.voided_right
     return _account(session, fault, base, protocol.bonus_usd_cents * right, at, names)
+
+
+def report(
+    accounts: Mapping[str, Account],
+    payments: Mapping[str, Payment],
+    purse: Purse,
+    statuses: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return how a study's pay stands as plain data, people by their pseudonyms only; money in US cents.
+
+    Args:
+        statuses: where each account's submission stands at the panel, by the account's key.
+    """
+    rows = [
+        _row(account, payments, statuses.get(key, "not listed"))
+        for key, account in sorted(accounts.items(), key=lambda item: (item[1].owed_at, item[0]))
+    ]
+    due = [
+        account.usd_cents(part)
+        for key, account in accounts.items()
+        for part in PARTS
+        if _is_due(account, part, statuses.get(key, ""))
+    ]
+    committed, cost = purse.committed_usd_cents(accounts.values()), sum(map(purse.cost_usd_cents, due))
+    left = None if purse.budget_usd_cents is None else purse.budget_usd_cents - committed
+    return {
+        "evaluators": rows,
+        "to_pay_usd_cents": sum(due),
+        "fees_usd_cents": cost - sum(due),
+        "total_usd_cents": cost,
+        "fee_percent": purse.fee_percent,
+        "budget_usd_cents": purse.budget_usd_cents,
+        "committed_usd_cents": committed,
+        "left_usd_cents": left,
+    }
+
+
+def _row(account: Account, payments: Mapping[str, Payment], status: str) -> dict[str, Any]:
+    bonus: str = account.bonus
+    if bonus == "intended":
+        payment = payments.get(account.payments[-1])
+        bonus = payment.state if payment and payment.state in OPEN else "intended"
+    return {
+        "evaluator": account.evaluator,
+        "why": account.why,
+        "base_usd_cents": account.base_usd_cents,
+        "bonus_usd_cents": account.bonus_usd_cents,
+        "reward": account.reward,
+        "bonus": bonus,
+        "at_panel": status,
+        "pays": [part for part in PARTS if _is_due(account, part, status)],
+    }
+
+
+def _is_due(account: Account, part: Part, status: str) -> bool:
+    """Return whether a run pays a part: it can be paid as it stands, or once the reward is."""
+    follows = part == "bonus" and account.bonus == "owed" and payable(account, "reward", status)
+    return payable(account, part, status) or (follows and not account.is_partial)
 
 
 def load_account(data: Mapping[str, Any]) -> Account:

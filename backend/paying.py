@@ -6,12 +6,12 @@ harm when sent twice stands alone in `_ask_to_pay`.
 """
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from backend.errors import Conflict
+from backend.errors import Conflict, NotFound
 from backend.ledger import (
     APPROVED,
     LOST,
@@ -27,6 +27,7 @@ from backend.ledger import (
     load_payment,
     partial_account_of,
     payable,
+    report,
     times_shown,
 )
 from backend.panels import Bonus, Panel, PanelRefused, PanelUnreached, PanelUnsure, Submission
@@ -62,10 +63,23 @@ def panel_names(study: Study) -> tuple[str, str]:
     return study.protocol.evaluator_parameter, "SESSION_ID"
 
 
+def recruited(store: Store, study: str, panel: str = "prolific") -> Mapping[str, Any] | None:
+    """Return what was written down when people were recruited from a panel; None where nobody was."""
+    entry = store.entry(f"recruitment {study}", panel)
+    return entry.data if entry else None
+
+
 def purse(store: Store, study: str) -> tuple[int, Purse]:
     """Return a study's purse and the version it stands at."""
     entry = store.entry(PURSES, study)
     return (entry.version, Purse(**entry.data)) if entry else (0, Purse())
+
+
+def in_force(store: Store, study: str, purse: Purse) -> Purse:
+    """Return the purse with the budget that holds: of those set for pay and for recruiting, the lower."""
+    terms = recruited(store, study) or {}
+    budgets = [b for b in (purse.budget_usd_cents, terms.get("budget_usd_cents")) if b is not None]
+    return replace(purse, budget_usd_cents=min(budgets, default=None))
 
 
 def set_budget(
@@ -99,15 +113,22 @@ def payments(store: Store, study: str) -> Iterator[tuple[int, Payment]]:
 
 
 def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account:
-    """Write down what is owed to an evaluator whose session broke off through no fault of theirs."""
-    for session, cursor in store.sessions(study.name):
-        if session.evaluator == evaluator:
-            if cursor.state in ("finished", "ended"):
-                raise Conflict(f"the session of {evaluator} did not break off; it is {cursor.state}")
-            names = panel_names(study)
-            account = partial_account_of(study.protocol, session, cursor, fault, cursor.last_at, names)
-            return _enter(store, study.name, account)
-    raise Conflict(f"study {study.name} has no session of an evaluator {evaluator}")
+    """Write down what is owed to an evaluator whose session broke off through no fault of theirs.
+
+    Also for one who was done too late for the panel. Raises Conflict where pay is under way already.
+    """
+    found = [pair for pair in store.sessions(study.name) if pair[0].evaluator == evaluator]
+    if not found:
+        raise NotFound(f"study {study.name} has no session of an evaluator {evaluator!r}")
+    session, cursor = found[0]
+    account = partial_account_of(study.protocol, session, cursor, fault, cursor.last_at, panel_names(study))
+
+    def rule(now: Account | None) -> Account:
+        if now is not None and (now.rewards or now.payments or now.confirmed_at):
+            raise Conflict(f"the pay of {evaluator} is under way already")
+        return account
+
+    return change(store, study.name, account.key, rule)
 
 
 def enter(store: Store, study: Study, session: Session, cursor: Cursor) -> Account | None:
@@ -127,10 +148,13 @@ def enter_all(store: Store, study: Study) -> None:
 
 def newly_owed(store: Store, study: Study) -> Iterator[Account]:
     """Yield what is owed to closed sessions that have no account yet."""
-    seen = {key for key, (_, account) in accounts(store, study.name).items() if not account.is_partial}
+    known = [account for _, account in accounts(store, study.name).values() if not account.is_partial]
+    seen = {account.key for account in known}
+    # A session may have lost the panel's parameters since, and then would seem to be another one.
+    entered = {account.session for account in known}
     for session, cursor in store.sessions(study.name):
         account = account_of(study.protocol, session, cursor, cursor.last_at, panel_names(study))
-        if account is not None and account.key not in seen:
+        if account is not None and account.key not in seen and account.session not in entered:
             seen.add(account.key)
             yield account
 
@@ -159,10 +183,25 @@ def _enter(store: Store, study: str, account: Account) -> Account:
     def rule(now: Account | None) -> Account | None:
         if now is None:
             return account
-        is_outgrown = now.is_partial and now.bonus == "owed" and not now.payments and not account.is_partial
-        return account if is_outgrown else None
+        has_grown = now.is_partial and now.base_usd_cents < account.base_usd_cents
+        return account if has_grown and not now.payments and not now.confirmed_at else None
 
     return change(store, study, account.key, rule)
+
+
+def plain_accounts(store: Store, study: Study) -> dict[str, Account]:
+    """Return a study's accounts by key, with those that are not written down yet."""
+    fresh = {account.key: account for account in newly_owed(store, study)}
+    return fresh | {key: account for key, (_, account) in accounts(store, study.name).items()}
+
+
+def standing(
+    store: Store, study: Study, known: Mapping[str, Account], statuses: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return how a study's pay stands, as plain data."""
+    limits = in_force(store, study.name, purse(store, study.name)[1])
+    made = {payment.id: payment for _, payment in payments(store, study.name)}
+    return {"study": study.name, **report(known, made, limits, statuses)}
 
 
 @dataclass
@@ -198,20 +237,26 @@ class Payer:
             self._hinder(error)
         return list(self._hindrances)
 
-    def look(self) -> dict[str, str]:
+    def look(self, known: Mapping[str, Account] | None = None) -> dict[str, str]:
         """Return where each account's submission stands at the panel, by the account's key.
 
         A submission that the panel does not list, or lists for another person, stands nowhere.
+
+        Args:
+            known: the accounts to look for; those of the ledger by default.
         """
-        listed = {
-            submission.id: submission
-            for submission in self.progress(self.panel.submissions(self.panel_study), label="places")
-        }
+        places = self.progress(self.panel.submissions(self.panel_study), label="places")
+        listed = {submission.id: submission for submission in places}
         return {
             key: listed[account.submission].status
-            for key, account in self._accounts().items()
+            for key, account in (self._accounts() if known is None else known).items()
             if _is_of(account, listed.get(account.submission))
         }
+
+    def plan(self) -> dict[str, Any]:
+        """Return how pay stands and what a run would pay, as plain data; nothing is written."""
+        known = plain_accounts(self.store, self.study)
+        return standing(self.store, self.study, known, self.look(known))
 
     # rewards: approving is idempotent, so that it is simply done again
 
@@ -343,7 +388,7 @@ class Payer:
             self._hinder(error)
             return
         self._confirm(payment, shown)
-        is_settled = payment.is_settled(now, self.settle)
+        is_settled = now >= datetime.fromisoformat(payment.asked_at) + self.settle
         try:
             if len(shown) == len(payment.lines):
                 self._give_up(version, payment, "closed", shown)
@@ -416,7 +461,8 @@ class Payer:
         for _ in range(_TRIES):
             version, now = self._purse()
             ledger = self._accounts()
-            chosen = self._affordable(part, statuses, before, now, ledger)
+            limits = in_force(self.store, self.study.name, now)
+            chosen = self._affordable(part, statuses, before, limits, ledger)
             if not chosen:
                 return False
             pending = {

@@ -17,13 +17,13 @@ WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
     "parallel", "intake", "uniform", "masks", "masks.cache", "masks.luminance", "masks.phase",
     "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
-    "panels", "panels.prolific", "paying", "photosensitivity",
+    "panels", "panels.prolific", "paying", "paying_by_hand", "photosensitivity",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
     "demo_images",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
-         "commands.scores", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
-         "results",
+         "commands.scores", "commands.pay", "__main__", "server", "simulation", "demo",
+         "creation", "visits", "progress", "results",
          "export", "notebook"}  # fmt: skip
 OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}
 

@@ -138,6 +138,20 @@ def test_another_payer_runs_from_end_to_end_at_every_step_of_one():
         payday.check()
 
 
+def test_another_payer_is_refused_everything_at_every_step_of_one():
+    for step, _, _ in steps_of(batch=3):
+        payday = payday_of()
+
+        def meanwhile(_, payday=payday):
+            payday.books.refusing_bulks = True
+            payday.payer(batch=3).run()
+            payday.books.refusing_bulks = False
+
+        run(payday, Fate({step: meanwhile}), batch=3)
+        finish(payday, batch=3)
+        payday.check()
+
+
 def test_a_payer_that_slept_for_days_at_any_step_pays_nobody_twice():
     """The one step left out is between the payer's look at the clock and the call: nobody sleeps there."""
     for step, _, _ in steps_of(batch=3):
