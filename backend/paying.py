@@ -142,7 +142,8 @@ def enter(store: Store, study: Study, session: Session, cursor: Cursor) -> Accou
 
 def enter_all(store: Store, study: Study) -> None:
     """Write down what every closed session of a study is owed."""
-    for account in newly_owed(store, study):
+    # The list is read to its end first: a reader in the middle of one may see the store as it was then.
+    for account in list(newly_owed(store, study)):
         _enter(store, study.name, account)
 
 

@@ -25,7 +25,7 @@ def owed(store: Store, study: Study) -> list[Account]:
     Raises:
         Conflict: the study's evaluators come from a panel that pays them itself.
     """
-    if recruited(store, study.name):
+    if recruited(store, study.name) is not None:
         raise Conflict(f"study {study.name} has its evaluators from prolific, which pays them; pay there")
     known = plain_accounts(store, study)
     limits = replace(in_force(store, study.name, purse(store, study.name)[1]), fee_percent="0")
