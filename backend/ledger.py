@@ -71,7 +71,7 @@ class Account:
 
     @property
     def key(self) -> str:
-        """The account's key: a submission has one account, though it be claimed by many sessions."""
+        """The account's key when it is entered: a submission has one, though many sessions claim it."""
         if not self.submission:
             return self.session
         return hashlib.sha256(f"{self.submission}\n{self.participant}".encode()).hexdigest()[:32]
@@ -86,6 +86,10 @@ class Account:
         if part == "reward":
             return 0 if self.is_partial else self.base_usd_cents
         return self.bonus_usd_cents + (self.base_usd_cents if self.is_partial else 0)
+
+    @property
+    def is_paid(self) -> bool:
+        return all(getattr(self, part) in ("none", "confirmed") for part in PARTS)
 
     def moved(self, **changes: Any) -> Self:
         return replace(self, **changes)
@@ -154,19 +158,6 @@ class Purse:
             for part in PARTS
             if getattr(account, part) in ("intended", "confirmed")
         )
-
-    def places(self, protocol: Protocol) -> int | None:
-        """Return for how many people the budget suffices if each earns the most; None is no limit.
-
-        The most is every answer right, those to mistimed flashes that spares took the place of included.
-        """
-        if self.budget_usd_cents is None:
-            return None
-        spares = protocol.spare_images * protocol.blocks if protocol.method == "time" else 0
-        most = self.cost_usd_cents(protocol.base_usd_cents) + self.cost_usd_cents(
-            protocol.bonus_usd_cents * (protocol.trials + spares)
-        )
-        return self.budget_usd_cents // most if most else None
 
 
 def account_of(

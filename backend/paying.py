@@ -128,7 +128,7 @@ def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account
             raise Conflict(f"the pay of {evaluator} is under way already")
         return account
 
-    return change(store, study.name, account.key, rule)
+    return change(store, study.name, _key_of(store, study.name, account), rule)
 
 
 def enter(store: Store, study: Study, session: Session, cursor: Cursor) -> Account | None:
@@ -137,27 +137,48 @@ def enter(store: Store, study: Study, session: Session, cursor: Cursor) -> Accou
     Call it before a session is erased, for then nothing else tells what was owed.
     """
     account = account_of(study.protocol, session, cursor, cursor.last_at, panel_names(study))
-    return _enter(store, study.name, account) if account else None
+    if account is None:
+        return None
+    return _enter(store, study.name, _key_of(store, study.name, account), account)
 
 
 def enter_all(store: Store, study: Study) -> None:
     """Write down what every closed session of a study is owed."""
     # The list is read to its end first: a reader in the middle of one may see the store as it was then.
     for account in list(newly_owed(store, study)):
-        _enter(store, study.name, account)
+        _enter(store, study.name, account.key, account)
 
 
 def newly_owed(store: Store, study: Study) -> Iterator[Account]:
     """Yield what is owed to closed sessions that have no account yet."""
-    known = [account for _, account in accounts(store, study.name).values() if not account.is_partial]
-    seen = {account.key for account in known}
+    known = {key: account for key, (_, account) in accounts(store, study.name).items()}
+    seen = {key for key, account in known.items() if not account.is_partial}
     # A session may have lost the panel's parameters since, and then would seem to be another one.
-    entered = {account.session for account in known}
+    entered = {account.session for account in known.values() if not account.is_partial or account.is_paid}
     for session, cursor in store.sessions(study.name):
         account = account_of(study.protocol, session, cursor, cursor.last_at, panel_names(study))
         if account is not None and account.key not in seen and account.session not in entered:
             seen.add(account.key)
             yield account
+
+
+def forget(store: Store, study: str, before: str) -> int:
+    """Empty the panel's ids in what was all paid before a time (UTC, ISO 8601); return how many accounts."""
+
+    def rule(now: Account) -> Account | None:
+        is_old = now.is_paid and now.confirmed_at < before and (now.submission or now.participant)
+        return now.moved(submission="", participant="") if is_old else None
+
+    old = {key for key, (_, account) in accounts(store, study).items() if rule(account)}
+    for version, payment in list(payments(store, study)):
+        if payment.is_filed and any(line.account in old and line.submission for line in payment.lines):
+            lines = tuple(
+                replace(line, submission="") if line.account in old else line for line in payment.lines
+            )
+            store.write_entry(payments_of(study), payment.id, version, replace(payment, lines=lines).data())
+    for key in old:
+        change(store, study, key, rule)
+    return len(old)
 
 
 def change(
@@ -178,7 +199,13 @@ def change(
     raise _busy()
 
 
-def _enter(store: Store, study: str, account: Account) -> Account:
+def _key_of(store: Store, study: str, account: Account) -> str:
+    """Return the key under which a session is known; it may have lost the panel's parameters since."""
+    known = accounts(store, study).items()
+    return next((key for key, (_, other) in known if other.session == account.session), account.key)
+
+
+def _enter(store: Store, study: str, key: str, account: Account) -> Account:
     """Write a new account down; one that is there stays, unless it was for part of what is now whole."""
 
     def rule(now: Account | None) -> Account | None:
@@ -187,7 +214,7 @@ def _enter(store: Store, study: str, account: Account) -> Account:
         has_grown = now.is_partial and now.base_usd_cents < account.base_usd_cents
         return account if has_grown and not now.payments and not now.confirmed_at else None
 
-    return change(store, study, account.key, rule)
+    return change(store, study, key, rule)
 
 
 def plain_accounts(store: Store, study: Study) -> dict[str, Account]:

@@ -80,10 +80,10 @@ def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], dateti
         InvalidInput: a row is of nobody, or of another amount than is owed; nothing is marked then.
     """
     enter_all(store, study)
-    by_name = {account.evaluator: account for account in plain_accounts(store, study).values()}
-    rows = _rows(path, by_name)
+    known = plain_accounts(store, study)
+    rows = _rows(path, {account.evaluator: (key, account) for key, account in known.items()})
     marked = 0
-    for account in rows:
+    for key in rows:
         was_marked = False
 
         def rule(now: Account) -> Account | None:
@@ -92,17 +92,18 @@ def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], dateti
             paid = {part: "confirmed" for part in PARTS if getattr(now, part) == "owed"}
             return now.moved(**paid, confirmed_at=clock().isoformat()) if was_marked else None
 
-        change(store, study.name, account.key, rule)
+        change(store, study.name, key, rule)
         marked += was_marked
     return marked
 
 
-def _rows(path: Path, by_name: Mapping[str, Account]) -> list[Account]:
+def _rows(path: Path, by_name: Mapping[str, tuple[str, Account]]) -> list[str]:
+    """Return the keys of the accounts that a file names."""
     found = []
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file)
         for number, row in enumerate(reader, start=2):
-            account = by_name.get(row.get("evaluator") or "")
+            key, account = by_name.get(row.get("evaluator") or "", ("", None))
             if account is None:
                 raise InvalidInput(
                     f"{path.name} line {number}: no evaluator {row.get('evaluator')!r} is owed"
@@ -112,7 +113,7 @@ def _rows(path: Path, by_name: Mapping[str, Account]) -> list[Account]:
                     f"{path.name} line {number}: {account.evaluator} is owed "
                     f"{account.base_usd_cents + account.bonus_usd_cents} cents, not {row.get('usd_cents')!r}"
                 )
-            found.append(account)
+            found.append(key)
     return found
 
 

@@ -153,12 +153,6 @@ def test_a_fee_is_a_plain_number(fee):
         Purse(fee_percent=fee)
 
 
-def test_the_budget_says_for_how_many_people_it_suffices():
-    """Base 125 with 33.3% is 167; ten right answers are 20, with 33.3% 27: 194 each."""
-    assert Purse(budget_usd_cents=194 * 7 - 1, fee_percent="33.3").places(STUDY.protocol) == 6
-    assert Purse().places(STUDY.protocol) is None
-
-
 @pytest.mark.parametrize("before", [None, (), (1, 2)])
 def test_an_account_comes_back_as_it_was_written(before):
     account = Account("s", "e", "finished", 100, 14, AT, payments=("p",), rewards=("r",), before=before)

@@ -8,6 +8,7 @@ import pytest
 from backend import paying
 from backend.errors import Conflict, NotFound
 from backend.panels import PanelUnreached, PanelUnsure
+from backend.stores import open_store
 
 from .memory import MemoryStore
 from .payday import BONUS, FAULT, Payday, full_cost
@@ -301,9 +302,55 @@ def test_a_session_that_loses_its_panels_parameters_is_not_owed_anew(payday):
     payday.store.add_session(dataclasses.replace(session, panel={}), cursor)
 
     payday.payer().run()
+    paying.enter(payday.store, payday.study, dataclasses.replace(session, panel={}), cursor)
+    with pytest.raises(Conflict, match="under way"):
+        paying.broke_off(payday.store, payday.study, session.evaluator, FAULT)
 
     assert len(payday.accounts()) == 1
     payday.check()
+
+
+def test_the_panels_ids_are_forgotten_of_those_who_were_paid_only_and_nobody_is_paid_again(payday):
+    payday.everyone()
+    payday.payer().run()
+    paid = {place.id for place in payday.books.places.values() if (place.id, "bonus") in payday.expected}
+    payday.clock.advance(days=1)
+    later = payday.person()[1]
+    payday.owes(later, bonus=5 * BONUS)
+
+    forgotten = paying.forget(payday.store, "faces", payday.clock().isoformat())
+
+    assert forgotten == 6
+    books = (paying.ledger_of("faces"), paying.payments_of("faces"))
+    kept = str([entry.data for book in books for entry in payday.store.entries(book)])
+    assert not [id for id in paid if id in kept]
+    assert paying.forget(payday.store, "faces", payday.clock().isoformat()) == 0
+    payday.payer().run()
+    assert {len(amounts) for amounts in payday.counts().values()} == {1}
+    assert set(payday.counts()) == set(payday.expected)
+
+
+def test_an_account_that_another_payer_enters_meanwhile_is_found(tmp_path):
+    """While a list of sessions is being read, its reader sees the store as it was when the list began."""
+    store, another = (open_store("sqlite:///a.db", tmp_path) for _ in "12")
+    payday = Payday(store)
+    payday.person()
+    payday.person()
+
+    class Meddled:
+        def __getattr__(self, name):
+            return getattr(store, name)
+
+        def sessions(self, study):
+            for session, cursor in store.sessions(study):
+                paying.enter(another, payday.study, session, cursor)
+                yield session, cursor
+
+    paying.enter_all(Meddled(), payday.study)
+
+    assert len(payday.accounts()) == 2
+    store.close()
+    another.close()
 
 
 def test_who_was_done_too_late_is_paid_the_whole_if_it_was_no_fault_of_theirs(payday):
