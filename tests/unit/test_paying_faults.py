@@ -5,6 +5,7 @@ which steps of which runs; afterwards the payer is run again, as a researcher wo
 do. The panel is the fake's books without a socket; `test_paying_http.py` does the same over HTTP.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
@@ -31,14 +32,16 @@ class Fate:
     """What happens at which step of one run."""
 
     events: dict = field(default_factory=dict)
-    """By the number of the step: `kill`, `unreached`, `unsure`, or a function to call."""
-    step: int = 0
+    """By the number of the step, or by (side, call, how many of them): `kill`, `unreached`, `unsure`, or
+    a function to call."""
     trace: list = field(default_factory=list)
+    seen: Counter = field(default_factory=Counter)
 
     def meet(self, side, name, is_panel):
-        event = self.events.get(self.step)
-        self.trace.append((self.step, side, name))
-        self.step += 1
+        self.seen[side, name] += 1
+        step = len(self.trace)
+        event = self.events.get(step) or self.events.get((side, name, self.seen[side, name]))
+        self.trace.append((step, side, name))
         if event == "kill":
             raise Killed
         if callable(event):
@@ -180,13 +183,20 @@ class Schedule:
         rng = self.rng
         self.late = timedelta(minutes=rng.choice([0, 0, 1, 15, 200, 1300]))
         self.batch = rng.choice([1, 2, 3, 100])
-        self.budget = rng.choice([None, full_cost(), full_cost(), full_cost() - 1, 500, 200, 0])
+        self.budget = rng.choice([None, None, full_cost(), full_cost(), full_cost() - 1, 500, 200])
         self.runs = [self._events(rng) for _ in range(rng.randint(1, 4))]
         self.pauses = [timedelta(minutes=rng.choice([0, 0, 2, 30, 600, 1500])) for _ in self.runs]
 
     def _events(self, rng, depth=0):
-        kinds = ["kill", "kill", "unsure", "unreached"] + ["other"] * (depth < 2)
-        return [(rng.randint(0, 250), rng.choice(kinds)) for _ in range(rng.randint(1, 4))]
+        return [self._event(rng, depth) for _ in range(rng.randint(1, 4))]
+
+    def _event(self, rng, depth):
+        """Return where something happens, half of the time at any step, else around a call of the panel."""
+        if rng.random() < 0.5:
+            return rng.randint(0, 300), rng.choice(["kill"] + ["other"] * (depth < 2))
+        name = rng.choice([*PANEL_CALLS, "pay_bonuses", "pay_bonuses"])
+        where = (rng.choice(["before", "after"]), name, rng.choice([1, 1, 2, 3, 10]))
+        return where, rng.choice(["kill", "unsure", "unsure", "unreached"] + ["other"] * (depth < 2))
 
     def fate(self, payday, events, depth=0):
         met = {}
