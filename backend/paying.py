@@ -6,12 +6,12 @@ harm when sent twice stands alone in `_ask_to_pay`.
 """
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from backend.errors import Conflict, NotFound
+from backend import owing
 from backend.ledger import (
     APPROVED,
     LOST,
@@ -22,17 +22,12 @@ from backend.ledger import (
     Payment,
     PaymentState,
     Purse,
-    account_of,
-    load_account,
-    load_payment,
-    partial_account_of,
     payable,
-    report,
     times_shown,
 )
+from backend.owing import PURSES, TRIES, busy, payments_of
 from backend.panels import Bonus, Panel, PanelRefused, PanelUnreached, PanelUnsure, Submission
-from backend.records import Session, Study
-from backend.session import Cursor
+from backend.records import Study
 from backend.stores import Stale, Store
 
 SETTLE = timedelta(hours=24)
@@ -41,195 +36,8 @@ ASK_WITHIN = timedelta(minutes=5)
 """A payer that was held up for longer between writing and asking does not ask."""
 BATCH = 100
 """Bonuses in one payment; Prolific advises 200 at most."""
-_TRIES = 100
 
 Progress = Callable[..., Iterable]
-
-
-def ledger_of(study: str) -> str:
-    """Return the name of a study's book of accounts."""
-    return f"ledger/{study}"
-
-
-def payments_of(study: str) -> str:
-    return f"payments/{study}"
-
-
-PURSES = "purses"
-
-
-def panel_names(study: Study) -> tuple[str, str]:
-    """Return the parameters of the link that name the person and the submission at the panel."""
-    return study.protocol.evaluator_parameter, "SESSION_ID"
-
-
-def recruited(store: Store, study: str, panel: str = "prolific") -> Mapping[str, Any] | None:
-    """Return what was written down when people were recruited from a panel; None where nobody was."""
-    entry = store.entry(f"recruitment {study}", panel)
-    return entry.data if entry else None
-
-
-def purse(store: Store, study: str) -> tuple[int, Purse]:
-    """Return a study's purse and the version it stands at."""
-    entry = store.entry(PURSES, study)
-    return (entry.version, Purse(**entry.data)) if entry else (0, Purse())
-
-
-def in_force(store: Store, study: str, purse: Purse) -> Purse:
-    """Return the purse with the budget that holds: of those set for pay and for recruiting, the lower."""
-    terms = recruited(store, study) or {}
-    budgets = [b for b in (purse.budget_usd_cents, terms.get("budget_usd_cents")) if b is not None]
-    return replace(purse, budget_usd_cents=min(budgets, default=None))
-
-
-def set_budget(
-    store: Store, study: str, budget_usd_cents: int | None = None, fee_percent: str | None = None
-) -> Purse:
-    """Set what a study may cost in all, fees included; what is None stays as it is."""
-    for _ in range(_TRIES):
-        version, now = purse(store, study)
-        after = now
-        if budget_usd_cents is not None:
-            after = replace(after, budget_usd_cents=budget_usd_cents)
-        if fee_percent is not None:
-            after = replace(after, fee_percent=fee_percent)
-        try:
-            store.write_entry(PURSES, study, version, after.data())
-            return after
-        except Stale:
-            continue
-    raise _busy()
-
-
-def accounts(store: Store, study: str) -> dict[str, tuple[int, Account]]:
-    """Return a study's accounts as they stand, with their versions, by key."""
-    return {entry.key: (entry.version, load_account(entry.data)) for entry in store.entries(ledger_of(study))}
-
-
-def payments(store: Store, study: str) -> Iterator[tuple[int, Payment]]:
-    """Yield a study's payments as they stand, with their versions."""
-    for entry in store.entries(payments_of(study)):
-        yield entry.version, load_payment(entry.data)
-
-
-def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account:
-    """Write down what is owed to an evaluator whose session broke off through no fault of theirs.
-
-    Also for one who was done too late for the panel. Raises Conflict where pay is under way already.
-    """
-    found = [pair for pair in store.sessions(study.name) if pair[0].evaluator == evaluator]
-    if not found:
-        raise NotFound(f"study {study.name} has no session of an evaluator {evaluator!r}")
-    session, cursor = found[0]
-    account = partial_account_of(study.protocol, session, cursor, fault, cursor.last_at, panel_names(study))
-
-    def rule(now: Account | None) -> Account:
-        if now is not None and (now.rewards or now.payments or now.confirmed_at):
-            raise Conflict(f"the pay of {evaluator} is under way already")
-        return account
-
-    return change(store, study.name, _key_of(store, study.name, account), rule)
-
-
-def enter(store: Store, study: Study, session: Session, cursor: Cursor) -> Account | None:
-    """Write down what a closed session is owed, once; whatever is there already stays as it is.
-
-    Call it before a session is erased, for then nothing else tells what was owed.
-    """
-    account = account_of(study.protocol, session, cursor, cursor.last_at, panel_names(study))
-    if account is None:
-        return None
-    return _enter(store, study.name, _key_of(store, study.name, account), account)
-
-
-def enter_all(store: Store, study: Study) -> None:
-    """Write down what every closed session of a study is owed."""
-    # The list is read to its end first: a reader in the middle of one may see the store as it was then.
-    for account in list(newly_owed(store, study)):
-        _enter(store, study.name, account.key, account)
-
-
-def newly_owed(store: Store, study: Study) -> Iterator[Account]:
-    """Yield what is owed to closed sessions that have no account yet."""
-    known = {key: account for key, (_, account) in accounts(store, study.name).items()}
-    seen = {key for key, account in known.items() if not account.is_partial}
-    # A session may have lost the panel's parameters since, and then would seem to be another one.
-    entered = {account.session for account in known.values() if not account.is_partial or account.is_paid}
-    for session, cursor in store.sessions(study.name):
-        account = account_of(study.protocol, session, cursor, cursor.last_at, panel_names(study))
-        if account is not None and account.key not in seen and account.session not in entered:
-            seen.add(account.key)
-            yield account
-
-
-def forget(store: Store, study: str, before: str) -> int:
-    """Empty the panel's ids in what was all paid before a time (UTC, ISO 8601); return how many accounts."""
-
-    def rule(now: Account) -> Account | None:
-        is_old = now.is_paid and now.confirmed_at < before and (now.submission or now.participant)
-        return now.moved(submission="", participant="") if is_old else None
-
-    old = {key for key, (_, account) in accounts(store, study).items() if rule(account)}
-    for version, payment in list(payments(store, study)):
-        if payment.is_filed and any(line.account in old and line.submission for line in payment.lines):
-            lines = tuple(
-                replace(line, submission="") if line.account in old else line for line in payment.lines
-            )
-            store.write_entry(payments_of(study), payment.id, version, replace(payment, lines=lines).data())
-    for key in old:
-        change(store, study, key, rule)
-    return len(old)
-
-
-def change(
-    store: Store, study: str, key: str, rule: Callable[[Account | None], Account | None]
-) -> Account | None:
-    """Replace an account by what `rule` makes of it, None leaving it as it is; return how it stands then."""
-    for _ in range(_TRIES):
-        entry = store.entry(ledger_of(study), key)
-        now = load_account(entry.data) if entry else None
-        after = rule(now)
-        if after is None:
-            return now
-        try:
-            store.write_entry(ledger_of(study), key, entry.version if entry else 0, after.data())
-            return after
-        except Stale:
-            continue
-    raise _busy()
-
-
-def _key_of(store: Store, study: str, account: Account) -> str:
-    """Return the key under which a session is known; it may have lost the panel's parameters since."""
-    known = accounts(store, study).items()
-    return next((key for key, (_, other) in known if other.session == account.session), account.key)
-
-
-def _enter(store: Store, study: str, key: str, account: Account) -> Account:
-    """Write a new account down; one that is there stays, unless it was for part of what is now whole."""
-
-    def rule(now: Account | None) -> Account | None:
-        if now is None:
-            return account
-        has_grown = now.is_partial and now.base_usd_cents < account.base_usd_cents
-        return account if has_grown and not now.payments and not now.confirmed_at else None
-
-    return change(store, study, key, rule)
-
-
-def plain_accounts(store: Store, study: Study) -> dict[str, Account]:
-    """Return a study's accounts by key, with those that are not written down yet."""
-    fresh = {account.key: account for account in newly_owed(store, study)}
-    return fresh | {key: account for key, (_, account) in accounts(store, study.name).items()}
-
-
-def standing(
-    store: Store, study: Study, known: Mapping[str, Account], statuses: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return how a study's pay stands, as plain data."""
-    limits = in_force(store, study.name, purse(store, study.name)[1])
-    made = {payment.id: payment for _, payment in payments(store, study.name)}
-    return {"study": study.name, **report(known, made, limits, statuses)}
 
 
 @dataclass
@@ -256,7 +64,7 @@ class Payer:
         """
         self._hindrances: dict[str, None] = {}
         try:
-            enter_all(self.store, self.study)
+            owing.enter_all(self.store, self.study)
             self._purse()
             self._settle_payments()
             self._pay_rewards()
@@ -283,8 +91,8 @@ class Payer:
 
     def plan(self) -> dict[str, Any]:
         """Return how pay stands and what a run would pay, as plain data; nothing is written."""
-        known = plain_accounts(self.store, self.study)
-        return standing(self.store, self.study, known, self.look(known))
+        known = owing.plain_accounts(self.store, self.study)
+        return owing.standing(self.store, self.study, known, self.look(known))
 
     # rewards: approving is idempotent, so that it is simply done again
 
@@ -486,10 +294,10 @@ class Payer:
         The purse is read first. While nobody else has written it since, the accounts read after it tell
         all that is committed.
         """
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             version, now = self._purse()
             ledger = self._accounts()
-            limits = in_force(self.store, self.study.name, now)
+            limits = owing.in_force(self.store, self.study.name, now)
             chosen = self._affordable(part, statuses, before, limits, ledger)
             if not chosen:
                 return False
@@ -507,7 +315,7 @@ class Payer:
                 continue
             self._carry_over(written.version, after)
             return True
-        raise _busy()
+        raise busy()
 
     def _affordable(
         self,
@@ -541,12 +349,12 @@ class Payer:
 
     def _purse(self) -> tuple[int, Purse]:
         """Return the purse with nothing pending, after helping along what was."""
-        for _ in range(_TRIES):
-            version, now = purse(self.store, self.study.name)
+        for _ in range(TRIES):
+            version, now = owing.purse(self.store, self.study.name)
             if now.pending is None:
                 return version, now
             self._carry_over(version, now)
-        raise _busy()
+        raise busy()
 
     def _carry_over(self, version: int, purse: Purse) -> None:
         """Write what is pending into the accounts and free the purse; done by many at once, it is done once.
@@ -575,14 +383,14 @@ class Payer:
     # the books
 
     def _accounts(self) -> dict[str, Account]:
-        return {key: account for key, (_, account) in accounts(self.store, self.study.name).items()}
+        return {key: account for key, (_, account) in owing.accounts(self.store, self.study.name).items()}
 
     def _payments(self) -> list[tuple[int, Payment]]:
-        return list(payments(self.store, self.study.name))
+        return list(owing.payments(self.store, self.study.name))
 
     def _change_all(self, keys: Iterable[str], rule: Callable[[str, Account], Account | None]) -> None:
         for key in keys:
-            change(self.store, self.study.name, key, lambda now, key=key: rule(key, now))
+            owing.change(self.store, self.study.name, key, lambda now, key=key: rule(key, now))
 
     def _write_payment(self, version: int, payment: Payment) -> tuple[int, Payment]:
         book = payments_of(self.study.name)
@@ -604,7 +412,3 @@ class Payer:
 
 def _is_of(account: Account, submission: Submission | None) -> bool:
     return submission is not None and submission.participant == account.participant
-
-
-def _busy() -> Conflict:
-    return Conflict("several payers are at work at once; try again", code="busy")

@@ -12,7 +12,7 @@ from typing import Any
 
 from backend.errors import Conflict, InvalidInput
 from backend.ledger import PARTS, Account, report
-from backend.paying import change, enter_all, in_force, plain_accounts, purse, recruited
+from backend.owing import change, enter_all, in_force, plain_accounts, purse, recruited
 from backend.records import Study
 from backend.stores import Store
 

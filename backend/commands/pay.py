@@ -73,13 +73,13 @@ def pay(
     **options: Any,
 ) -> None:
     """Show what the evaluators of the study NAME are owed, and pay it with --yes."""
-    from backend import paying
+    from backend import owing
 
     study = world.store.study(name)
     if budget is not None or fee is not None:
-        paying.set_budget(world.store, name, None if budget is None else _cents(budget), fee)
+        owing.set_budget(world.store, name, None if budget is None else _cents(budget), fee)
     for evaluator, fault in faults:
-        paying.broke_off(world.store, study, evaluator, fault)
+        owing.broke_off(world.store, study, evaluator, fault)
     by = _by_hand if panel == "link" else _by_panel
     found = by(world, study, **options)
     click.echo(json.dumps(found, indent=2) if as_json else _as_text(found))
@@ -100,11 +100,11 @@ def _by_panel(
 ) -> dict[str, Any]:
     from datetime import timedelta
 
-    from backend import paying
+    from backend import owing, paying
     from backend.panels.prolific import open_prolific
     from backend.visits import utc_now
 
-    made = paying.recruited(world.store, study.name) or {}
+    made = owing.recruited(world.store, study.name) or {}
     panel_study = panel_study or made.get("panel_study")
     if not panel_study:
         raise InvalidInput(

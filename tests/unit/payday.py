@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from random import Random
 
-from backend import paying
+from backend import owing, paying
 from backend.ledger import Purse
 from backend.panels import Recruitment
 from backend.session import Cursor
@@ -86,7 +86,7 @@ class Payday:
             self.owes(self.person(right=right)[1], bonus=right * BONUS)
         self.owes(self.person("ended", right=3, answered=6)[1], bonus=3 * BONUS)
         evaluator, place = self.person("active", right=2, answered=5, at_panel="timed_out")
-        paying.broke_off(self.store, self.study, evaluator, FAULT)
+        owing.broke_off(self.store, self.study, evaluator, FAULT)
         self.owes(place, reward=0, bonus=BASE // 2 + 2 * BONUS)
         self.person(right=9, at_panel="returned")
         self.person(right=9, at_panel="timed_out")
@@ -100,8 +100,7 @@ class Payday:
 
     def accounts(self):
         return {
-            account.submission: account
-            for _, account in paying.accounts(self.store, self.study.name).values()
+            account.submission: account for _, account in owing.accounts(self.store, self.study.name).values()
         }
 
     def counts(self):
@@ -122,7 +121,7 @@ class Payday:
         ) and {submission for submission, _ in self.expected} <= set(found)
 
     def purse(self):
-        return paying.purse(self.store, self.study.name)[1]
+        return owing.purse(self.store, self.study.name)[1]
 
     def check(self, complete=True):
         """Check that nobody was paid twice or wrongly, that both books agree, and that the budget holds."""

@@ -17,7 +17,7 @@ WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
     "parallel", "intake", "uniform", "masks", "masks.cache", "masks.luminance", "masks.phase",
     "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
-    "panels", "panels.prolific", "paying", "paying_by_hand", "photosensitivity",
+    "panels", "owing", "panels.prolific", "paying", "paying_by_hand", "photosensitivity",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
     "demo_images",
 }  # fmt: skip

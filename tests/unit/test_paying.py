@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from backend import paying
+from backend import owing, paying
 from backend.errors import Conflict, NotFound
 from backend.panels import PanelUnreached, PanelUnsure
 from backend.stores import open_store
@@ -39,7 +39,7 @@ class Broken:
 
 
 def payments(payday):
-    return [payment for _, payment in paying.payments(payday.store, payday.study.name)]
+    return [payment for _, payment in owing.payments(payday.store, payday.study.name)]
 
 
 def asked(payday):
@@ -201,13 +201,13 @@ def test_one_submission_that_cannot_be_read_does_not_keep_the_others_from_their_
 @pytest.mark.parametrize("budget", [0, 142, 143, 157, 158, 300, full_cost() - 1])
 def test_the_budget_holds_and_a_higher_one_lets_the_rest_be_paid(payday, budget):
     payday.everyone()
-    paying.set_budget(payday.store, "faces", budget)
+    owing.set_budget(payday.store, "faces", budget)
 
     hindrances = payday.payer().run()
 
     assert hindrances == ["the budget does not suffice for all that is owed"]
     payday.check(complete=False)
-    paying.set_budget(payday.store, "faces", full_cost())
+    owing.set_budget(payday.store, "faces", full_cost())
     assert payday.payer().run() == []
     payday.check()
 
@@ -215,7 +215,7 @@ def test_the_budget_holds_and_a_higher_one_lets_the_rest_be_paid(payday, budget)
 def test_of_the_budgets_for_pay_and_for_recruiting_the_lower_holds(payday):
     payday.everyone()
     payday.store.write_entry("recruitment faces", "prolific", 0, {"budget_usd_cents": 300})
-    paying.set_budget(payday.store, "faces", full_cost())
+    owing.set_budget(payday.store, "faces", full_cost())
 
     payday.payer().run()
 
@@ -223,7 +223,7 @@ def test_of_the_budgets_for_pay_and_for_recruiting_the_lower_holds(payday):
 
 
 def test_what_was_approved_by_hand_counts_against_the_budget(payday):
-    paying.set_budget(payday.store, "faces", 143 + 15)
+    owing.set_budget(payday.store, "faces", 143 + 15)
     by_hand, other = payday.person()[1], payday.person()[1]
     payday.books.approve(by_hand.id)
 
@@ -286,7 +286,7 @@ def test_what_is_owed_outlives_the_session(payday):
     payday.owes(place, bonus=5 * BONUS)
     session, cursor = next(payday.store.sessions("faces"))
 
-    paying.enter(payday.store, payday.study, session, cursor)
+    owing.enter(payday.store, payday.study, session, cursor)
     payday.store.erase_session(session.id)
     payday.payer().run()
 
@@ -302,9 +302,9 @@ def test_a_session_that_loses_its_panels_parameters_is_not_owed_anew(payday):
     payday.store.add_session(dataclasses.replace(session, panel={}), cursor)
 
     payday.payer().run()
-    paying.enter(payday.store, payday.study, dataclasses.replace(session, panel={}), cursor)
+    owing.enter(payday.store, payday.study, dataclasses.replace(session, panel={}), cursor)
     with pytest.raises(Conflict, match="under way"):
-        paying.broke_off(payday.store, payday.study, session.evaluator, FAULT)
+        owing.broke_off(payday.store, payday.study, session.evaluator, FAULT)
 
     assert len(payday.accounts()) == 1
     payday.check()
@@ -318,13 +318,13 @@ def test_the_panels_ids_are_forgotten_of_those_who_were_paid_only_and_nobody_is_
     later = payday.person()[1]
     payday.owes(later, bonus=5 * BONUS)
 
-    forgotten = paying.forget(payday.store, "faces", payday.clock().isoformat())
+    forgotten = owing.forget(payday.store, "faces", payday.clock().isoformat())
 
     assert forgotten == 6
-    books = (paying.ledger_of("faces"), paying.payments_of("faces"))
+    books = (owing.ledger_of("faces"), owing.payments_of("faces"))
     kept = str([entry.data for book in books for entry in payday.store.entries(book)])
     assert not [id for id in paid if id in kept]
-    assert paying.forget(payday.store, "faces", payday.clock().isoformat()) == 0
+    assert owing.forget(payday.store, "faces", payday.clock().isoformat()) == 0
     payday.payer().run()
     assert {len(amounts) for amounts in payday.counts().values()} == {1}
     assert set(payday.counts()) == set(payday.expected)
@@ -343,10 +343,10 @@ def test_an_account_that_another_payer_enters_meanwhile_is_found(tmp_path):
 
         def sessions(self, study):
             for session, cursor in store.sessions(study):
-                paying.enter(another, payday.study, session, cursor)
+                owing.enter(another, payday.study, session, cursor)
                 yield session, cursor
 
-    paying.enter_all(Meddled(), payday.study)
+    owing.enter_all(Meddled(), payday.study)
 
     assert len(payday.accounts()) == 2
     store.close()
@@ -358,7 +358,7 @@ def test_who_was_done_too_late_is_paid_the_whole_if_it_was_no_fault_of_theirs(pa
     payday.payer().run()
     assert payday.books.paid() == {}
 
-    paying.broke_off(payday.store, payday.study, evaluator, FAULT)
+    owing.broke_off(payday.store, payday.study, evaluator, FAULT)
     payday.payer().run()
 
     payday.owes(place, reward=0, bonus=110)
@@ -367,7 +367,7 @@ def test_who_was_done_too_late_is_paid_the_whole_if_it_was_no_fault_of_theirs(pa
 
 def test_a_session_that_broke_off_and_was_finished_after_all_is_paid_whole(payday):
     evaluator, place = payday.person("active", answered=5, right=2, at_panel="active")
-    paying.broke_off(payday.store, payday.study, evaluator, FAULT)
+    owing.broke_off(payday.store, payday.study, evaluator, FAULT)
     session, cursor = next(payday.store.sessions("faces"))
     payday.store.move(
         session.id, cursor.version, dataclasses.replace(cursor, trial_index=10, state="finished")
@@ -385,9 +385,9 @@ def test_pay_that_is_under_way_is_not_changed_into_a_part(payday):
     payday.payer().run()
 
     with pytest.raises(Conflict, match="under way"):
-        paying.broke_off(payday.store, payday.study, evaluator, FAULT)
+        owing.broke_off(payday.store, payday.study, evaluator, FAULT)
     with pytest.raises(NotFound, match="no session"):
-        paying.broke_off(payday.store, payday.study, "nobody", FAULT)
+        owing.broke_off(payday.store, payday.study, "nobody", FAULT)
 
 
 def test_a_bonus_that_the_panel_paid_twice_is_told(payday):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from backend import paying, paying_by_hand
+from backend import owing, paying_by_hand
 from backend.errors import Conflict, InvalidInput
 
 from .memory import MemoryStore
@@ -70,7 +70,7 @@ def test_a_wrong_row_marks_nobody(payday, tmp_path, row, message):
 
 
 def test_the_list_ends_where_the_budget_does(payday, tmp_path):
-    paying.set_budget(payday.store, "faces", 223)
+    owing.set_budget(payday.store, "faces", 223)
 
     rows = written(payday, tmp_path / "owed.csv")
 

@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from backend import paying
+from backend import owing
 from backend.panels import PanelUnreached, PanelUnsure
 
 from .memory import MemoryStore
@@ -213,7 +213,7 @@ class Schedule:
     def play(self, payday):
         payday.books.pay_delay = self.late
         if self.budget is not None:
-            paying.set_budget(payday.store, payday.study.name, self.budget)
+            owing.set_budget(payday.store, payday.study.name, self.budget)
         for events, pause in zip(self.runs, self.pauses, strict=True):
             run(payday, self.fate(payday, events), batch=self.batch)
             payday.check(complete=None)
