@@ -12,6 +12,7 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
     "answers", "scoring", "tables", "shown", "observer", "settling", "flashes", "reading.columns",
+    "panels.record",
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
@@ -22,8 +23,8 @@ WORLD = {
     "demo_images",
 }  # fmt: skip
 DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
-         "commands.scores", "__main__", "server", "simulation", "demo", "creation", "visits", "progress",
-         "results",
+         "commands.scores", "commands.panels", "__main__", "server", "simulation", "demo", "creation",
+         "visits", "progress", "results", "admission", "recruiting", "stamps",
          "export", "notebook"}  # fmt: skip
 OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}
 
