@@ -19,7 +19,8 @@ from backend.datadir import DataDir, Keys
 from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError, StoreFailed
 from backend.panels.record import PanelRecord
 from backend.stores import Store
-from backend.visits import Clock, MakeRoom, Visits, utc_now
+from backend.visits import Clock, Visits, utc_now
+from backend.watching import Watch
 
 FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
 log = logging.getLogger("openhype")
@@ -48,16 +49,21 @@ _API_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"
 
 
 def create_app(
-    store: Store, data: DataDir, keys: Keys, clock: Clock = utc_now, make_room: MakeRoom | None = None
+    store: Store, data: DataDir, keys: Keys, clock: Clock = utc_now, watch: Watch | None = None
 ) -> Flask:
-    """Return the WSGI application over a store and a data directory."""
+    """Return the WSGI application over a store and a data directory.
+
+    Args:
+        watch: who hears of what happens at the panel; None where nobody is recruited through its API.
+    """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = wire.MAX_BODY_BYTES
     app.json.sort_keys = False
     app.url_map.merge_slashes = False
-    visits = Visits(store, keys.hashing, clock, make_room)
+    visits = Visits(store, keys.hashing, clock, watch)
     _add_evaluator_routes(app, visits)
     _add_researcher_routes(app, store, keys)
+    _add_panel_routes(app, watch)
     _add_pages(app, visits)
     _add_files(app, data)
     app.register_error_handler(OpenhypeError, _refused)
@@ -123,6 +129,15 @@ def _add_researcher_routes(app: Flask, store: Store, keys: Keys) -> None:
     @app.get("/api/openapi.json")
     def openapi() -> Response:
         return Response(files("backend").joinpath("openapi.json").read_bytes(), mimetype="application/json")
+
+
+def _add_panel_routes(app: Flask, watch: Watch | None) -> None:
+    @app.post("/api/panels/prolific/events")
+    def event() -> dict:
+        if watch is None:
+            raise NotAllowed("no events are expected here; see docs/prolific.md", code="no_webhooks")
+        watch.heard(request.headers, request.get_data(cache=False))
+        return {}
 
 
 def _add_pages(app: Flask, visits: Visits) -> None:

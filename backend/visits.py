@@ -27,25 +27,22 @@ from backend.sampling import Pool
 from backend.session import Cursor, Posted
 from backend.stamps import stamp, utc_now
 from backend.stores import Stale, Store
+from backend.watching import Watch
 
 _CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 _SESSIONS_CACHED = 4096
 _TRIES = 20
 
 Clock = Callable[[], datetime]
-MakeRoom = Callable[[Study], bool]
-"""Looks with the panel whether places of a full study were given back, and frees them."""
 
 
 class Visits:
     """What evaluators can do, over a store. Safe to use from many threads."""
 
-    def __init__(
-        self, store: Store, hash_key: bytes, clock: Clock = utc_now, make_room: MakeRoom | None = None
-    ):
+    def __init__(self, store: Store, hash_key: bytes, clock: Clock = utc_now, watch: Watch | None = None):
         self._store = store
         self._clock = clock
-        self._make_room = make_room or (lambda study: False)
+        self._watch = watch
         self._admission = Admission(store, hash_key, clock)
         self._assigning = threading.Lock()
         # A study and a session never change once stored, so that what was read once can be kept.
@@ -110,7 +107,8 @@ class Visits:
         try:
             return self._opened(study, key, opening)
         except Conflict as error:
-            if error.code != "study_full" or not self._make_room(study):
+            has_place = bool(opening["panel"].get(study.protocol.panel.submission))
+            if error.code != "study_full" or not (has_place and self._watch and self._watch.make_room(study)):
                 raise
         return self._opened(study, key, opening)
 
@@ -136,7 +134,8 @@ class Visits:
         """Take the session over for another visit, and return where it stands."""
         session, study = self._authorized(session_id, token)
         cursor = self._change(
-            session_id,
+            study,
+            session,
             lambda now: sessions.resume(session, study.protocol, now, self._now()),
         )
         return {"state": replies.state(study, session, cursor, self._told(study, cursor))}
@@ -153,7 +152,8 @@ class Visits:
         """Begin the current block and return its pictures; begun already, return what is left of it."""
         session, study = self._authorized(session_id, token)
         cursor = self._change(
-            session_id,
+            study,
+            session,
             lambda now: sessions.begin_block(
                 session, study.protocol, now, lease, block, display, self._now()
             ),
@@ -199,6 +199,7 @@ class Visits:
         response, after = sessions.answer(session, study.protocol, cursor, posted, self._now())
         self._store.append(session.id, cursor.version, after, response)
         self._cursors.put(session.id, after)
+        self._tell(study, session, after)
         told = self._told(study, after)
         return replies.answer(study, session, after, response, lambda name: url(study.name, name), told)
 
@@ -237,7 +238,12 @@ class Visits:
         told = self._told(study, past)
         return replies.answer(study, session, past, stored[place], lambda name: url(study.name, name), told)
 
-    def _change(self, session_id: str, rule: Callable[[Cursor], Cursor]) -> Cursor:
+    def _tell(self, study: Study, session: Session, after: Cursor) -> None:
+        if self._watch and after.state in ("finished", "ended"):
+            self._watch.closed(study, session)
+
+    def _change(self, study: Study, session: Session, rule: Callable[[Cursor], Cursor]) -> Cursor:
+        session_id = session.id
         for _ in range(_TRIES):
             cursor = self._store.cursor(session_id)
             after = rule(cursor)
@@ -248,6 +254,7 @@ class Visits:
             except Stale:
                 continue
             self._cursors.put(session_id, after)
+            self._tell(study, session, after)
             return after
         raise Conflict("the session is being changed from several places at once; try again", code="busy")
 

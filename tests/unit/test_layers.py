@@ -18,14 +18,16 @@ WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
     "parallel", "intake", "uniform", "masks", "masks.cache", "masks.luminance", "masks.phase",
     "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
-    "panels", "panels.prolific", "photosensitivity",
+    "panels", "panels.events", "panels.prolific", "photosensitivity",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
     "demo_images",
 }  # fmt: skip
-DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
-         "commands.scores", "commands.panels", "__main__", "server", "simulation", "demo", "creation",
-         "visits", "progress", "results", "admission", "recruiting", "stamps",
-         "export", "notebook"}  # fmt: skip
+DOORS = {
+    "handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
+    "commands.scores", "commands.panels", "commands.recruit", "__main__", "server", "simulation",
+    "demo", "creation", "visits", "progress", "results", "admission", "recruiting", "stamps",
+    "places", "watching", "export", "notebook",
+}  # fmt: skip
 OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}
 
 
