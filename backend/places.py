@@ -5,9 +5,9 @@ as `returned`, and is neither counted nor paid. A session that is done is report
 for that. Nothing here rests on what was heard before, or on the order in which it was heard: each reading
 is of the panel's state now, and doing it twice changes nothing.
 
-No place is added for one that was given back, for the panel offers it again by itself; added to, it would
-be taken twice. A place is added only for one that was paid and left no finished session, and only within
-the budget.
+No place is added for one that was given back while the panel's study is open, for the panel offers it
+again by itself; added to, it would be taken twice. Once every place was taken and closed the panel offers
+none any more: only then is a place added for each session that is still lacking, within the budget.
 """
 
 import logging
@@ -18,14 +18,14 @@ from typing import Any
 from backend import recruiting
 from backend import session as sessions
 from backend.errors import NotFound
-from backend.panels import Panel, PanelRefused, PanelUnreached, PanelUnsure, Submission
+from backend.panels import Panel, PanelRefused, Submission
 from backend.records import Session, Study
 from backend.session import Cursor
 from backend.stores import Stale, Store
 
 WAITING = ("reserved", "active", "timed_out")
 """States in which the panel may still be told that a person is done."""
-PAID = ("approved", "partially_approved")
+ON_THE_WAY = ("reserved", "active")
 CLOSED = ("finished", "ended")
 log = logging.getLogger("openhype")
 
@@ -42,8 +42,7 @@ def settle(store: Store, panel: Panel, study: Study, now: str) -> Counter:
     for session, cursor in of_panel(store, study):
         place = places.get(session.panel[study.protocol.panel.submission]) or _read(panel, study, session)
         done[_settle_one(store, panel, study, state, (session, cursor), place, now)] += 1
-    _add_places(store, panel, study, state, places.values())
-    _stop_when_full(store, panel, study)
+    _keep_wanted(store, panel, study, sum(place.status in ON_THE_WAY for place in places.values()))
     return done
 
 
@@ -80,7 +79,11 @@ def _settle_one(
     if is_gone or (place.status == "timed_out" and cursor.state == "active"):
         return _give_back(store, session, keeps_closed=not is_gone, now=now)
     if cursor.state in CLOSED and place.status in WAITING and state["by_server"]:
-        panel.complete(place.id, state["codes"]["done_by_server"])
+        try:
+            panel.complete(place.id, state["codes"]["done_by_server"])
+        except PanelRefused as error:  # one person's place must not hold up the others'
+            log.warning("the panel was told that a person of %s is done: %s", study.name, error)
+            return "refused"
         return "completed"
     return "as it was"
 
@@ -108,43 +111,33 @@ def _read(panel: Panel, study: Study, session: Session) -> Submission | None:
         return None
 
 
-def _add_places(
-    store: Store, panel: Panel, study: Study, state: Mapping[str, Any], places: Iterable[Submission]
-) -> None:
-    """Add a place for each that was paid and left no finished session, if the budget has it."""
-    if study.kind == "qualification" or state["state"] != "published":
+def _keep_wanted(store: Store, panel: Panel, study: Study, on_the_way: int) -> None:
+    """Take in nobody once no session is lacking; add places where some are and the panel offers none."""
+    state = recruiting.recruitment(store, study)
+    if study.kind == "qualification" or state["state"] not in ("published", "full"):
         return
-    record = study.protocol.panel
-    useful = {
-        session.panel[record.submission]
-        for session, cursor in of_panel(store, study)
-        if cursor.state in ("active", "finished")
-    }
-    used_up = sum(place.status in PAID and place.id not in useful for place in places)
-    wanted = min(state["planned_places"] + used_up, recruiting.affordable(study, state))
-    if wanted > state["places"]:
+    lacking = _lacking(store, study)
+    if lacking == 0:
+        if state["state"] == "published":
+            panel.change(state["panel_study"], "pause")
+            recruiting.update(store, study, state="full")
+        return
+    is_closed = panel.is_closed(state["panel_study"])
+    if state["state"] == "full":  # a session that was finished has been given back
+        if not is_closed:
+            panel.change(state["panel_study"], "start")
+        recruiting.update(store, study, state="published")
+    wanted = min(state["places"] + lacking - on_the_way, recruiting.affordable(study, state))
+    if is_closed and wanted > state["places"]:
         recruiting.grow(store, panel, study, wanted)
 
 
-def _stop_when_full(store: Store, panel: Panel, study: Study) -> None:
-    """Stop recruiting once every model has all its finished sessions."""
-    state = recruiting.recruitment(store, study)
-    if study.kind == "qualification" or state["state"] != "published":
-        return
+def _lacking(store: Store, study: Study) -> int:
+    """Return how many finished sessions are still wanted, over all models."""
     finished = Counter(
         session.model for session, cursor in store.sessions(study.name) if cursor.state == "finished"
     )
-    if all(finished[model] >= study.protocol.evaluators for model in study.models):
-        recruiting.change(store, panel, study, "stop")
-
-
-def settle_all(store: Store, panel: Panel, now: str) -> None:
-    """Settle every study whose recruitment is on; what fails is tried again with the next reading."""
-    for study in recruited(store, panel.name):
-        try:
-            settle(store, panel, study, now)
-        except (PanelRefused, PanelUnsure, PanelUnreached) as error:
-            log.warning("places of %s could not be read: %s", study.name, error)
+    return sum(max(study.protocol.evaluators - finished[model], 0) for model in study.models)
 
 
 def recruited(store: Store, panel_name: str) -> list[Study]:

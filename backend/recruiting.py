@@ -176,7 +176,7 @@ def grow(store: Store, panel: Panel, study: Study, places: int) -> Mapping[str, 
             f"{places} places cost {_dollars(_planned(study, state, places).total_usd_cents)} at most, over "
             f"the budget of {_dollars(state['budget_usd_cents'])}; raise it with --budget"
         )
-    state = update(store, study, places=places)
+    state = update(store, study, places=places)  # first, so that no more are open than stand here
     panel.set_places(state["panel_study"], places)
     return state
 
@@ -247,7 +247,6 @@ def _decide(
         "codes": {outcome: _code() for outcome in OUTCOMES},
         "by_server": by_server,
         "places": wanted.places,
-        "planned_places": wanted.places,
         "fee_percent": wanted.fee_percent,
         "budget_usd_cents": wanted.total_usd_cents if budget_usd_cents is None else budget_usd_cents,
     }
