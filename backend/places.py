@@ -17,7 +17,6 @@ from typing import Any
 
 from backend import recruiting
 from backend import session as sessions
-from backend.errors import NotFound
 from backend.panels import Panel, PanelRefused, Submission
 from backend.records import Session, Study
 from backend.session import Cursor
@@ -36,21 +35,50 @@ def settle(store: Store, panel: Panel, study: Study, now: str) -> Counter:
     Args:
         now: the time, as it is stored.
     """
+    done, waiting = read(store, panel, study, now)
+    for submission in waiting:
+        done[report(store, panel, study, submission)] += 1
+    return done
+
+
+def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter, list[str]]:
+    """Give back what the panel says is gone, and see that enough people are taken in.
+
+    Returns:
+        what was done, counted; and the places of people who are done, and whom the panel waits for.
+    """
     state = recruiting.recruitment(store, study)
     places = {submission.id: submission for submission in panel.submissions(state["panel_study"])}
-    done: Counter = Counter()
+    done, waiting = Counter(), []
     for session, cursor in of_panel(store, study):
-        place = places.get(session.panel[study.protocol.panel.submission]) or _read(panel, study, session)
-        done[_settle_one(store, panel, study, state, (session, cursor), place, now)] += 1
+        id = session.panel[study.protocol.panel.submission]
+        if cursor.state != "returned":
+            place = places.get(id) or _place(panel, study, session)
+            outcome = _give_back(store, study, session, cursor, place, now)
+            done[outcome] += 1
+            if outcome == "as it was" and _is_awaited(state, cursor, place):
+                waiting.append(id)
     _keep_wanted(store, panel, study, sum(place.status in ON_THE_WAY for place in places.values()))
-    return done
+    return done, waiting
 
 
 def settle_one(store: Store, panel: Panel, study: Study, session: Session, now: str) -> None:
     """Bring one session to agree with the panel."""
-    state = recruiting.recruitment(store, study)
-    place = _read(panel, study, session)
-    _settle_one(store, panel, study, state, (session, store.cursor(session.id)), place, now)
+    place, cursor = _place(panel, study, session), store.cursor(session.id)
+    if _give_back(store, study, session, cursor, place, now) == "as it was" and _is_awaited(
+        recruiting.recruitment(store, study), cursor, place
+    ):
+        report(store, panel, study, place.id)
+
+
+def report(store: Store, panel: Panel, study: Study, submission: str) -> str:
+    """Tell the panel that a person is done; return what came of it."""
+    try:
+        panel.complete(submission, recruiting.recruitment(store, study)["codes"]["done_by_server"])
+    except PanelRefused as error:  # one person's place must not hold up the others'
+        log.warning("the panel was told that a person of %s is done: %s", study.name, error)
+        return "refused"
+    return "completed"
 
 
 def of_panel(store: Store, study: Study) -> Iterable[tuple[Session, Cursor]]:
@@ -61,49 +89,34 @@ def of_panel(store: Store, study: Study) -> Iterable[tuple[Session, Cursor]]:
             yield session, cursor
 
 
-def _settle_one(
-    store: Store,
-    panel: Panel,
-    study: Study,
-    state: Mapping[str, Any],
-    known: tuple[Session, Cursor],
-    place: Submission | None,
-    now: str,
+def _is_awaited(state: Mapping[str, Any], cursor: Cursor, place: Submission | None) -> bool:
+    """Return whether a person is done, and the panel waits to be told so."""
+    is_open = place is not None and place.status in WAITING
+    return is_open and cursor.state in CLOSED and state["by_server"]
+
+
+def _give_back(
+    store: Store, study: Study, session: Session, cursor: Cursor, place: Submission | None, now: str
 ) -> str:
-    session, cursor = known
-    if cursor.state == "returned":
-        return "as it was"
+    """Close a session whose place is gone; return what was done.
+
+    Who finished just after the time ran out keeps the work.
+    """
     # Who names a place that the panel does not know, or another person's, has none.
     is_theirs = place is not None and place.participant == session.panel.get(study.protocol.panel.evaluator)
     is_gone = not is_theirs or place.status == "returned"
-    if is_gone or (place.status == "timed_out" and cursor.state == "active"):
-        return _give_back(store, session, keeps_closed=not is_gone, now=now)
-    if cursor.state in CLOSED and place.status in WAITING and state["by_server"]:
+    while is_gone or (place.status == "timed_out" and cursor.state == "active"):
         try:
-            panel.complete(place.id, state["codes"]["done_by_server"])
-        except PanelRefused as error:  # one person's place must not hold up the others'
-            log.warning("the panel was told that a person of %s is done: %s", study.name, error)
-            return "refused"
-        return "completed"
+            store.move(session.id, cursor.version, sessions.give_back(cursor, now))
+            return "given back"
+        except Stale:
+            cursor = store.cursor(session.id)
+        if cursor.state == "returned":
+            break
     return "as it was"
 
 
-def _give_back(store: Store, session: Session, keeps_closed: bool, now: str) -> str:
-    while True:
-        try:
-            cursor = store.cursor(session.id)
-        except NotFound:  # taken back meanwhile, answers and all
-            return "as it was"
-        if cursor.state == "returned" or (keeps_closed and cursor.state != "active"):
-            return "as it was"
-        try:
-            store.move(session.id, cursor.version, sessions.give_back(cursor, now))
-        except Stale:
-            continue
-        return "given back"
-
-
-def _read(panel: Panel, study: Study, session: Session) -> Submission | None:
+def _place(panel: Panel, study: Study, session: Session) -> Submission | None:
     """Return a session's place as it stands now, None where the panel knows none."""
     try:
         return panel.submission(session.panel[study.protocol.panel.submission])

@@ -43,7 +43,7 @@ class Watch:
         self._store, self._panel, self._secret = store, panel, secret
         self._every_s, self._clock = every_s, clock
         self._asking = threading.Lock()
-        self._settled: dict[str, float] = {}
+        self._read_at: dict[str, float] = {}
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="openhype-watch", daemon=True)
 
@@ -87,8 +87,8 @@ class Watch:
         if not self._asking.acquire(timeout=_PATIENCE_S):
             return False
         try:
-            if self._settled.get(study.name, -1.0) < asked:
-                self._settle(study)
+            if self._read_at.get(study.name, -1.0) < asked:
+                self._read(study)
         except OpenhypeError as error:
             log.warning("places of %s could not be read: %s", study.name, error)
             return False
@@ -115,12 +115,16 @@ class Watch:
     def _settle_all(self) -> None:
         for study in places.recruited(self._store, self._panel.name):
             with self._asking:
-                self._settle(study)
+                waiting = self._read(study)
+            for submission in waiting:
+                with self._asking:  # one at a time: newcomers may be waiting for it
+                    places.report(self._store, self._panel, study, submission)
 
-    def _settle(self, study: Study) -> None:
+    def _read(self, study: Study) -> list[str]:
         began = time.monotonic()
-        places.settle(self._store, self._panel, study, self._now())
-        self._settled[study.name] = began
+        _, waiting = places.read(self._store, self._panel, study, self._now())
+        self._read_at[study.name] = began
+        return waiting
 
     def _settle_session(self, study: Study, session: Session) -> None:
         with self._asking:

@@ -164,14 +164,37 @@ def test_once_no_session_is_lacking_nobody_is_taken_in(recruited):
     assert recruited.books.study(recruited.id)["status"] in ("PAUSED", "AWAITING REVIEW")
 
 
-def test_a_place_is_added_where_the_panel_has_closed_and_a_session_is_lacking(recruited):
+def fill(recruited):
+    """Have all places taken and closed, so that the panel closes the study; return them."""
+    code = recruiting.recruitment(recruited.world.store, recruited.study)["codes"]["done_by_server"]
+    places = []
+    for _ in range(4):
+        place, player = recruited.arrive()
+        player.play()
+        recruited.books.submit(place.id, code, "researcher")
+        places.append(place)
+    assert recruited.books.study(recruited.id)["status"] == "AWAITING REVIEW"
+    return places
+
+
+def test_who_returns_after_all_were_done_makes_room_for_another(recruited):
     places = []
     for _ in range(4):
         place, player = recruited.arrive()
         player.play()
         recruited.settle()
         places.append(place)
-    assert recruited.books.study(recruited.id)["status"] == "AWAITING REVIEW"
+    recruited.books.give_back(places[1].id)
+
+    recruited.settle()
+
+    recruited.arrive()[1].play()
+    recruited.settle()
+    assert (places_at_the_panel(recruited), recruited.taken()) == (4, {"gan": 2, "vae": 2})
+
+
+def test_a_place_is_added_where_the_panel_has_closed_and_a_session_is_lacking(recruited):
+    places = fill(recruited)
     recruited.books.give_back(places[1].id)
 
     for _ in range(3):
@@ -186,12 +209,7 @@ def test_a_place_is_added_where_the_panel_has_closed_and_a_session_is_lacking(re
 
 def test_no_place_is_added_over_the_budget(recruited):
     recruiting.update(recruited.world.store, recruited.study, budget_usd_cents=4 * 309)
-    places = []
-    for _ in range(4):
-        place, player = recruited.arrive()
-        player.play()
-        recruited.settle()
-        places.append(place)
+    places = fill(recruited)
     recruited.books.give_back(places[1].id)
 
     recruited.settle()
