@@ -103,7 +103,9 @@ def test_from_the_panels_link_to_its_page_of_completion(guest, at_prolific):
 
 def test_where_people_bring_a_code_the_address_carries_it(guest, at_prolific):
     study = at_prolific.create("faces", images=2, feedback_ms=50, **PAID)
-    recruited = begin(at_prolific.store, at_prolific.panel, study, plan(study), at_prolific.url, by_server=False)
+    recruited = begin(
+        at_prolific.store, at_prolific.panel, study, plan(study), at_prolific.url, by_server=False
+    )
     guest.come(recruited)
     guest.press("consent")
     guest.play(2)
@@ -211,8 +213,9 @@ def test_nothing_of_the_panel_is_in_logs_addresses_or_pages(guest, at_prolific, 
     guest.until_status("AWAITING REVIEW")
     files = export(at_prolific.store, study, tmp_path / "export")
 
-    secrets = [guest.place.participant, guest.place.id, at_prolific.fake.token, at_prolific.data.keys().researcher,
-               at_prolific.fake.webhooks.secret, *recruited["codes"].values()]  # fmt: skip
+    fake, key = at_prolific.fake, at_prolific.data.keys().researcher
+    secrets = [guest.place.participant, guest.place.id, fake.token, fake.webhooks.secret, key]
+    secrets += recruited["codes"].values()
     (session, _, _) = at_prolific.stored("faces")
     kept_here = [*secrets, session.evaluator_key]
     out, err = capfd.readouterr()
@@ -231,10 +234,10 @@ def test_nothing_of_the_panel_is_in_logs_addresses_or_pages(guest, at_prolific, 
 class Panels(BaseHTTPRequestHandler):
     """A panel of MTurk's shape: a page with the task in a frame, and an address for its form."""
 
-    def do_GET(self):  # noqa: N802
+    def do_GET(self):
         self._send(f'<iframe src="{self.server.task}" width="1000" height="700"></iframe>'.encode())
 
-    def do_POST(self):  # noqa: N802
+    def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         self.server.posted.append((self.path, parse_qs(body)))
         self._send(b"<h1>Received</h1>")
@@ -280,9 +283,7 @@ def test_a_panel_of_mturks_shape_frames_the_page_and_gets_its_form(page, site):
         frame.locator("button:has-text('Finish and go back')").click()
         frame.locator("text=Received").wait_for()
 
-    assert panel.posted == [
-        ("/mturk/externalSubmit", {"assignmentId": ["a1"], "completion_code": [code]})
-    ]
+    assert panel.posted == [("/mturk/externalSubmit", {"assignmentId": ["a1"], "completion_code": [code]})]
 
 
 def test_a_preview_shows_the_task_and_records_nothing(page, site):
@@ -297,8 +298,8 @@ def test_a_preview_shows_the_task_and_records_nothing(page, site):
 
 def test_no_other_site_may_frame_a_page_or_take_its_form(page, site):
     site.create("faces", images=2)
-    site.create("framed", images=2, panel=records.from_json({"like": "mturk", "form_origins": ["https://f.example"],
-                                                            "frame_origins": ["https://p.example"]}))  # fmt: skip
+    entries = {"like": "mturk", "form_origins": ["https://f.example"], "frame_origins": ["https://p.example"]}
+    site.create("framed", images=2, panel=records.from_json(entries))
 
     policies = {}
     for name in ("faces", "framed"):
