@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from backend.errors import Conflict, InvalidInput, NotFound
+from backend.ledger import Purse
 from backend.panels import Panel, Recruitment
 from backend.panels.record import NOTHING_TOLD, Told
+from backend.paying import set_budget
 from backend.protocol import Protocol
 from backend.records import Study
 from backend.stores import Stale, Store
@@ -24,8 +25,7 @@ LEAST_WAGE_USD_CENTS = 800
 """An hour; under it Prolific publishes nothing."""
 FAIR_WAGE_USD_CENTS = 1200
 """An hour; what Prolific advises."""
-FEE_PERCENT = "42.8"
-"""The higher of Prolific's rates, so that a plan is never too cheap."""
+FEE_PERCENT = Purse().fee_percent
 OUTCOMES = ("done", "done_by_server", "no_consent", "unfit_device", "screened_out")
 _LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 _CODE_LENGTH = 10
@@ -50,8 +50,9 @@ class Plan:
     @property
     def total_usd_cents(self) -> int:
         """What it costs at most: every place taken, every bonus the largest, fees rounded up."""
+        purse = Purse(fee_percent=self.fee_percent)
         paid = (self.reward_usd_cents, self.largest_bonus_usd_cents)
-        return self.places * sum(_with_fee(cents, self.fee_percent) for cents in paid)
+        return self.places * sum(map(purse.cost_usd_cents, paid))
 
     def lines(self) -> list[str]:
         """Return the plan for a terminal, with what speaks against it."""
@@ -140,6 +141,7 @@ def begin(
         )
     if store.entry(book(study.name), panel.name) is None:
         _check(study, wanted, budget_usd_cents)
+        set_budget(store, study.name, fee_percent=wanted.fee_percent)  # by which pay reckons, too
         _decide(store, panel, study, wanted, url, budget_usd_cents, by_server)
     state = recruitment(store, study)
     if not state["panel_study"]:
@@ -276,10 +278,6 @@ def _largest_bonus(protocol: Protocol) -> int:
     """Return the bonus of somebody who is always right, on replaced flashes too."""
     spares = protocol.spare_images * protocol.blocks if protocol.method == "time" else 0
     return protocol.bonus_usd_cents * (protocol.trials + spares)
-
-
-def _with_fee(usd_cents: int, fee_percent: str) -> int:
-    return usd_cents - (-usd_cents * Fraction(fee_percent) / 100).__floor__()
 
 
 def _code() -> str:

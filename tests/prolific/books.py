@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from random import Random, SystemRandom
 
 STUDY_ACTIONS = {
     ("UNPUBLISHED", "PUBLISH"): "ACTIVE",
@@ -97,6 +98,7 @@ class Books:
     pay_delay: timedelta = timedelta()
     """How long after it was asked for a bonus reaches the participant."""
     fee: Fraction = Fraction(1, 3)
+    ids: Random = field(default_factory=SystemRandom)
     balance_usd_cents: int | None = None
     """What is left on the researcher's account; None is no end of money."""
 
@@ -105,6 +107,9 @@ class Books:
         self.studies, self.places, self.bulks = {}, {}, {}
         self.book, self._due, self.watchers = [], [], []
         self.refusing_bulks = False
+
+    def new_id(self):
+        return f"{self.ids.getrandbits(96):024x}"
 
     # studies
 
@@ -117,7 +122,7 @@ class Books:
                 "device_compatibility": ["desktop", "tablet", "mobile"],
                 "is_custom_screening": False,
                 **data,
-                "id": secrets.token_hex(12),
+                "id": self.new_id(),
                 "status": "UNPUBLISHED",
                 "date_created": self._at(),
             }
@@ -174,10 +179,10 @@ class Books:
             found = self.study(study)
             if found["status"] != "ACTIVE" or found["places_taken"] >= found["total_available_places"]:
                 raise Refusal(400, "Bad request", "no place is free")
-            participant = participant or secrets.token_hex(12)
+            participant = participant or self.new_id()
             if any(p.study == study and p.participant == participant for p in self.places.values()):
                 raise Refusal(400, "Bad request", "the participant has had a place before")
-            place = Place(secrets.token_hex(12), study, participant, "RESERVED", self._at())
+            place = Place(self.new_id(), study, participant, "RESERVED", self._at())
             self.places[place.id] = place
             self._told(place)
             return place
@@ -274,7 +279,7 @@ class Books:
                     lines.append((id, int(Decimal(amount) * 100)))
             if unknown:
                 raise _bad({"csv_bonuses": [f"did not take part in the study: {', '.join(unknown)}"]})
-            bulk = Bulk(secrets.token_hex(12), study, lines)
+            bulk = Bulk(self.new_id(), study, lines)
             self.bulks[bulk.id] = bulk
             return bulk
 

@@ -136,7 +136,7 @@ class Dies:
 
 
 @pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("n", range(5))
+@pytest.mark.parametrize("n", range(6))
 def test_a_death_at_any_step_leaves_one_study_at_the_panel(world, panel, books, study, n, after):
     dies = Dies(n, after)
     store = dies.around(world.store, {"write_entry"})

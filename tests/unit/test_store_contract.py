@@ -11,16 +11,20 @@ from backend.records import Response, Timing
 from backend.stores import Stale, open_store
 
 from . import studies
+from .memory import MemoryStore
 
 AT = "2026-01-01T00:00:01.000Z"
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture(params=["sqlite", "memory"])
 def opened(request, tmp_path):
     """Return a function that opens the same store, as another process would."""
     stores = []
+    in_memory = MemoryStore()
 
     def open_again():
+        if request.param == "memory":
+            return in_memory
         stores.append(open_store("sqlite:///contract.db", tmp_path))
         return stores[-1]
 
