@@ -39,6 +39,8 @@ def export(store: Store, study: Study, out: Path) -> list[Path]:
 
 
 def _description(study: Study) -> dict:
+    protocol = to_json(study.protocol)
+    protocol["panel"] = study.protocol.panel.name  # its addresses and codes may let others be credited
     return {
         "@context": "https://schema.org/",
         "@type": "Dataset",
@@ -46,5 +48,5 @@ def _description(study: Study) -> dict:
         "description": f"Answers of evaluators in the HYPE-{study.protocol.method} study {study.name}",
         "dateCreated": study.created_at,
         "variableMeasured": list(COLUMNS),
-        "openhype": {"models": study.models, "protocol": to_json(study.protocol), "notes": study.notes},
+        "openhype": {"models": study.models, "protocol": protocol, "notes": study.notes},
     }

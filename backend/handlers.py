@@ -17,8 +17,10 @@ from werkzeug.exceptions import HTTPException
 from backend import wire
 from backend.datadir import DataDir, Keys
 from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError, StoreFailed
+from backend.panels.record import PanelRecord
 from backend.stores import Store
 from backend.visits import Clock, Visits, utc_now
+from backend.watching import Watch
 
 FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
 log = logging.getLogger("openhype")
@@ -34,11 +36,9 @@ _TYPES = {
     ".png": "image/png",
     ".jpg": "image/jpeg",
 }
+_POLICY = "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; "
 _PAGE_HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; "
-        "form-action 'self'; frame-ancestors 'none'"
-    ),
+    "Content-Security-Policy": _POLICY + "form-action 'self'; frame-ancestors 'none'",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -48,15 +48,23 @@ _PAGE_HEADERS = {
 _API_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
-def create_app(store: Store, data: DataDir, keys: Keys, clock: Clock = utc_now) -> Flask:
-    """Return the WSGI application over a store and a data directory."""
+def create_app(
+    store: Store, data: DataDir, keys: Keys, clock: Clock = utc_now, watch: Watch | None = None
+) -> Flask:
+    """Return the WSGI application over a store and a data directory.
+
+    Args:
+        watch: who hears of what happens at the panel; None where nobody is recruited through its API.
+    """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = wire.MAX_BODY_BYTES
     app.json.sort_keys = False
     app.url_map.merge_slashes = False
-    visits = Visits(store, keys.hashing, clock)
+    visits = Visits(store, keys.hashing, clock, watch)
     _add_evaluator_routes(app, visits)
     _add_researcher_routes(app, store, keys)
+    _add_panel_routes(app, watch)
+    _add_pages(app, visits)
     _add_files(app, data)
     app.register_error_handler(OpenhypeError, _refused)
     app.register_error_handler(HTTPException, _http_error)
@@ -79,6 +87,14 @@ def _add_evaluator_routes(app: Flask, visits: Visits) -> None:
     def open_session(study: str) -> tuple[dict, int]:
         reply = visits.open(study, wire.parse_opening(_body()))
         return reply, 201 if reply["stage"] == "session" else 200
+
+    @app.post("/api/studies/<study>/admission")
+    def admit(study: str) -> dict:
+        return visits.admit(study, wire.parse_panel(_body()))
+
+    @app.post("/api/studies/<study>/exit")
+    def leave(study: str) -> dict:
+        return visits.leave(study, *wire.parse_leaving(_body()))
 
     @app.post("/api/sessions/<session>/resume")
     def resume(session: str) -> dict:
@@ -115,7 +131,16 @@ def _add_researcher_routes(app: Flask, store: Store, keys: Keys) -> None:
         return Response(files("backend").joinpath("openapi.json").read_bytes(), mimetype="application/json")
 
 
-def _add_files(app: Flask, data: DataDir) -> None:
+def _add_panel_routes(app: Flask, watch: Watch | None) -> None:
+    @app.post("/api/panels/prolific/events")
+    def event() -> dict:
+        if watch is None:
+            raise NotAllowed("no events are expected here; see docs/prolific.md", code="no_webhooks")
+        watch.heard(request.headers, request.get_data(cache=False))
+        return {}
+
+
+def _add_pages(app: Flask, visits: Visits) -> None:
     @app.get("/")
     def root() -> Response:
         return _asset("root.html")
@@ -126,8 +151,16 @@ def _add_files(app: Flask, data: DataDir) -> None:
 
     @app.get("/s/<study>")
     def page(study: str) -> Response:
-        return _asset("index.html")
+        reply = _asset("index.html")
+        try:
+            panel = visits.study(study).protocol.panel
+        except NotFound:  # the page says so, in plain words
+            return reply
+        reply.headers.update(_headers_for(panel))
+        return reply
 
+
+def _add_files(app: Flask, data: DataDir) -> None:
     @app.get("/assets/<name>")
     def asset(name: str) -> Response:
         return _asset(name)
@@ -139,6 +172,16 @@ def _add_files(app: Flask, data: DataDir) -> None:
         reply = _file(data.images(study) / name)
         reply.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         return reply
+
+
+def _headers_for(panel: PanelRecord) -> dict[str, str]:
+    """Return the headers by which a study's page may stand in its panel's frame and post to it."""
+    frames = " ".join(panel.frame_origins) or "'none'"
+    forms = " ".join(("'self'", *panel.form_origins))
+    policy = f"{_POLICY}form-action {forms}; frame-ancestors {frames}"
+    # A framing page that is isolated itself would refuse a page that others may not load.
+    resource = {"Cross-Origin-Resource-Policy": "cross-origin"} if panel.frame_origins else {}
+    return {"Content-Security-Policy": policy, **resource}
 
 
 def _asset(name: str) -> Response:
@@ -200,5 +243,6 @@ def _error(code: str, message: str) -> dict:
 
 
 def _with_headers(reply: Response) -> Response:
-    reply.headers.extend(_API_HEADERS if request.path.startswith("/api/") else _PAGE_HEADERS)
+    for name, value in (_API_HEADERS if request.path.startswith("/api/") else _PAGE_HEADERS).items():
+        reply.headers.setdefault(name, value)
     return reply

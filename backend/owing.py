@@ -41,7 +41,7 @@ PURSES = "purses"
 
 def panel_names(study: Study) -> tuple[str, str]:
     """Return the parameters of the link that name the person and the submission at the panel."""
-    return study.protocol.evaluator_parameter, "SESSION_ID"
+    return study.protocol.panel.evaluator, study.protocol.panel.submission
 
 
 def recruited(store: Store, study: str, panel: str = "prolific") -> Mapping[str, Any] | None:

@@ -13,6 +13,13 @@ from backend.session import is_scored, picture_of
 from backend.shown import on_shown
 from backend.stores import Store
 
+_STATES = {
+    "scored": ("finished",),
+    "unfinished": ("active", "ended"),
+    "replaced": ("active", "ended", "finished"),
+}
+"""Who gave a place back at the panel takes the answers along: they are in none."""
+
 
 def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[dict[str, Any]]:
     """Yield one row a response, in the columns of the responses file, session by session.
@@ -22,7 +29,7 @@ def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[di
             mistimed flashes, for which others stand.
     """
     for session, cursor in store.sessions(study.name):
-        if (which, cursor.state) in (("scored", "active"), ("scored", "ended"), ("unfinished", "finished")):
+        if cursor.state not in _STATES[which]:
             continue
         for response in store.responses(session.id):
             if is_scored(session, cursor, response) == (which == "replaced"):

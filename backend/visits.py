@@ -11,19 +11,23 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from random import Random
 from typing import Any
 
 from backend import replies, sampling
 from backend import session as sessions
-from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError
-from backend.protocol import Protocol
+from backend.admission import Admission, kept
+from backend.errors import Conflict, InvalidInput, NotAllowed, OpenhypeError
+from backend.panels.record import NOTHING_TOLD, OUTCOMES, Told, way_back
 from backend.records import Session, Study
+from backend.recruiting import told
 from backend.sampling import Pool
 from backend.session import Cursor, Posted
+from backend.stamps import stamp, utc_now
 from backend.stores import Stale, Store
+from backend.watching import Watch
 
 _CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 _SESSIONS_CACHED = 4096
@@ -32,23 +36,14 @@ _TRIES = 20
 Clock = Callable[[], datetime]
 
 
-def utc_now() -> datetime:
-    """Return the time now, in UTC."""
-    return datetime.now(UTC)
-
-
-def stamp(at: datetime) -> str:
-    """Return a time as it is stored: UTC, ISO 8601, milliseconds; later times sort later."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 class Visits:
     """What evaluators can do, over a store. Safe to use from many threads."""
 
-    def __init__(self, store: Store, hash_key: bytes, clock: Clock = utc_now):
+    def __init__(self, store: Store, hash_key: bytes, clock: Clock = utc_now, watch: Watch | None = None):
         self._store = store
-        self._hash_key = hash_key
         self._clock = clock
+        self._watch = watch
+        self._admission = Admission(store, hash_key, clock)
         self._assigning = threading.Lock()
         # A study and a session never change once stored, so that what was read once can be kept.
         self._pool = lru_cache(maxsize=16)(self._read_pool)
@@ -62,30 +57,73 @@ class Visits:
         study = self.study(name)
         return replies.public_study(study, self._qualification_of(study))
 
+    def admit(self, study_name: str, panel: Mapping[str, str]) -> dict[str, Any]:
+        """Say that a person may take part, before consent is asked for; nothing is recorded.
+
+        Raises:
+            NotAllowed: `took_part_before`, `unknown_link`.
+            Conflict: `already_started`, `already_finished`, `returned`.
+        """
+        study = self.study(study_name)
+        is_preview = study.protocol.panel.is_preview(panel)
+        if not is_preview:
+            self._admission.check(study, self._admission.key(study, panel))
+        return {"admitted": not is_preview}
+
+    def leave(
+        self, study_name: str, outcome: str, panel: Mapping[str, str], qualification_token: str | None
+    ) -> dict[str, Any]:
+        """Return the way back to the panel for a person who takes no part: `redirect_url`, or null.
+
+        The code for `screened_out`, which may be worth money, goes only to who took the test.
+        """
+        if outcome not in OUTCOMES or outcome == "done":
+            reasons = ", ".join(name for name in OUTCOMES if name != "done")
+            raise InvalidInput(f"outcome must be one of {reasons}, not {outcome!r}")
+        study = self.study(study_name)
+        if outcome == "screened_out":
+            self._check_screened_out(study, panel, qualification_token)
+        record = study.protocol.panel
+        back = way_back(record, kept(record, panel), outcome, told(self._store, study))
+        return {"redirect_url": back["redirect_url"]}
+
     def open(self, study_name: str, opening: Mapping[str, Any]) -> dict[str, Any]:
         """Open a session, or say which qualification comes first (`stage`).
 
         Raises:
-            Conflict: `study_full`, `already_started`, `already_finished`.
-            NotAllowed: `not_qualified`.
+            Conflict: `study_full`, `already_started`, `already_finished`, `returned`.
+            NotAllowed: `not_qualified`, `took_part_before`, `unknown_link`, `preview`.
         """
         study = self.study(study_name)
         if opening["consent_version"] != study.protocol.consent_version:
             raise InvalidInput(
                 f"consent_version must be {study.protocol.consent_version!r}, the version now in force"
             )
-        panel = self._kept(study, opening["panel"])
-        key = self._evaluator_key(study, panel)
+        key = self._admission.key(study, opening["panel"])
+        self._admission.check(study, key)
         qualification = self._qualification_of(study)
         if qualification and not self._has_passed(qualification, key, opening["qualification_token"]):
             return {"stage": "qualification", "qualification": replies.public_study(qualification, None)}
-        previous = self._previous_visit(study, key)
+        try:
+            return self._opened(study, key, opening)
+        except Conflict as error:
+            has_place = bool(opening["panel"].get(study.protocol.panel.submission))
+            if error.code != "study_full" or not (has_place and self._watch and self._watch.make_room(study)):
+                raise
+        return self._opened(study, key, opening)
+
+    def _opened(self, study: Study, key: str | None, opening: Mapping[str, Any]) -> dict[str, Any]:
         secret = secrets.token_urlsafe(32)
         with self._assigning:
-            session = self._planned(study, panel, key, opening, secret)
-            self._take_place(study, session, previous)
+            previous = self._admission.previous(study, key)
+            session = self._planned(study, key, opening, secret)
             cursor = sessions.opening(study.protocol, session.opened_at)
             self._store.add_session(session, cursor)
+            try:
+                self._admission.take(study, session, previous)
+            except OpenhypeError:
+                self._store.erase_session(session.id)  # nobody was told of it
+                raise
         return {
             "stage": "session",
             "token": f"{session.id}.{secret}",
@@ -96,10 +134,11 @@ class Visits:
         """Take the session over for another visit, and return where it stands."""
         session, study = self._authorized(session_id, token)
         cursor = self._change(
-            session_id,
+            study,
+            session,
             lambda now: sessions.resume(session, study.protocol, now, self._now()),
         )
-        return {"state": replies.state(study, session, cursor)}
+        return {"state": replies.state(study, session, cursor, self._told(study, cursor))}
 
     def begin_block(
         self,
@@ -113,7 +152,8 @@ class Visits:
         """Begin the current block and return its pictures; begun already, return what is left of it."""
         session, study = self._authorized(session_id, token)
         cursor = self._change(
-            session_id,
+            study,
+            session,
             lambda now: sessions.begin_block(
                 session, study.protocol, now, lease, block, display, self._now()
             ),
@@ -159,7 +199,9 @@ class Visits:
         response, after = sessions.answer(session, study.protocol, cursor, posted, self._now())
         self._store.append(session.id, cursor.version, after, response)
         self._cursors.put(session.id, after)
-        return replies.answer(study, session, after, response, lambda name: url(study.name, name))
+        self._tell(study, session, after)
+        told = self._told(study, after)
+        return replies.answer(study, session, after, response, lambda name: url(study.name, name), told)
 
     def _repeated(
         self,
@@ -170,6 +212,7 @@ class Visits:
         url: Callable[[str, str], str],
     ) -> dict[str, Any] | None:
         """Return the reply that an answer had when it was stored; None if none is stored for its picture."""
+        sessions.check_kept(cursor)
         is_open = posted.trial_index >= cursor.trial_index
         if is_open and not sessions.is_voided(session, cursor, posted):
             return None
@@ -192,9 +235,15 @@ class Visits:
         past = sessions.replay(session, study.protocol, cursor, stored[: place + 1])
         if place + 1 == len(stored):
             past = dataclasses.replace(past, state=cursor.state)  # closed with this very answer
-        return replies.answer(study, session, past, stored[place], lambda name: url(study.name, name))
+        told = self._told(study, past)
+        return replies.answer(study, session, past, stored[place], lambda name: url(study.name, name), told)
 
-    def _change(self, session_id: str, rule: Callable[[Cursor], Cursor]) -> Cursor:
+    def _tell(self, study: Study, session: Session, after: Cursor) -> None:
+        if self._watch and after.state in ("finished", "ended"):
+            self._watch.closed(study, session)
+
+    def _change(self, study: Study, session: Session, rule: Callable[[Cursor], Cursor]) -> Cursor:
+        session_id = session.id
         for _ in range(_TRIES):
             cursor = self._store.cursor(session_id)
             after = rule(cursor)
@@ -205,6 +254,7 @@ class Visits:
             except Stale:
                 continue
             self._cursors.put(session_id, after)
+            self._tell(study, session, after)
             return after
         raise Conflict("the session is being changed from several places at once; try again", code="busy")
 
@@ -217,9 +267,22 @@ class Visits:
             raise NotAllowed("the token does not open this session", code="wrong_token")
         return session, self.study(session.study)
 
-    def _planned(
-        self, study: Study, panel: dict[str, str], key: str | None, opening: Mapping[str, Any], secret: str
-    ) -> Session:
+    def _told(self, study: Study, cursor: Cursor) -> Told:
+        """Return what the panel was told, where the session's end has use for it."""
+        return NOTHING_TOLD if cursor.state == "active" else told(self._store, study)
+
+    def _check_screened_out(self, study: Study, panel: Mapping[str, str], token: str | None) -> None:
+        qualification = self._qualification_of(study)
+        try:
+            if qualification:
+                self._has_passed(qualification, self._admission.key(study, panel), token)
+        except NotAllowed as error:
+            if error.code == "not_qualified":
+                return
+            raise
+        raise NotAllowed("only who took the qualification and did not pass is screened out")
+
+    def _planned(self, study: Study, key: str | None, opening: Mapping[str, Any], secret: str) -> Session:
         seed = secrets.randbits(53)
         rng = Random(seed)
         at = self._now()
@@ -237,7 +300,7 @@ class Visits:
             opened_at=at,
             blocks=blocks,
             spares=spares,
-            panel=panel,
+            panel=kept(study.protocol.panel, opening["panel"]),
             device=dict(opening["device"]),
             consent_version=opening["consent_version"],
         )
@@ -249,71 +312,18 @@ class Visits:
         taken = self._store.taken(study.name, stamp(since))
         return sampling.choose_model(taken, study.models, study.protocol.evaluators, rng)
 
-    def _take_place(self, study: Study, session: Session, previous: str | None) -> None:
-        if session.evaluator_key is None:
-            return
-        holder = self._store.claim(study.name, session.evaluator_key, session.id, instead_of=previous)
-        if holder != session.id:
-            raise _already("already_started")
-
-    def _previous_visit(self, study: Study, key: str | None) -> str | None:
-        """Return the evaluator's earlier session if it may be replaced by a new one.
-
-        It may where no block was begun (nothing was seen), or where a pass has run out.
-        """
-        previous = self._store.claimed(study.name, key) if key else None
-        if previous is None:
-            return None
-        try:
-            cursor = self._store.cursor(previous)
-        except NotFound:  # the process died between the claim and the session
-            return previous
-        expired = study.kind == "qualification" and not self._is_valid(study.protocol, cursor)
-        if cursor.blocks_begun == 0 or (cursor.state != "active" and expired) or study.protocol.repeat_visits:
-            return previous
-        raise _already("already_started" if cursor.state == "active" else "already_finished")
-
     def _has_passed(self, qualification: Study, key: str | None, token: str | None) -> bool:
-        session_id = self._session_of_token(qualification, token)
-        if session_id is None and key is not None:
-            session_id = self._store.claimed(qualification.name, key)
-        if session_id is None:
-            return False
-        try:
-            cursor = self._store.cursor(session_id)
-        except NotFound:  # the process died between the claim and the session
-            return False
-        if cursor.state == "active" or not self._is_valid(qualification.protocol, cursor):
-            return False
-        result = sessions.qualification_result(self._session(session_id), qualification.protocol, cursor)
-        if not result["passed"]:
-            raise NotAllowed("the qualification was taken and not passed", code="not_qualified")
-        return True
+        session = self._session_of_token(qualification, token)
+        return self._admission.has_passed(qualification, session, key)
 
-    def _session_of_token(self, qualification: Study, token: str | None) -> str | None:
+    def _session_of_token(self, qualification: Study, token: str | None) -> Session | None:
         if token is None:
             return None
         session, study = self._authorized(token.partition(".")[0], token)
-        return session.id if study.name == qualification.name else None
-
-    def _is_valid(self, protocol: Protocol, cursor: Cursor) -> bool:
-        since = self._clock() - timedelta(days=protocol.valid_days)
-        return cursor.last_at >= stamp(since)
+        return session if study.name == qualification.name else None
 
     def _qualification_of(self, study: Study) -> Study | None:
         return self.study(study.protocol.qualification) if study.protocol.qualification else None
-
-    def _kept(self, study: Study, panel: Mapping[str, str]) -> dict[str, str]:
-        names = replies.panel_parameters(study.protocol)
-        return {name: panel[name] for name in names if panel.get(name)}
-
-    def _evaluator_key(self, study: Study, panel: Mapping[str, str]) -> str | None:
-        """Return a keyed hash of the panel's id, or None where the link names nobody."""
-        panel_id = panel.get(study.protocol.evaluator_parameter)
-        if not panel_id:
-            return None
-        text = f"{study.protocol.evaluator_parameter}\n{panel_id}".encode()
-        return hmac.new(self._hash_key, text, hashlib.sha256).hexdigest()
 
     def _read_pool(self, study_name: str) -> Pool:
         return sampling.pool_of(list(self._store.stimuli(study_name)))
@@ -351,11 +361,6 @@ def _masks_of_block(study: Study, session: Session, block: int) -> list[list[int
     places = list(range(len(study.masks)))
     draw = rng.sample if len(places) >= count else rng.choices
     return [list(draw(places, k=count)) for _ in session.blocks[block].stimuli]
-
-
-def _already(code: str) -> Conflict:
-    done = "was finished" if code == "already_finished" else "is open in another browser; go on there"
-    return Conflict(f"this evaluator's session {done}; nobody takes part twice", code=code)
 
 
 def _hash(secret: str) -> str:

@@ -25,7 +25,11 @@ _SAID = {
 
 @click.command()
 @click.argument("name")
-@click.option("--panel", type=click.Choice(["prolific", "link"]), default="prolific", show_default=True)
+@click.option(
+    "--panel",
+    type=click.Choice(["prolific", "link"]),
+    help="How people are paid: by Prolific, or by a list. Default: as the study's panel has it.",
+)
 @click.option("--yes", is_flag=True, help="Pay; without it, only the plan is shown.")
 @click.option("--budget", metavar="USD", help="What the study may cost in all, fees included; is kept.")
 @click.option("--fee", metavar="PERCENT", help="What the panel takes on top of pay; is kept. Default: 42.8.")
@@ -65,7 +69,7 @@ _SAID = {
 def pay(
     world: World,
     name: str,
-    panel: str,
+    panel: str | None,
     budget: str | None,
     fee: str | None,
     faults: tuple[tuple[str, str], ...],
@@ -80,8 +84,10 @@ def pay(
         owing.set_budget(world.store, name, None if budget is None else _cents(budget), fee)
     for evaluator, fault in faults:
         owing.broke_off(world.store, study, evaluator, fault)
-    by = _by_hand if panel == "link" else _by_panel
-    found = by(world, study, **options)
+    if panel is None:
+        panel = "prolific" if study.protocol.panel.name == "prolific" else "link"
+    pay_by = _by_panel if panel == "prolific" else _by_hand
+    found = pay_by(world, study, **options)
     click.echo(json.dumps(found, indent=2) if as_json else _as_text(found))
     if options["yes"] and found["hindrances"]:
         for hindrance in found["hindrances"]:

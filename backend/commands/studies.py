@@ -32,6 +32,11 @@ def _image_options(command: Any) -> Any:
                 help="A setting of the study (docs/settings.md).",
             ),
             click.option(
+                "--panel",
+                metavar="NAME|FILE.toml",
+                help="Where evaluators come from: a panel by name, or a file that describes one.",
+            ),
+            click.option(
                 "--equalise",
                 multiple=True,
                 metavar="STEP",
@@ -124,6 +129,10 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
     settings = dict(options["settings"])
     named = {"size_px": "size", "evaluators": "evaluators", "qualification": "qualification"}
     settings.update({key: options[name] for key, name in named.items() if options.get(name) is not None})
+    if options.get("panel"):
+        from backend.creation import read_panel
+
+        settings["panel"] = read_panel(options["panel"])
     return settings
 
 

@@ -117,6 +117,10 @@ class ProlificPanel:
         if state not in reached:
             self._call("POST", f"{path}transition/", f"{action} a study", {"action": sent}, repeats=False)
 
+    def is_closed(self, study: str) -> bool:
+        status = self._data("GET", f"studies/{_id(study)}/", "read a study")["status"]
+        return _spelled(status) in ("awaiting_review", "completed")
+
     def set_places(self, study: str, places: int) -> None:
         self._call("PATCH", f"studies/{_id(study)}/", "raise the places", {"total_available_places": places})
 

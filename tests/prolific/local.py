@@ -51,6 +51,9 @@ class LocalPanel:
         if self._do(self._books.study, study)["status"] not in reached[action]:
             self._do(self._books.transition_study, study, action.upper())
 
+    def is_closed(self, study):
+        return self._do(self._books.study, study)["status"] in ("AWAITING REVIEW", "COMPLETED")
+
     def set_places(self, study, places):
         self._do(self._books.change_study, study, {"total_available_places": places})
 

@@ -8,6 +8,7 @@ from random import Random
 from backend import owing, paying
 from backend.ledger import Purse
 from backend.panels import Recruitment
+from backend.panels.record import PROLIFIC
 from backend.session import Cursor
 from tests.prolific import Books, Clock
 from tests.prolific.local import LocalPanel
@@ -31,11 +32,13 @@ def order(name):
 class Payday:
     """A study in a store, its people at a fake panel, and payers for it."""
 
-    def __init__(self, store, name="faces", panel=None, books=None):
+    def __init__(self, store, name="faces", panel=None, books=None, panel_record=PROLIFIC):
         self.books = books or Books(clock=Clock(datetime(2026, 1, 5, tzinfo=UTC)), fee=FEE, ids=Random(1))
         self.clock, self.store = self.books.clock, store
         self.panel = panel or LocalPanel(self.books)
-        self.study = dataclasses.replace(studies.study(name=name, **SETTINGS))
+        study = studies.study(name=name, **SETTINGS)
+        protocol = dataclasses.replace(study.protocol, panel=panel_record)
+        self.study = dataclasses.replace(study, protocol=protocol)
         store.add_study(self.study, [])
         self.panel_study = self.panel.create(order(name))
         self.panel.change(self.panel_study, "publish")

@@ -11,20 +11,24 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
     "errors", "staircase", "protocol", "records", "sampling", "session", "replies", "wire",
-    "answers", "ledger", "scoring", "tables", "shown", "observer", "settling", "flashes", "reading.columns",
+    "answers", "ledger", "scoring", "tables", "shown", "observer", "settling", "flashes",
+    "reading.columns", "panels.record",
 }  # fmt: skip
 WORLD = {
     "stores", "stores.sqlite", "stores.codec", "datadir", "images", "folders", "differences",
     "parallel", "intake", "uniform", "masks", "masks.cache", "masks.luminance", "masks.phase",
     "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture",
-    "panels", "owing", "panels.prolific", "paying", "paying_by_hand", "photosensitivity",
+    "owing", "panels", "panels.events", "panels.prolific", "paying", "paying_by_hand",
+    "photosensitivity",
     "responses", "reading", "reading.careful", "reading.chunks", "reading.plain", "reading.cells",
     "demo_images",
 }  # fmt: skip
-DOORS = {"handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
-         "commands.scores", "commands.pay", "__main__", "server", "simulation", "demo",
-         "creation", "visits", "progress", "results",
-         "export", "notebook"}  # fmt: skip
+DOORS = {
+    "handlers", "cli", "commands", "commands.world", "commands.studies", "commands.service",
+    "commands.scores", "commands.panels", "commands.pay", "commands.recruit", "__main__", "server",
+    "simulation", "demo", "creation", "visits", "progress", "results", "admission", "recruiting", "stamps",
+    "places", "watching", "export", "notebook",
+}  # fmt: skip
 OUTSIDE = {"flask", "boto3", "waitress", "sqlite3", "PIL", "http", "socket", "os", "time", "datetime"}
 
 

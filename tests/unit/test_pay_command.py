@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from backend.cli import main
 from backend.export import export
 from backend.panels.prolific import ProlificPanel
+from backend.panels.record import LINK
 from backend.progress import progress
 from backend.stores import open_store
 from tests import prolific
@@ -116,12 +117,15 @@ def test_without_a_recruitment_it_asks_for_the_panels_study(openhype):
     assert "--panel-study" in done.stderr
 
 
-def test_people_of_a_link_are_paid_from_a_list(payday, openhype, tmp_path):
+def test_people_of_a_link_are_paid_from_a_list(fake, tmp_path):
+    store = open_store("sqlite:///openhype.db", tmp_path)
+    payday = Payday(store, books=fake.books, panel_record=LINK)
     payday.person(right=5)
-    owed = tmp_path / "owed.csv"
+    owed, runner = tmp_path / "owed.csv", CliRunner()
 
-    openhype("--panel", "link", "--out", str(owed))
-    done = openhype("--panel", "link", "--mark-paid", str(owed))
+    runner.invoke(main, ["pay", "faces", "--data", str(tmp_path), "--out", str(owed)])
+    done = runner.invoke(main, ["pay", "faces", "--data", str(tmp_path), "--mark-paid", str(owed)])
+    store.close()
 
     assert done.exit_code == 0
     assert owed.read_text().splitlines()[1] == "e001,CODE001,100,10,110"
