@@ -73,13 +73,13 @@ def test_scores_are_computed_only_when_another_session_is_finished(world, watche
     for _ in range(3):
         seconds[0] += 60
         watch.look(world.clock())
-    assert "responses" not in store.reads
+    assert "answered" not in store.reads
     assert store.reads.count("session") == 1  # the new one, once
 
     player.play()
     seconds[0] += 60
     watch.look(world.clock())
-    assert "responses" in store.reads
+    assert "answered" in store.reads
 
 
 def test_who_looks_all_the_time_reads_only_now_and_then(world, watched):
