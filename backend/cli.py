@@ -9,7 +9,19 @@ from typing import Any
 import click
 
 from backend import __version__
-from backend.commands import deployment, moves, people, plans, reports, scores, service, studies
+from backend.commands import (
+    deployment,
+    moves,
+    panels,
+    pay,
+    people,
+    plans,
+    recruit,
+    reports,
+    scores,
+    service,
+    studies,
+)
 from backend.commands.world import World
 from backend.errors import OpenhypeError
 
@@ -40,6 +52,7 @@ def main(ctx: click.Context) -> None:
 for _command in (
     studies.create, studies.qualification, studies.masks, studies.upload,
     service.demo, service.serve, service.status, service.simulate,
+    panels.links, recruit.recruit, pay.pay,
     scores.score, scores.export, scores.settling,
     deployment.deploy, deployment.site,
     moves.copy, moves.costs,

@@ -15,13 +15,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import backend.panels.record as panels
 from backend import protocol as protocols
 from backend import sampling
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, NotFound
+from backend.panels.record import PanelRecord
 from backend.records import Study
+from backend.stamps import stamp
 from backend.stores import Store
-from backend.visits import stamp
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,99}")
@@ -55,7 +57,7 @@ def read_order(path: Path) -> Order:
         data = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path} could not be read as TOML: {error}") from None
-    known = {"name", "kind", "method", "real", "models", "settings", "masks", "equalise", "skip_bad"}
+    known = {"name", "kind", "method", "real", "models", "settings", "masks", "equalise", "skip_bad", "panel"}
     unknown, missing = sorted(set(data) - known), sorted({"name", "real", "models"} - set(data))
     if unknown or missing:
         problem = f"has unknown entries {unknown}" if unknown else f"lacks the entries {missing}"
@@ -64,17 +66,36 @@ def read_order(path: Path) -> Order:
         if name in data and not isinstance(data[name], kind):
             raise InvalidInput(f"{path}: {name} must be a {'list' if kind is list else 'table'}")
     here = path.parent
+    settings = dict(data.get("settings", {}))
+    if "panel" in data:
+        settings["panel"] = read_panel(str(data["panel"]), here)
     return Order(
         name=str(data["name"]),
         kind=data.get("kind", "study"),
         method=data.get("method", "infinity"),
         real=here / str(data["real"]),
         models=tuple((model, here / str(folder)) for model, folder in data["models"].items()),
-        settings=data.get("settings", {}),
+        settings=settings,
         masks=here / str(data["masks"]) if data.get("masks") else None,
         equalise=tuple(map(str, data.get("equalise", ()))),
         skip_bad=bool(data.get("skip_bad", False)),
     )
+
+
+def read_panel(text: str, here: Path = Path()) -> PanelRecord:
+    """Return the panel called `text`, or the one that the TOML file at `text` describes.
+
+    Raises:
+        InvalidInput: no such panel or file, or an entry that is not as expected.
+    """
+    if not text.endswith(".toml"):
+        return panels.named(text)
+    path = here / text
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidInput(f"{path} could not be read as TOML: {error}") from None
+    return panels.from_json(data, str(path))
 
 
 def create(

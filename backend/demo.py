@@ -11,8 +11,8 @@ from typing import Any
 
 from backend.creation import Order, create
 from backend.datadir import DataDir
+from backend.stamps import utc_now
 from backend.stores import Store
-from backend.visits import utc_now
 
 _SEED = 2019
 _DIGITS = {

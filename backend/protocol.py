@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+import backend.panels.record as records
 from backend.errors import InvalidInput
+from backend.panels.record import PanelRecord
 from backend.staircase import NAMED_RULES, StaircaseRule
 
 Method = Literal["infinity", "time"]
@@ -102,16 +104,19 @@ class Protocol:
     consent_text: str = _setting(DEFAULT_CONSENT, "text evaluators agree to; paragraphs apart by empty lines")
     consent_version: str = _setting("1", "version of the consent text, stored with each session")
     minutes: float = _setting(10, "how long a session takes, as told to evaluators", 0.1, 1000)
-    panel_parameters: str = _setting(
-        "PROLIFIC_PID,STUDY_ID,SESSION_ID", "query parameters kept from the link, by comma"
+    panel: PanelRecord = _setting(
+        records.PROLIFIC,
+        "where evaluators come from: `link`, `private`, `prolific`, `connect`, `sona`, `mturk`, or a "
+        "record in a file (`--panel FILE.toml`)",
     )
-    evaluator_parameter: str = _setting(
-        "PROLIFIC_PID", "the query parameter that names the evaluator at the panel"
-    )
-    redirect_url: str = _setting("", "where to send evaluators at the end; `{code}` is the completion code")
     qualification: str = _setting("", "name of the qualification that evaluators must have passed")
     pass_share: float = _setting(0.65, "share of the reals, and of the fakes, right to pass", 0, 1)
     valid_days: float = _setting(365, "days for which a pass admits to studies", 0.01, 100000)
+    retakes: bool = _setting(False, "let those who did not pass a qualification take it again")
+    exclusive: bool = _setting(True, "admit nobody who took part in another study of this data directory")
+    also_admit: str = _setting(
+        "", "studies, by comma, whose evaluators an exclusive study admits all the same"
+    )
 
     def __post_init__(self):
         _check_numbers(self)
@@ -154,10 +159,19 @@ _STAIRCASE_SHORTHANDS = {
 }
 
 
+_PANEL_SHORTHANDS = {
+    "panel_parameters": "keeps",
+    "evaluator_parameter": "evaluator",
+    "redirect_url": "redirect",
+}
+"""Settings that change an entry of the panel's record."""
+
+
 def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     """Return `base` with `settings` (name to text or value) applied.
 
-    `start_exposure_ms`, `min_exposure_ms` and `max_exposure_ms` change the bounds of the rule.
+    `start_exposure_ms`, `min_exposure_ms` and `max_exposure_ms` change the bounds of the rule;
+    `panel_parameters`, `evaluator_parameter` and `redirect_url` change the panel's record.
 
     Raises:
         InvalidInput: an unknown name, or a value out of its type or range.
@@ -165,12 +179,12 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     known = {f.name: f for f in fields(Protocol)}
     changes: dict[str, Any] = {}
     for name, value in settings.items():
-        if name in _STAIRCASE_SHORTHANDS:
+        if name in _STAIRCASE_SHORTHANDS or name in _PANEL_SHORTHANDS:
             continue
         if name not in known or name == "method":
             raise InvalidInput(
                 f"no setting is called {name!r}; there are: "
-                + ", ".join(sorted((set(known) | set(_STAIRCASE_SHORTHANDS)) - {"method"}))
+                + ", ".join(sorted({*known, *_STAIRCASE_SHORTHANDS, *_PANEL_SHORTHANDS} - {"method"}))
             )
         changes[name] = _parse(known[name], value)
     bounds = {
@@ -183,6 +197,9 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
         if rule is None:
             raise InvalidInput("exposure bounds go with method 'time'")
         changes["staircase"] = dataclasses.replace(rule, **bounds)
+    panel = {name: str(settings[name]) for name in _PANEL_SHORTHANDS if name in settings}
+    if panel:
+        changes["panel"] = _with_entries(changes.get("panel", base.panel), panel)
     return dataclasses.replace(base, **changes)
 
 
@@ -196,6 +213,11 @@ def from_json(data: Mapping[str, Any]) -> Protocol:
     values = dict(data)
     if values.get("staircase"):
         values["staircase"] = StaircaseRule(**values["staircase"])
+    if "panel" in values:
+        values["panel"] = records.from_json(values["panel"])
+    older = {name: values.pop(name) for name in _PANEL_SHORTHANDS if name in values}
+    if older:  # stored before panels had records
+        values["panel"] = _with_entries(records.PROLIFIC, {name: v for name, v in older.items() if v})
     return Protocol(**values)
 
 
@@ -220,7 +242,18 @@ def parse_staircase(text: str) -> StaircaseRule:
     return StaircaseRule(**values)
 
 
+def _with_entries(record: PanelRecord, settings: Mapping[str, str]) -> PanelRecord:
+    entries: dict[str, Any] = {_PANEL_SHORTHANDS[name]: value for name, value in settings.items()}
+    if "keeps" in entries:
+        entries["keeps"] = tuple(name.strip() for name in entries["keeps"].split(",") if name.strip())
+    if "redirect" in entries:
+        entries["told_codes"] = False  # whoever sets an address says what stands in it
+    return dataclasses.replace(record, **entries)
+
+
 def _parse(setting: dataclasses.Field, value: Any) -> Any:
+    if setting.name == "panel":
+        return value if isinstance(value, PanelRecord) else records.named(str(value))
     if setting.name == "staircase":
         return value if isinstance(value, StaircaseRule) else parse_staircase(str(value))
     if setting.type is bool:

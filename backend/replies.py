@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend import session as sessions
+from backend.panels.record import NOTHING_TOLD, Told, code_for, way_back
 from backend.protocol import Protocol
 from backend.records import Response, Session, Study
 from backend.session import Cursor
@@ -33,7 +34,8 @@ def public_study(study: Study, qualification: Study | None) -> dict[str, Any]:
         "flashes": protocol.method == "time",
         "refresh_hz": [protocol.min_refresh_hz, protocol.max_refresh_hz],
         "repeat_visits": protocol.repeat_visits,
-        "panel_parameters": panel_parameters(protocol),
+        "panel_parameters": list(protocol.panel.parameters_read),
+        "preview": list(protocol.panel.preview.partition("=")[::2]) if protocol.panel.preview else None,
         "qualification": None
         if qualification is None
         else {
@@ -43,11 +45,6 @@ def public_study(study: Study, qualification: Study | None) -> dict[str, Any]:
         },
         "pass_share": protocol.pass_share if study.kind == "qualification" else None,
     }
-
-
-def panel_parameters(protocol: Protocol) -> list[str]:
-    """Return the names of the query parameters that a study keeps from its link."""
-    return [name.strip() for name in protocol.panel_parameters.split(",") if name.strip()]
 
 
 def protocol_of(protocol: Protocol) -> dict[str, Any]:
@@ -66,7 +63,9 @@ def protocol_of(protocol: Protocol) -> dict[str, Any]:
     return {name: getattr(protocol, name) for name in names}
 
 
-def state(study: Study, session: Session, cursor: Cursor, withdrawal_url: str) -> dict[str, Any]:
+def state(
+    study: Study, session: Session, cursor: Cursor, withdrawal_url: str, told: Told = NOTHING_TOLD
+) -> dict[str, Any]:
     """Return all that a page needs to go on with a session, and the link with which to withdraw from it."""
     return {
         "withdrawal_url": withdrawal_url,
@@ -80,7 +79,7 @@ def state(study: Study, session: Session, cursor: Cursor, withdrawal_url: str) -
             "block_images": [len(planned.stimuli) for planned in session.blocks],
         },
         "block_begun": _next_block(session, cursor) < cursor.blocks_begun,
-        **_standing(study, session, cursor),
+        **_standing(study, session, cursor, told),
     }
 
 
@@ -105,7 +104,14 @@ def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[
     }
 
 
-def answer(study: Study, session: Session, cursor: Cursor, response: Response, url: Any) -> dict[str, Any]:
+def answer(
+    study: Study,
+    session: Session,
+    cursor: Cursor,
+    response: Response,
+    url: Any,
+    told: Told = NOTHING_TOLD,
+) -> dict[str, Any]:
     """Return the reply that confirms `response`, `cursor` being where the session stands after it.
 
     Whether the answer to a mistimed flash was right is not told: the spare has the same truth.
@@ -120,7 +126,7 @@ def answer(study: Study, session: Session, cursor: Cursor, response: Response, u
         if is_open_again
         else None,
         "block_finished": cursor.state != "active" or _next_block(session, cursor) != response.block,
-        **_standing(study, session, cursor),
+        **_standing(study, session, cursor, told),
     }
 
 
@@ -146,23 +152,24 @@ def withdrawn(study: Study, kept: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _standing(study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
+def _standing(study: Study, session: Session, cursor: Cursor, told: Told) -> dict[str, Any]:
     is_done = cursor.state != "active"
     earned = sessions.earned_usd_cents(study.protocol, cursor)
     return {
         "next": None if is_done else _next(session, cursor),
         "progress": {"answered": cursor.trial_index, "total": sessions.total_trials(session)},
         "earned_usd_cents": earned if study.protocol.feedback or is_done else None,
-        "done": _done(study, session, cursor) if is_done else None,
+        "done": _done(study, session, cursor, told) if is_done else None,
     }
 
 
-def _done(study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
-    redirect = study.protocol.redirect_url
+def _done(study: Study, session: Session, cursor: Cursor, told: Told) -> dict[str, Any]:
+    record, own_code = study.protocol.panel, session.completion_code
+    known = None if told.by_server else code_for(record, session.panel, "done", told)
     return {
         "complete": cursor.state == "finished",
-        "completion_code": session.completion_code,
-        "redirect_url": redirect.replace("{code}", session.completion_code) or None,
+        "completion_code": known or own_code,
+        **way_back(record, session.panel, "done", told, own_code),
         "earned_usd_cents": sessions.earned_usd_cents(study.protocol, cursor),
         "right": cursor.reals_right + cursor.fakes_right + cursor.voided_right,
         "answered": cursor.trial_index + cursor.voided_answers,

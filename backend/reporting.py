@@ -25,10 +25,7 @@ from backend.withdrawal import sessions_of
 if TYPE_CHECKING:
     from backend.findings import Question
 
-_UNTOLD = {
-    "method", "title", "consent_text", "consent_version", "panel_parameters", "evaluator_parameter",
-    "redirect_url",
-}  # fmt: skip
+_UNTOLD = {"method", "title", "consent_text", "consent_version", "panel"}
 """Settings that say nothing of the measurement."""
 
 

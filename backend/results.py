@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from backend.answers import Answers
     from backend.findings import Question
 
+_STATES = {
+    "scored": ("finished",),
+    "unfinished": ("active", "ended"),
+    "replaced": ("active", "ended", "finished"),
+}
+"""Who gave a place back at the panel takes the answers along: they are in none."""
+
 
 def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[dict[str, Any]]:
     """Yield one row a response, in the columns of the responses file, session by session.
@@ -29,7 +36,7 @@ def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[di
             mistimed flashes, for which others stand.
     """
     for session, cursor, responses in answered_of(store, study.name):
-        if (which, cursor.state) in (("scored", "active"), ("scored", "ended"), ("unfinished", "finished")):
+        if cursor.state not in _STATES[which]:
             continue
         for response in responses:
             if is_scored(session, cursor, response) == (which == "replaced"):

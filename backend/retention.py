@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from backend import owing
 from backend.records import Session, Study
 from backend.session import Cursor
+from backend.stamps import stamp
 from backend.stores import Store
 from backend.waiting import book_of
 from backend.withdrawal import BOOK, finish, withdrawn
@@ -29,9 +31,15 @@ class Due:
     sessions: tuple[Session, ...]
     entries: tuple[tuple[str, str], ...]
     """Of books, by book and key: what is left of sessions withdrawn, and people who waited."""
+    accounts: tuple[str, ...] = ()
+    """The sessions of accounts that were all paid so long ago."""
+    before: str = ""
+    """What is older than this is due; UTC, ISO 8601."""
 
     def __len__(self) -> int:
-        return len(self.sessions) + len(self.entries)
+        """Return of how many sessions, and waits, something is due."""
+        ids = {session.id for session in self.sessions}
+        return len(ids.union(self.accounts, (key for _, key in self.entries)))
 
 
 def due(store: Store, study: Study, now: datetime, keep_days: float | None = None) -> Due:
@@ -55,20 +63,27 @@ def due(store: Store, study: Study, now: datetime, keep_days: float | None = Non
         ),
     ]
     entries = tuple((book, entry.key) for book, entry, at in left if entry.data["panel"] and at < before)
-    return Due(study.name, days, old, entries)
+    paid = owing.forgettable(store, study.name, stamp(before)).values()
+    accounts = tuple(account.session for account in paid)
+    return Due(study.name, days, old, entries, accounts, stamp(before))
 
 
 def apply(store: Store, what: Due) -> None:
     """Empty what is due, for good. What was withdrawn and not erased yet is erased first.
 
-    Interrupted, it is done again with what is left.
+    The panel's ids of closed sessions that are not paid yet go to the ledger, which keeps them until they
+    are. Interrupted, it is done again with what is left.
     """
     finish(store)
+    if what.sessions:
+        owing.enter_all(store, store.study(what.study))
     for session in what.sessions:
         store.redact_session(session.id, {}, _staying(session.device))
     for book, key in what.entries:
         found = store.entry(book, key)
         store.write_entry(book, key, found.version, {**found.data, "panel": {}})
+    if what.accounts:
+        owing.forget(store, what.study, what.before)
 
 
 def lines(found: list[Due]) -> Iterator[str]:

@@ -41,7 +41,8 @@ class Cursor:
     voids: tuple[tuple[int, str], ...] = ()
     """(trial index, spare that took its place), in order."""
     state: str = "active"
-    """`active`, `finished` (every trial answered) or `ended` (closed early, kindly)."""
+    """`active`, `finished` (every trial answered), `ended` (closed early, kindly) or `returned` (the
+    place was given back at the panel: neither counted nor paid)."""
     last_at: str = ""
     displays: tuple[dict[str, Any], ...] = ()
     """What the browser told of its display as each block began."""
@@ -105,13 +106,24 @@ def total_trials(session: Session) -> int:
     return sum(len(block.stimuli) for block in session.blocks)
 
 
+def give_back(cursor: Cursor, at: str) -> Cursor:
+    """Return the cursor of a session whose place was given back; for good."""
+    if cursor.state == "returned":
+        return cursor
+    return dataclasses.replace(cursor, version=cursor.version + 1, state="returned", last_at=at)
+
+
 def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cursor:
     """Return the cursor after another visit took the session over.
 
     In HYPE-time the picture of the open trial may have been flashed already, so that a spare of
     the same truth and class takes its place at the same exposure. Where no spare is left the
     session ends, kindly: what was answered is kept and paid.
+
+    Raises:
+        Conflict: `returned`.
     """
+    check_kept(cursor)
     taken = dataclasses.replace(cursor, version=cursor.version + 1, lease=cursor.lease + 1)
     if cursor.state != "active" or protocol.method != "time" or not _in_begun_block(session, cursor):
         return taken
@@ -279,6 +291,7 @@ def qualification_result(session: Session, protocol: Protocol, cursor: Cursor) -
         "reals_right": reals,
         "fakes_right": fakes,
         "needed": needed,
+        "may_retake": protocol.retakes,
     }
 
 
@@ -349,7 +362,14 @@ def _check_display(protocol: Protocol, display: dict[str, Any]) -> None:
         )
 
 
+def check_kept(cursor: Cursor) -> None:
+    """Raise Conflict (`returned`) where the session's place was given back."""
+    if cursor.state == "returned":
+        raise Conflict("the place of this session was given back at the panel", code="returned")
+
+
 def _check_open(cursor: Cursor, lease: int) -> None:
+    check_kept(cursor)
     if lease != cursor.lease:
         raise Conflict("the session goes on in another tab or browser", code="stale_lease")
     if cursor.state != "active":

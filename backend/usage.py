@@ -25,8 +25,10 @@ _PACKED_BYTES = {"infinity": 9, "time": 25}
 _STIMULUS_BYTES = 35
 _STUDY_BYTES = 4096
 _MASKS = 64
-_OPENING_CALLS = 5
-"""The place looked up and taken, models counted, session stored and listed."""
+_OPENING_READS = 8
+"""Who the person is here, and the place of theirs: looked up for the admission, and twice for the opening."""
+_OPENING_CALLS = _OPENING_READS + 5
+"""With these: models counted, session stored and listed, person and place written down."""
 _CLOSING_CALLS = 3
 """Answers read, packed, and the session taken off the list."""
 
@@ -65,12 +67,12 @@ def of_session(protocol: Protocol, assumed: Mapping[str, float]) -> Usage:
     head = _HEAD_BYTES + _HEAD_BYTES_A_PICTURE * planned
     packed = _STANDING_BYTES + _PACKED_BYTES[protocol.method] * trials
     answers = _STANDING_BYTES * ceil(writes / WRITES_PER_ITEM) + _ANSWER_BYTES[protocol.method] * trials
-    api_requests = 2 + writes
-    read_units = 1 + SHARDS + _units(head + answers, _READ_UNIT)
+    api_requests = 3 + writes
+    read_units = _OPENING_READS + SHARDS + _units(head + answers, _READ_UNIT)
     return Usage(
         api_requests=api_requests,
         table_calls=_OPENING_CALLS + writes + _CLOSING_CALLS,
-        write_units=3 + _units(head, _WRITE_UNIT) + writes + _units(packed, _WRITE_UNIT),
+        write_units=4 + _units(head, _WRITE_UNIT) + writes + _units(packed, _WRITE_UNIT),
         least_read_units=read_units,
         most_read_units=read_units + writes * (1 + _units(head, _READ_UNIT)),
         picture_requests=trials + masks,

@@ -9,20 +9,24 @@ import hashlib
 import hmac
 import threading
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from random import Random, SystemRandom
 from typing import Any
 
 from backend import control, replies, sampling, waiting, withdrawal
 from backend import session as sessions
+from backend.admission import Admission, kept
 from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError
-from backend.protocol import Protocol
+from backend.panels.record import NOTHING_TOLD, OUTCOMES, Told, way_back
 from backend.recent import Recent
 from backend.records import Session, Study
+from backend.recruiting import told
 from backend.sampling import Pool
 from backend.session import Cursor, Posted
+from backend.stamps import stamp, utc_now
 from backend.stores import Stale, Store
+from backend.watching import Watch
 
 _CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 _SESSIONS_CACHED = 4096
@@ -31,28 +35,28 @@ _TRIES = 20
 Clock = Callable[[], datetime]
 
 
-def utc_now() -> datetime:
-    """Return the time now, in UTC."""
-    return datetime.now(UTC)
-
-
-def stamp(at: datetime) -> str:
-    """Return a time as it is stored: UTC, ISO 8601, milliseconds; later times sort later."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 class Visits:
     """What evaluators can do, over a store. Safe to use from many threads.
 
     Args:
         dice: where secrets, ids and plans of sessions come from; the system's own where not given.
+        watch: who hears of what happens at the panel; None where nobody is recruited through its API.
     """
 
-    def __init__(self, store: Store, hash_key: bytes, clock: Clock = utc_now, dice: Random | None = None):
+    def __init__(
+        self,
+        store: Store,
+        hash_key: bytes,
+        clock: Clock = utc_now,
+        dice: Random | None = None,
+        watch: Watch | None = None,
+    ):
         self._store = store
         self._hash_key = hash_key
         self._clock = clock
         self._dice = dice or SystemRandom()
+        self._watch = watch
+        self._admission = Admission(store, hash_key, clock)
         self._assigning = threading.Lock()
         # A study and a session never change once stored, so that what was read once can be kept.
         self._pool = lru_cache(maxsize=16)(self._read_pool)
@@ -67,12 +71,43 @@ class Visits:
         told = replies.public_study(study, self._qualification_of(study))
         return {**told, "paused": control.is_paused(self._store, name)}
 
+    def admit(self, study_name: str, panel: Mapping[str, str]) -> dict[str, Any]:
+        """Say that a person may take part, before consent is asked for; nothing is recorded.
+
+        Raises:
+            NotAllowed: `took_part_before`, `unknown_link`.
+            Conflict: `already_started`, `already_finished`, `returned`.
+        """
+        study = self.study(study_name)
+        is_preview = study.protocol.panel.is_preview(panel)
+        if not is_preview:
+            self._admission.check(study, self._admission.key(study, panel))
+        return {"admitted": not is_preview}
+
+    def leave(
+        self, study_name: str, outcome: str, panel: Mapping[str, str], qualification_token: str | None
+    ) -> dict[str, Any]:
+        """Return the way back to the panel for a person who takes no part: `redirect_url`, or null.
+
+        The code for `screened_out`, which may be worth money, goes only to who took the test.
+        """
+        if outcome not in OUTCOMES or outcome == "done":
+            reasons = ", ".join(name for name in OUTCOMES if name != "done")
+            raise InvalidInput(f"outcome must be one of {reasons}, not {outcome!r}")
+        study = self.study(study_name)
+        if outcome == "screened_out":
+            self._check_screened_out(study, panel, qualification_token)
+        record = study.protocol.panel
+        back = way_back(record, kept(record, panel), outcome, told(self._store, study))
+        return {"redirect_url": back["redirect_url"]}
+
     def open(self, study_name: str, opening: Mapping[str, Any]) -> dict[str, Any]:
         """Open a session, or say which qualification comes first (`stage`).
 
         Raises:
-            Conflict: `study_paused`, `study_full`, `already_started`, `already_finished`, `withdrawn`.
-            NotAllowed: `not_qualified`.
+            Conflict: `study_paused`, `study_full`, `already_started`, `already_finished`, `returned`,
+                `withdrawn`.
+            NotAllowed: `not_qualified`, `took_part_before`, `unknown_link`, `preview`.
         """
         study = self.study(study_name)
         if control.is_paused(self._store, study_name):
@@ -81,18 +116,31 @@ class Visits:
             raise InvalidInput(
                 f"consent_version must be {study.protocol.consent_version!r}, the version now in force"
             )
-        panel = self._kept(study, opening["panel"])
-        key = self._evaluator_key(study, panel)
+        key = self._admission.key(study, opening["panel"])
+        self._admission.check(study, key)
         qualification = self._qualification_of(study)
         if qualification and not self._has_passed(qualification, key, opening["qualification_token"]):
             return {"stage": "qualification", "qualification": replies.public_study(qualification, None)}
-        previous = self._previous_visit(study, key)
+        try:
+            return self._opened(study, key, opening)
+        except Conflict as error:
+            has_place = bool(opening["panel"].get(study.protocol.panel.submission))
+            if error.code != "study_full" or not (has_place and self._watch and self._watch.make_room(study)):
+                raise
+        return self._opened(study, key, opening)
+
+    def _opened(self, study: Study, key: str | None, opening: Mapping[str, Any]) -> dict[str, Any]:
         secret = self._dice.randbytes(32).hex()
         with self._assigning:
-            session = self._planned(study, panel, key, opening, secret)
-            self._take_place(study, session, previous)
+            previous = self._admission.previous(study, key)
+            session = self._planned(study, key, opening, secret)
             cursor = sessions.opening(study.protocol, session.opened_at)
             self._store.add_session(session, cursor)
+            try:
+                self._admission.take(study, session, previous)
+            except OpenhypeError:
+                self._store.erase_session(session.id)  # nobody was told of it
+                raise
         self._cursors.put(session.id, cursor)
         return {
             "stage": "session",
@@ -110,15 +158,15 @@ class Visits:
             NotAllowed: `not_qualified`; only who passed the study's qualification can wait.
         """
         study = self.study(study_name)
-        kept = self._kept(study, panel)
-        key = self._evaluator_key(study, kept)
-        self._previous_visit(study, key)
+        key = self._admission.key(study, panel)
+        self._admission.check(study, key)
         qualification = self._qualification_of(study)
         if qualification is None or not self._has_passed(qualification, key, qualification_token):
             raise NotAllowed("only who passed the test of this study can wait for it", code="not_qualified")
-        passed = self._session_of_token(qualification, qualification_token)
-        passed = passed or self._store.claimed(qualification.name, key)
-        return waiting.begin(self._store, study, passed, kept, self._clock().timestamp())
+        session = self._session_of_token(qualification, qualification_token)
+        passed = session.id if session else self._store.claimed(qualification.name, key)
+        panel = kept(study.protocol.panel, panel)
+        return waiting.begin(self._store, study, passed, panel, self._clock().timestamp())
 
     def sign(
         self, study_name: str, wait_id: str, token: str, is_visible: bool, is_here: bool
@@ -130,9 +178,10 @@ class Visits:
     def resume(self, session_id: str, token: str) -> dict[str, Any]:
         """Take the session over for another visit, and return where it stands."""
         session, study = self._authorized(session_id, token)
-        self._check_not_withdrawn(session_id)
+        withdrawal.check_not_withdrawn(self._store, session_id)
         cursor = self._change(
-            session_id,
+            study,
+            session,
             lambda now: sessions.resume(session, study.protocol, now, self._now()),
         )
         return {"state": self._state(study, session, cursor)}
@@ -171,7 +220,8 @@ class Visits:
         """Begin the current block and return its pictures; begun already, return what is left of it."""
         session, study = self._authorized(session_id, token)
         cursor = self._change(
-            session_id,
+            study,
+            session,
             lambda now: sessions.begin_block(
                 session, study.protocol, now, lease, block, display, self._now()
             ),
@@ -217,7 +267,9 @@ class Visits:
         response, after = sessions.answer(session, study.protocol, cursor, posted, self._now())
         self._store.append(session.id, cursor.version, after, response)
         self._cursors.put(session.id, after)
-        return replies.answer(study, session, after, response, lambda name: url(study.name, name))
+        self._tell(study, session, after)
+        told = self._told(study, after)
+        return replies.answer(study, session, after, response, lambda name: url(study.name, name), told)
 
     def _repeated(
         self,
@@ -228,6 +280,7 @@ class Visits:
         url: Callable[[str, str], str],
     ) -> dict[str, Any] | None:
         """Return the reply that an answer had when it was stored; None if none is stored for its picture."""
+        sessions.check_kept(cursor)
         is_open = posted.trial_index >= cursor.trial_index
         if is_open and not sessions.is_voided(session, cursor, posted):
             return None
@@ -250,30 +303,36 @@ class Visits:
         past = sessions.replay(session, study.protocol, cursor, stored[: place + 1])
         if place + 1 == len(stored):
             past = dataclasses.replace(past, state=cursor.state)  # closed with this very answer
-        return replies.answer(study, session, past, stored[place], lambda name: url(study.name, name))
+        told = self._told(study, past)
+        return replies.answer(study, session, past, stored[place], lambda name: url(study.name, name), told)
 
-    def _change(self, session_id: str, rule: Callable[[Cursor], Cursor]) -> Cursor:
-        known = self._cursors.get(session_id)
+    def _tell(self, study: Study, session: Session, after: Cursor) -> None:
+        if self._watch and after.state in ("finished", "ended"):
+            self._watch.closed(study, session)
+
+    def _change(self, study: Study, session: Session, rule: Callable[[Cursor], Cursor]) -> Cursor:
+        known = self._cursors.get(session.id)
         if known is not None:
             try:
                 if (after := rule(known)) is not known:
-                    return self._moved(session_id, known, after)
+                    return self._moved(study, session, known, after)
             except OpenhypeError:
                 pass  # what is known here may be old: read where the session stands, and look again
         for _ in range(_TRIES):
-            cursor = self._cursor(session_id)
+            cursor = self._cursor(session.id)
             after = rule(cursor)
             if after is cursor:
                 return cursor
             try:
-                return self._moved(session_id, cursor, after)
+                return self._moved(study, session, cursor, after)
             except Stale:
                 continue
         raise Conflict("the session is being changed from several places at once; try again", code="busy")
 
-    def _moved(self, session_id: str, cursor: Cursor, after: Cursor) -> Cursor:
-        self._store.move(session_id, cursor.version, after)
-        self._cursors.put(session_id, after)
+    def _moved(self, study: Study, session: Session, cursor: Cursor, after: Cursor) -> Cursor:
+        self._store.move(session.id, cursor.version, after)
+        self._cursors.put(session.id, after)
+        self._tell(study, session, after)
         return after
 
     def _authorized(self, session_id: str, token: str) -> tuple[Session, Study]:
@@ -283,7 +342,7 @@ class Visits:
         try:
             session = self._session(session_id)
         except NotFound:
-            self._check_not_withdrawn(session_id)
+            withdrawal.check_not_withdrawn(self._store, session_id)
             raise
         if not hmac.compare_digest(_hash(secret), session.secret_hash):
             raise NotAllowed("the token does not open this session", code="wrong_token")
@@ -294,12 +353,8 @@ class Visits:
         try:
             return self._store.cursor(session_id)
         except NotFound:
-            self._check_not_withdrawn(session_id)
+            withdrawal.check_not_withdrawn(self._store, session_id)
             raise
-
-    def _check_not_withdrawn(self, session_id: str) -> None:
-        if self._store.entry(withdrawal.BOOK, session_id) is not None:
-            raise Conflict("this session was withdrawn, and its answers are deleted", code="withdrawn")
 
     def _check_link(self, session_id: str, secret: str) -> None:
         wanted = withdrawal.secret_of(self._hash_key, session_id)
@@ -308,11 +363,24 @@ class Visits:
 
     def _state(self, study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
         link = f"/w/{session.id}#{withdrawal.secret_of(self._hash_key, session.id)}"
-        return replies.state(study, session, cursor, link)
+        return replies.state(study, session, cursor, link, self._told(study, cursor))
 
-    def _planned(
-        self, study: Study, panel: dict[str, str], key: str | None, opening: Mapping[str, Any], secret: str
-    ) -> Session:
+    def _told(self, study: Study, cursor: Cursor) -> Told:
+        """Return what the panel was told, where the session's end has use for it."""
+        return NOTHING_TOLD if cursor.state == "active" else told(self._store, study)
+
+    def _check_screened_out(self, study: Study, panel: Mapping[str, str], token: str | None) -> None:
+        qualification = self._qualification_of(study)
+        try:
+            if qualification:
+                self._has_passed(qualification, self._admission.key(study, panel), token)
+        except NotAllowed as error:
+            if error.code == "not_qualified":
+                return
+            raise
+        raise NotAllowed("only who took the qualification and did not pass is screened out")
+
+    def _planned(self, study: Study, key: str | None, opening: Mapping[str, Any], secret: str) -> Session:
         seed = self._dice.getrandbits(53)
         rng = Random(seed)
         at = self._now()
@@ -330,7 +398,7 @@ class Visits:
             opened_at=at,
             blocks=blocks,
             spares=spares,
-            panel=panel,
+            panel=kept(study.protocol.panel, opening["panel"]),
             device=dict(opening["device"]),
             consent_version=opening["consent_version"],
         )
@@ -342,73 +410,18 @@ class Visits:
         taken = self._store.taken(study.name, stamp(since))
         return sampling.choose_model(taken, study.models, study.protocol.evaluators, rng)
 
-    def _take_place(self, study: Study, session: Session, previous: str | None) -> None:
-        if session.evaluator_key is None:
-            return
-        holder = self._store.claim(study.name, session.evaluator_key, session.id, instead_of=previous)
-        if holder != session.id:
-            raise _already("already_started")
-
-    def _previous_visit(self, study: Study, key: str | None) -> str | None:
-        """Return the evaluator's earlier session if it may be replaced by a new one.
-
-        It may where no block was begun (nothing was seen), or where a pass has run out.
-        """
-        previous = self._store.claimed(study.name, key) if key else None
-        if previous is None:
-            return None
-        if not study.protocol.repeat_visits:
-            self._check_not_withdrawn(previous)
-        try:
-            cursor = self._store.cursor(previous)
-        except NotFound:  # the process died between the claim and the session
-            return previous
-        expired = study.kind == "qualification" and not self._is_valid(study.protocol, cursor)
-        if cursor.blocks_begun == 0 or (cursor.state != "active" and expired) or study.protocol.repeat_visits:
-            return previous
-        raise _already("already_started" if cursor.state == "active" else "already_finished")
-
     def _has_passed(self, qualification: Study, key: str | None, token: str | None) -> bool:
-        session_id = self._session_of_token(qualification, token)
-        if session_id is None and key is not None:
-            session_id = self._store.claimed(qualification.name, key)
-        if session_id is None:
-            return False
-        try:
-            cursor = self._cursor(session_id)
-        except NotFound:  # the process died between the claim and the session
-            return False
-        if cursor.state == "active" or not self._is_valid(qualification.protocol, cursor):
-            return False
-        result = sessions.qualification_result(self._session(session_id), qualification.protocol, cursor)
-        if not result["passed"]:
-            raise NotAllowed("the qualification was taken and not passed", code="not_qualified")
-        return True
+        session = self._session_of_token(qualification, token)
+        return self._admission.has_passed(qualification, session, key)
 
-    def _session_of_token(self, qualification: Study, token: str | None) -> str | None:
+    def _session_of_token(self, qualification: Study, token: str | None) -> Session | None:
         if token is None:
             return None
         session, study = self._authorized(token.partition(".")[0], token)
-        return session.id if study.name == qualification.name else None
-
-    def _is_valid(self, protocol: Protocol, cursor: Cursor) -> bool:
-        since = self._clock() - timedelta(days=protocol.valid_days)
-        return cursor.last_at >= stamp(since)
+        return session if study.name == qualification.name else None
 
     def _qualification_of(self, study: Study) -> Study | None:
         return self.study(study.protocol.qualification) if study.protocol.qualification else None
-
-    def _kept(self, study: Study, panel: Mapping[str, str]) -> dict[str, str]:
-        names = replies.panel_parameters(study.protocol)
-        return {name: panel[name] for name in names if panel.get(name)}
-
-    def _evaluator_key(self, study: Study, panel: Mapping[str, str]) -> str | None:
-        """Return a keyed hash of the panel's id, or None where the link names nobody."""
-        panel_id = panel.get(study.protocol.evaluator_parameter)
-        if not panel_id:
-            return None
-        text = f"{study.protocol.evaluator_parameter}\n{panel_id}".encode()
-        return hmac.new(self._hash_key, text, hashlib.sha256).hexdigest()
 
     def _read_pool(self, study_name: str) -> Pool:
         return sampling.pool_of(list(self._store.stimuli(study_name)))
@@ -426,11 +439,6 @@ def _masks_of_block(study: Study, session: Session, block: int) -> list[list[int
     places = list(range(len(study.masks)))
     draw = rng.sample if len(places) >= count else rng.choices
     return [list(draw(places, k=count)) for _ in session.blocks[block].stimuli]
-
-
-def _already(code: str) -> Conflict:
-    done = "was finished" if code == "already_finished" else "is open in another browser; go on there"
-    return Conflict(f"this evaluator's session {done}; nobody takes part twice", code=code)
 
 
 def _hash(secret: str) -> str:

@@ -38,19 +38,26 @@ def parse_object(body: bytes) -> dict[str, Any]:
 
 def parse_opening(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return `consent_version`, `panel`, `device` and `qualification_token` of an opening visit."""
-    token = data.get("qualification_token")
-    if token is not None and not isinstance(token, str):
-        raise InvalidInput(f"qualification_token must be a text or null, not {_named(token)}")
+    return {
+        "consent_version": _text(data, "consent_version"),
+        "panel": parse_panel(data),
+        "device": _flat(data, "device"),
+        "qualification_token": _maybe_token(data),
+    }
+
+
+def parse_leaving(data: Mapping[str, Any]) -> tuple[str, dict[str, str], str | None]:
+    """Return (outcome, parameters of the link, qualification token) of a visit that ends early."""
+    return _text(data, "outcome"), parse_panel(data), _maybe_token(data)
+
+
+def parse_panel(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return the parameters of the panel's link."""
     panel = _flat(data, "panel")
     for name, value in panel.items():
         if not isinstance(value, str):
             raise InvalidInput(f"panel.{name} must be a text, not {_named(value)}")
-    return {
-        "consent_version": _text(data, "consent_version"),
-        "panel": panel,
-        "device": _flat(data, "device"),
-        "qualification_token": token,
-    }
+    return panel
 
 
 def parse_wait(data: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
@@ -118,6 +125,13 @@ def _timing(value: Any) -> Timing:
             raise InvalidInput(f"timing.{name} must hold whole numbers, not {_named(list(frames))}")
     lateness_ms = _duration("timing.lateness_ms", value.get("lateness_ms"))
     return Timing(evidence, lateness_ms, planned, achieved, phase_ms)
+
+
+def _maybe_token(data: Mapping[str, Any]) -> str | None:
+    token = data.get("qualification_token")
+    if token is not None and not isinstance(token, str):
+        raise InvalidInput(f"qualification_token must be a text or null, not {_named(token)}")
+    return token
 
 
 def _whole(data: Mapping[str, Any], name: str) -> int:

@@ -1,9 +1,9 @@
 """Withdrawing from a study: the answers go, what is owed stays.
 
-First an entry is written to the book `withdrawn`, with all that pay needs; then the session is erased;
-then the entry says so. From the first write on no reading counts the session. Whoever finds an entry
-whose session is not erased yet erases it (`finish`), so that a process may die at any point: before
-the entry nothing has changed, and after it nothing is lost.
+First an entry is written to the book `withdrawn`; then what is owed to the ledger, which pays it as any
+other; then the session is erased; then the entry says so. From the first write on no reading counts the
+session. Whoever finds an entry whose session is not erased yet does the rest (`finish`), so that a process
+may die at any point: before the entry nothing has changed, and after it nothing is lost.
 """
 
 import dataclasses
@@ -13,12 +13,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from backend import owing
+from backend.errors import Conflict, NotFound
 from backend.protocol import Protocol
 from backend.records import Response, Session, Study
 from backend.session import Cursor, right_answers, total_trials
 from backend.stores import Entry, Stale, Store
 
 BOOK = "withdrawn"
+_WHY = "withdrawn"
 
 
 def secret_of(hash_key: bytes, session_id: str) -> str:
@@ -58,6 +61,12 @@ def finish(store: Store) -> int:
     return len(unfinished)
 
 
+def check_not_withdrawn(store: Store, session_id: str) -> None:
+    """Raise Conflict (`withdrawn`) where a session was."""
+    if store.entry(BOOK, session_id) is not None:
+        raise Conflict("this session was withdrawn, and its answers are deleted", code="withdrawn")
+
+
 def withdrawn(store: Store, study: str) -> Iterator[Entry]:
     """Yield what is left of a study's withdrawn sessions, keyed by their ids."""
     return (entry for entry in store.entries(BOOK) if entry.data["study"] == study)
@@ -86,13 +95,16 @@ def _stopped(store: Store, session_id: str) -> Cursor:
 
 
 def _kept(protocol: Protocol, session: Session, cursor: Cursor, at: str) -> dict[str, Any]:
-    """Return what pay needs, and nothing that was answered.
+    """Return what is owed, and nothing that was answered.
 
     Of a session under way the base is owed by the share of trials that were answered, rounded up; of one
-    that was closed, the whole. The panel's ids of person and submission stay for pay, until retention.
+    that was closed, the whole; of one whose place was given back, nothing. The panel's ids of person and
+    submission stay until retention.
     """
-    base, trials = protocol.base_usd_cents, total_trials(session)
+    base, bonus, trials = protocol.base_usd_cents, protocol.bonus_usd_cents, total_trials(session)
     answered = min(cursor.trial_index + cursor.voided_answers, trials)
+    if cursor.state == "returned":
+        base = bonus = 0
     return {
         "study": session.study,
         "model": session.model,
@@ -100,7 +112,7 @@ def _kept(protocol: Protocol, session: Session, cursor: Cursor, at: str) -> dict
         "state": cursor.state,
         "answered": cursor.trial_index + cursor.voided_answers,
         "base_usd_cents": -(-base * answered // trials) if cursor.state == "active" else base,
-        "bonus_usd_cents": protocol.bonus_usd_cents * right_answers(cursor, is_closed=True),
+        "bonus_usd_cents": bonus * right_answers(cursor, is_closed=True),
         "panel": session.panel,
         "completion_code": session.completion_code,
         "secret_hash": session.secret_hash,
@@ -112,6 +124,9 @@ def _kept(protocol: Protocol, session: Session, cursor: Cursor, at: str) -> dict
 def _erased(store: Store, entry: Entry) -> Entry:
     if entry.data["is_erased"]:
         return entry
+    with suppress(NotFound):  # erased already, and so entered
+        study, session = store.study(entry.data["study"]), store.session(entry.key)
+        owing.enter(store, study, session, store.cursor(session.id), why=_WHY)
     store.erase_session(entry.key)
     with suppress(Stale):
         return store.write_entry(BOOK, entry.key, entry.version, {**entry.data, "is_erased": True})

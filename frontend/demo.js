@@ -34,6 +34,8 @@ export function makeDemo(site, { picture, random }) {
    * @param {any} body
    */
   async function post(path, body) {
+    if (path.endsWith("/admission")) return { admitted: true };
+    if (path.endsWith("/exit")) return { redirect_url: null };
     if (path.endsWith("/sessions")) {
       session = drawSession(site, random);
       return { stage: "session", token: null, state: stateOf(site, session) };

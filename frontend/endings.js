@@ -6,10 +6,46 @@ import { ask, dollars, el, facts, show } from "./screens.js";
 import { writeToken } from "./storage.js";
 import { withdrawalNote } from "./withdrawal.js";
 
-/** @returns {null} */
-export function sayGoodbye() {
-  show("done", "Thank you for looking", [el("p", {}, "Nothing was recorded. You can close this page.")]);
+/**
+ * The end of a visit that takes no part.
+ * @param {string | null} back where the panel wants to hear of it
+ * @returns {null}
+ */
+export function sayGoodbye(back) {
+  const next = back ? "Please go back, so that your place is given to someone else." : "You can close this page.";
+  show("done", "Thank you for looking", [el("p", {}, `Nothing more is recorded. ${next}`), ...goBack(back)]);
   return null;
+}
+
+/**
+ * The link back to the panel, out of its frame too.
+ * @param {string | null} href
+ * @param {string} [label]
+ * @param {boolean} [isPrimary]
+ * @returns {HTMLElement[]} in a row of actions; nothing without an address
+ */
+export function goBack(href, label = "Go back", isPrimary = true) {
+  return href ? [el("div", { class: "actions" }, backLink(href, label, isPrimary))] : [];
+}
+
+/**
+ * @param {string} href
+ * @param {string} label
+ * @param {boolean} isPrimary
+ */
+function backLink(href, label, isPrimary) {
+  return el("a", { class: isPrimary ? "button primary" : "button", href, target: "_top" }, label);
+}
+
+/**
+ * A form that tells the panel, for panels that ask for one.
+ * @param {{action: string, fields: Record<string, string>}} form
+ * @param {boolean} isPrimary
+ */
+function backForm({ action, fields }, isPrimary) {
+  const inputs = Object.entries(fields).map(([name, value]) => el("input", { type: "hidden", name, value }));
+  const button = el("button", { type: "submit", class: isPrimary ? "primary" : "" }, "Finish and go back");
+  return el("form", { method: "post", action }, ...inputs, button);
 }
 
 /**
@@ -17,28 +53,38 @@ export function sayGoodbye() {
  * @param {import("./visit.js").Visit} visit
  */
 export async function showDone(study, visit) {
-  if (visit.done.qualification) return showResult(visit);
+  if (visit.done.qualification) {
+    if ((await showResult(visit)) === "again") takeAgain(study);
+    return;
+  }
   const { done } = visit;
   const title = done.complete ? "All done. Thank you!" : "That is enough for today. Thank you!";
   const early = [el("p", {}, "The task was interrupted too often to go on. That is no fault of yours, and you are paid for what you did.")];
-  const actions = study.repeat_visits ? [{ label: "Take part again", value: "again", primary: !done.redirect_url }] : [];
+  const actions = study.repeat_visits ? [{ label: "Take part again", value: "again", primary: !done.redirect_url && !done.form }] : [];
   const answer = await ask("done", title, [...(done.complete ? [] : early), ...ending(visit)], actions);
-  if (answer === "again") {
-    writeToken(study.study, null);
-    location.reload();
-  }
+  if (answer === "again") takeAgain(study);
+}
+
+/** @param {any} study */
+function takeAgain(study) {
+  writeToken(study.study, null);
+  location.reload();
 }
 
 /**
  * The end of a qualification, opened by its own link or on the way to a study.
  * @param {import("./visit.js").Visit} visit
  * @param {boolean} [leadsOn] to the study, which then is the one primary button
+ * @returns {Promise<string>} `on` to the study, or `again`
  */
-export async function showResult(visit, leadsOn = false) {
-  const passed = visit.done.qualification.passed;
+export function showResult(visit, leadsOn = false) {
+  const { passed, may_retake } = visit.done.qualification;
   const goesOn = leadsOn && passed;
-  const actions = goesOn ? [{ label: "Continue to the study", value: "on", primary: true }] : [];
-  await ask("done", passed ? "You passed" : "Thank you", qualificationResult(visit, passed, goesOn), actions);
+  const actions = [
+    ...(goesOn ? [{ label: "Continue to the study", value: "on", primary: true }] : []),
+    ...(!passed && may_retake ? [{ label: "Take the test again", value: "again" }] : []),
+  ];
+  return ask("done", passed ? "You passed" : "Thank you", qualificationResult(visit, passed, goesOn), actions);
 }
 
 /**
@@ -49,7 +95,8 @@ export async function showResult(visit, leadsOn = false) {
 function ending({ done, state }, rows = [], isPrimary = true) {
   const code = el("output", { class: "code", id: "code" }, done.completion_code);
   const { button, told } = copier("Copy the code", done.completion_code, "The code", code);
-  const back = done.redirect_url ? [el("a", { class: isPrimary ? "button primary" : "button", href: done.redirect_url }, "Finish and go back")] : [];
+  const link = done.redirect_url ? [backLink(done.redirect_url, "Finish and go back", isPrimary)] : [];
+  const back = done.form ? [backForm(done.form, isPrimary)] : link;
   return [
     facts([
       ...rows,

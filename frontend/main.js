@@ -3,7 +3,7 @@
 
 import { Refused, makeApi } from "./api.js";
 import { enterFullScreen, leaveFullScreen, measureDisplay, screenAtHand, unfitness } from "./display.js";
-import { sayGoodbye, showDone, showResult } from "./endings.js";
+import { goBack, sayGoodbye, showDone, showResult } from "./endings.js";
 import { listenToInteractions } from "./interactions.js";
 import { listenToKeys, onTrialKeys } from "./keys.js";
 import { ask, days, dollars, duration, el, facts, hideProgress, notice, paragraphs, show } from "./screens.js";
@@ -26,7 +26,7 @@ let showEnd = showDone;
 
 listenToKeys(document);
 listenToInteractions(window, document);
-visitStudy(STUDY).catch(showError);
+visitStudy(STUDY).catch((error) => showError(error));
 
 /** @param {string} name */
 async function visitStudy(name) {
@@ -34,6 +34,7 @@ async function visitStudy(name) {
   if (document.body.dataset.demo) await playWithoutServer(document.body.dataset.demo);
   const study = await api.get(`/api/studies/${encodeURIComponent(name)}`);
   document.title = study.title;
+  if (isPreview(study)) return showPreview(study);
   const visit = (await resumed(name)) ?? (await entered(study));
   if (visit) await playToEnd(study, visit);
 }
@@ -87,8 +88,22 @@ async function resumed(name) {
  */
 async function entered(study) {
   if (study.paused) throw new Refused("study_paused", "", "");
-  if (!(await consented(study))) return sayGoodbye();
-  if (study.flashes) await fitDisplay(study);
+  try {
+    await api.post(`${path(study)}/admission`, { panel: panelParameters(study) });
+  } catch (error) {
+    return turnedAway(study, error);
+  }
+  if (!(await consented(study))) return sayGoodbye(await wayBack(study, "no_consent"));
+  if (study.flashes && !(await fitDisplay(study))) return null;
+  try {
+    return await admitted(study);
+  } catch (error) {
+    return turnedAway(study, error);
+  }
+}
+
+/** @param {any} study */
+async function admitted(study) {
   const opened = await open(study, null);
   if (opened.stage === "session") return begun(study, opened);
   return afterQualification(study, opened.qualification);
@@ -101,14 +116,18 @@ async function entered(study) {
 async function afterQualification(study, qualification) {
   let visit = await resumed(qualification.study);
   if (!visit) {
-    if (!(await consented(qualification, study.title))) return sayGoodbye();
+    if (!(await consented(qualification, study.title))) return sayGoodbye(await wayBack(study, "no_consent"));
     visit = begun(qualification, await open(qualification, null));
   }
   if (visit.state.stage === "block") await playBlocks(qualification, visit);
-  await showResult(visit, true);
+  const done = visit.done;
+  if (!done.qualification.passed && !done.qualification.may_retake) {
+    done.redirect_url = (await wayBack(study, "screened_out", visit.token)) ?? done.redirect_url;
+  }
+  if ((await showResult(visit, true)) === "again") writeToken(qualification.study, null);
   const opened = await open(study, visit.token);
   if (opened.stage === "session") return begun(study, opened);
-  writeToken(qualification.study, null); // the pass has run out; the test can be taken anew
+  writeToken(qualification.study, null); // the test can be taken anew, the pass having run out or not been had
   return afterQualification(study, opened.qualification);
 }
 
@@ -126,11 +145,9 @@ function begun(study, opened) {
  * @param {string | null} qualificationToken
  */
 function open(study, qualificationToken) {
-  const query = new URLSearchParams(location.search);
-  const names = study.panel_parameters.filter((/** @type {string} */ name) => query.get(name));
-  return api.post(`/api/studies/${encodeURIComponent(study.study)}/sessions`, {
+  return api.post(`${path(study)}/sessions`, {
     consent_version: study.consent.version,
-    panel: Object.fromEntries(names.map((/** @type {string} */ name) => [name, query.get(name)])),
+    panel: panelParameters(study),
     device: {
       user_agent: navigator.userAgent.slice(0, 290),
       screen_width_px: screen.width,
@@ -142,13 +159,80 @@ function open(study, qualificationToken) {
   });
 }
 
+/** @param {any} study */
+const path = (study) => `/api/studies/${encodeURIComponent(study.study)}`;
+
+/**
+ * What the panel's link says.
+ * @param {any} study
+ * @returns {Record<string, string>}
+ */
+function panelParameters(study) {
+  const query = new URLSearchParams(location.search);
+  const names = study.panel_parameters.filter((/** @type {string} */ name) => query.get(name));
+  return Object.fromEntries(names.map((/** @type {string} */ name) => [name, query.get(name)]));
+}
+
+/**
+ * The panel's address for those who take no part; null where it has none.
+ * @param {any} study
+ * @param {"no_consent" | "unfit_device" | "screened_out"} outcome
+ * @param {string | null} [qualificationToken]
+ * @returns {Promise<string | null>}
+ */
+async function wayBack(study, outcome, qualificationToken = null) {
+  const body = { outcome, panel: panelParameters(study), qualification_token: qualificationToken };
+  try {
+    return (await api.post(`${path(study)}/exit`, body)).redirect_url;
+  } catch {
+    return null; // the page ends in any case, and says what it can
+  }
+}
+
+/** What refuses a person who has a place at the panel, and the panel's outcome for it. */
+const TURNED_AWAY = /** @type {Record<string, "no_consent" | "screened_out">} */ ({
+  took_part_before: "no_consent",
+  study_full: "no_consent",
+  not_qualified: "screened_out",
+});
+
+/**
+ * @param {any} study
+ * @param {any} error
+ * @returns {Promise<null>}
+ */
+async function turnedAway(study, error) {
+  const outcome = TURNED_AWAY[error?.code];
+  const back = outcome ? await wayBack(study, outcome) : null;
+  showError(error, back);
+  return null;
+}
+
+/** @param {any} study */
+function isPreview(study) {
+  return study.preview !== null && new URLSearchParams(location.search).get(study.preview[0]) === study.preview[1];
+}
+
+/**
+ * The task as it will be, to look at before it is accepted at the panel.
+ * @param {any} study
+ */
+function showPreview(study) {
+  show("consent", study.title, [
+    el("p", { class: "preview" }, "This is a preview. Accept the task to begin; nothing is recorded until then."),
+    ...offer(study),
+    el("h2", {}, "How it works"),
+    ...instructions(study, false),
+  ]);
+}
+
 /**
  * @param {any} study
  * @param {import("./visit.js").Visit} visit
  */
 async function playToEnd(study, visit) {
   if (visit.state.stage === "block") await playBlocks(study, visit);
-  await showEnd(study, visit);
+  if (visit.done) await showEnd(study, visit);
 }
 
 /**
@@ -164,7 +248,9 @@ async function playBlocks(study, visit) {
   while (!visit.done) {
     const block = visit.next.block;
     if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
-    await playBlock(visit, study.flashes ? await fitDisplay(study) : null);
+    const display = study.flashes ? await fitDisplay(study) : null;
+    if (study.flashes && !display) return;
+    await playBlock(visit, display);
     if (!visit.done) {
       await ask(
         "break",
@@ -202,11 +288,24 @@ function pay({ pay: { base_usd_cents, bonus_usd_cents } }) {
  * @param {string} [before] title of the study that this qualification opens
  */
 async function consented(study, before) {
+  const answer = await ask("consent", study.title, offer(study, before), [
+    { label: "I agree and want to take part", value: "yes", primary: true },
+    { label: "No, thank you", value: "no" },
+  ]);
+  return answer === "yes";
+}
+
+/**
+ * What is asked, for how long and for what pay.
+ * @param {any} study
+ * @param {string} [before]
+ */
+function offer(study, before) {
   const intro = before
     ? [el("p", {}, `Before “${before}” there is a short test. You are paid for it whatever the result, and told how you did.`)]
     : paragraphs(study.consent.text);
   const pictures = `${study.images} pictures${study.blocks > 1 ? `, in ${study.blocks} parts with breaks` : ""}`;
-  const content = [
+  return [
     ...intro,
     facts([
       ["Time", duration(study.minutes)],
@@ -219,11 +318,6 @@ async function consented(study, before) {
       : []),
     ...(study.flashes ? [flashWarning()] : []),
   ];
-  const answer = await ask("consent", study.title, content, [
-    { label: "I agree and want to take part", value: "yes", primary: true },
-    { label: "No, thank you", value: "no" },
-  ]);
-  return answer === "yes";
 }
 
 function flashWarning() {
@@ -239,6 +333,7 @@ function flashWarning() {
 
 /**
  * The display, measured and found fit for flashes; tells kindly where it is not, and checks again when asked.
+ * Null where the person gives up, and the page has ended.
  * @param {any} study
  */
 async function fitDisplay(study) {
@@ -247,15 +342,23 @@ async function fitDisplay(study) {
     const display = await measureDisplay();
     const reasons = unfitness(display, screenAtHand(), study.refresh_hz);
     if (reasons.length === 0) return display;
-    await ask(
+    const back = await wayBack(study, "unfit_device");
+    const answer = await ask(
       "check",
       "This device cannot show the task",
       [
         ...reasons.map((reason) => el("p", {}, reason)),
         el("p", { class: "quiet" }, "This is no fault of yours. Nothing is lost."),
       ],
-      [{ label: "Check again", value: "again", primary: true }],
+      [
+        { label: "Check again", value: "again", primary: true },
+        ...(back ? [{ label: "I cannot take part", value: "leave" }] : []),
+      ],
     );
+    if (answer === "leave") {
+      sayGoodbye(back);
+      return null;
+    }
   }
 }
 
@@ -294,11 +397,17 @@ const PLAIN = /** @type {Record<string, [string, string]>} */ ({
   study_full: ["The study is full", "All places are taken for now. Thank you for coming."],
   already_started: ["You have started already", "Your session is open in another browser. Please go on there; your answers are stored."],
   already_finished: ["You have taken part already", "Each person takes part once. Thank you for your answers; they are stored."],
+  returned: ["Your place was given back", "At the panel, your place in this study was returned or ran out of time, so it has gone to someone else. Thank you for coming."],
+  took_part_before: ["Thank you for coming back", "You took part in another study of ours, and this one is for people who have not seen such pictures before. You have done nothing wrong."],
+  unknown_link: ["This link does not open the study", "Each link works for one person. Please use the one you were given, in full."],
   not_qualified: ["Thank you", "This study is for people who passed its test. You are paid for the test you took."],
 });
 
-/** @param {any} error */
-function showError(error) {
+/**
+ * @param {any} error
+ * @param {string | null} [back] to the panel
+ */
+function showError(error, back = null) {
   if (error instanceof Refused && error.code === "stale_lease") {
     showElsewhere();
     return;
@@ -312,7 +421,8 @@ function showError(error) {
   const quote = error?.id ? [el("p", { class: "quiet" }, `If you write to us, please quote ${error.id}.`)] : [];
   onTrialKeys(null);
   if (PLAIN[error?.code]) {
-    show("error", title, [el("p", {}, text), ...quote]);
+    const next = back ? [el("p", {}, "Please go back, so that your place is given to someone else.")] : [];
+    show("error", title, [el("p", {}, text), ...(TURNED_AWAY[error.code] === "no_consent" ? next : []), ...quote, ...goBack(back)]);
     return;
   }
   const again = [{ label: "Load the page again", value: "again", primary: true }];

@@ -29,7 +29,7 @@ def resume(world: World, name: str) -> None:
 @pass_world
 def call(world: World, name: str) -> None:
     """Start the study NAME: call those who wait for it, and let evaluators in."""
-    from backend.visits import utc_now
+    from backend.stamps import utc_now
     from backend.waiting import waiting_now
 
     waiting = waiting_now(world.store, world.store.study(name).name, utc_now().timestamp())
@@ -39,7 +39,7 @@ def call(world: World, name: str) -> None:
 
 def _set_paused(world: World, name: str, is_to_pause: bool) -> None:
     from backend.control import set_paused
-    from backend.visits import stamp, utc_now
+    from backend.stamps import stamp, utc_now
 
     study = world.store.study(name)
     has_changed = set_paused(world.store, study.name, is_to_pause, stamp(utc_now()))
@@ -61,7 +61,7 @@ def _set_paused(world: World, name: str, is_to_pause: bool) -> None:
 def retention(world: World, name: str | None, keep_days: float | None, yes: bool) -> None:
     """Delete panel parameters and facts about devices that were kept long enough; answers stay."""
     from backend.retention import apply, due, lines
-    from backend.visits import utc_now
+    from backend.stamps import utc_now
 
     studies = [world.store.study(name)] if name else world.store.studies()
     found = [due(world.store, study, utc_now(), keep_days) for study in studies]

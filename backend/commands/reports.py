@@ -63,7 +63,7 @@ def report(
     from backend.reading.metrics import read_metrics
     from backend.report.directory import write
     from backend.reporting import Asked, file_report, study_report
-    from backend.visits import utc_now
+    from backend.stamps import utc_now
 
     question = Question(read_metrics(metrics) if metrics else {}, margin=margin, threshold_at=threshold_at)
     asked = Asked(title, exposures, question, options)
@@ -85,7 +85,7 @@ def leaderboard(world: World, what: tuple[str, ...], out: Path, title: str, leve
     """Write one table over several studies or files of responses on one data set."""
     from backend.report.directory import write
     from backend.reporting import file_entry, leaderboard_of, study_entry
-    from backend.visits import utc_now
+    from backend.stamps import utc_now
 
     entries = [
         file_entry(Path(one), level)

@@ -1,6 +1,7 @@
 """Commands that run studies: `serve`, `status`, `simulate` and `demo`."""
 
 import json
+import os
 import shutil
 import sys
 from typing import Any
@@ -30,7 +31,8 @@ def _serve(world: World, host: str, port: int, opened: Any = None) -> None:
     from backend.withdrawal import finish
 
     finish(world.store)
-    app = create_app(world.store, world.data, world.data.keys())
+    watch = _watch(world)
+    app = create_app(world.store, world.data, world.data.keys(), watch=watch)
     server = make_server(app, host, port)
     base = f"http://{host}:{server.effective_port}"
     for study in world.store.studies():
@@ -40,7 +42,29 @@ def _serve(world: World, host: str, port: int, opened: Any = None) -> None:
     sys.stdout.flush()
     if opened is not None:
         opened(base)
-    run(server)
+    if watch is not None:
+        watch.start()
+    try:
+        run(server)
+    finally:
+        if watch is not None:
+            watch.stop()
+
+
+def _watch(world: World) -> Any:
+    """Return who keeps places at Prolific in agreement, where there is a token to ask it with."""
+    from backend.commands.recruit import make_watch
+    from backend.places import recruited
+
+    if os.environ.get("PROLIFIC_TOKEN") or os.environ.get("PROLIFIC_TOKEN_FILE"):
+        return make_watch(world.store)
+    for study in recruited(world.store, "prolific"):
+        click.echo(
+            f"note: {study.name} recruits at Prolific, and there is no PROLIFIC_TOKEN here; "
+            f"have `openhype recruit {study.name} --watch` run where there is",
+            err=True,
+        )
+    return None
 
 
 @click.command()
@@ -52,7 +76,7 @@ def _serve(world: World, host: str, port: int, opened: Any = None) -> None:
 def status(world: World, name: str | None, as_json: bool, is_watched: bool) -> None:
     """List the studies, or show how far the study NAME is."""
     from backend.progress import as_text, progress
-    from backend.visits import utc_now
+    from backend.stamps import utc_now
 
     studies = [world.store.study(name)] if name else world.store.studies()
     if not studies:
@@ -72,7 +96,7 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
 
     from backend.commands.live import follow
     from backend.live import Watch
-    from backend.visits import utc_now
+    from backend.stamps import utc_now
 
     def write(text: str) -> None:
         sys.stdout.write(text)

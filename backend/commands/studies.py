@@ -40,6 +40,11 @@ def _image_options(command: Any) -> Any:
                 help="A setting of the study (docs/settings.md).",
             ),
             click.option(
+                "--panel",
+                metavar="NAME|FILE.toml",
+                help="Where evaluators come from: a panel by name, or a file that describes one.",
+            ),
+            click.option(
                 "--equalise",
                 multiple=True,
                 metavar="STEP",
@@ -155,6 +160,10 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
     settings = dict(options["settings"])
     named = {"size_px": "size", "evaluators": "evaluators", "qualification": "qualification"}
     settings.update({key: options[name] for key, name in named.items() if options.get(name) is not None})
+    if options.get("panel"):
+        from backend.creation import read_panel
+
+        settings["panel"] = read_panel(options["panel"])
     return settings
 
 
@@ -164,8 +173,8 @@ def _picked(options: dict[str, Any]) -> dict[str, Any]:
 
 def _create(world: World, order: Any, place: str | None) -> None:
     from backend.creation import create
+    from backend.stamps import utc_now
     from backend.uploads import parse_place, upload_pictures
-    from backend.visits import utc_now
 
     target = None if place is None else parse_place(place)
 

@@ -85,8 +85,11 @@ class Panel(Interface):
     def change(self, study: str, action: Literal["publish", "pause", "start", "stop"]) -> None:
         """Publish, pause, go on with or stop a study; done already is no error."""
 
+    def is_closed(self, study: str) -> bool:
+        """Return whether the panel offers no place any more, not even one that is given back."""
+
     def set_places(self, study: str, places: int) -> None:
-        """Raise the number of places; it can only grow."""
+        """Raise the number of places; it can only grow. A study that was closed is open again."""
 
     def cost_usd_cents(self, study: str) -> int:
         """Return what the study costs as it stands, with fees."""

@@ -18,8 +18,9 @@ from backend.live import Watch
 from backend.records import Study
 from backend.researcher import entry, routes
 from backend.researcher.kept import Kept
+from backend.stamps import stamp
 from backend.stores import Store
-from backend.visits import Clock, stamp
+from backend.visits import Clock
 
 _HEADERS = {
     **headers.RESULTS,

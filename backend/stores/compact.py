@@ -19,7 +19,7 @@ _FACTS = 10
 _NUMBERS = _FACTS + 6
 _SAME = "-"
 """Stands for what follows from another column: frames achieved as planned, times told by the phases."""
-_STATES = ("active", "finished", "ended")
+_STATES = ("active", "finished", "ended", "returned")
 _TRUTHS = (REAL, FAKE)
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9, "lc": 0, "lp": 0, "pb": 0, "dict_size": 1 << 20}]
 

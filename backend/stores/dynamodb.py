@@ -32,7 +32,7 @@ from typing import Any
 
 from backend.errors import Conflict, NotFound, StoreFailed
 from backend.records import Response, Session, Stimulus, Study
-from backend.session import Cursor
+from backend.session import Cursor, total_trials
 from backend.stores import Entry, Stale, codec, compact, items, plans
 from backend.stores.books import Books
 from backend.stores.calls import Calls, Item, Refused, connect, key, parse_url
@@ -293,6 +293,8 @@ class DynamoStore:
             # Whether this write was stored by a try whose reply was lost, only what stands there tells.
             stored = self._calls.get(items.of_session(session_id), first) if refused.may_be_ours else None
             if stored is None or stored.get(str(entry)) != ours:
+                if cursor.state == "returned":
+                    self._see_returned(session_id)
                 raise Stale(f"session {session_id} is no longer at version {expected_version}") from None
         if cursor.state != "active":
             self._close(head.session, cursor, is_last_answer=response is not None)
@@ -330,10 +332,10 @@ class DynamoStore:
     def _close(self, session: Session, cursor: Cursor, is_last_answer: bool) -> None:
         """Pack a closed session for scoring; a failure loses nothing, and the next look makes up for it.
 
-        A closed session that is resumed is packed already.
+        A closed session that is resumed is packed already; one whose place is given back stands otherwise.
         """
         try:
-            if is_last_answer or not self._is_packed(session):
+            if is_last_answer or cursor.state == "returned" or not self._is_packed(session):
                 self._pack(session, cursor)
         except StoreFailed as error:
             log.warning("session %s is stored, but not packed yet: %s", session.id, error)
@@ -344,9 +346,21 @@ class DynamoStore:
         item = {**key(items.of_closed(session), session.id), **items.standing(cursor, pictures)}
         if len(packed) <= _LARGEST_BYTES:
             item["b"] = {"B": packed}
-        self._calls.put(item)
+        tally = Tally(self._calls, session.study)
+        was_finished = cursor.trial_index == total_trials(session)
+        if cursor.state == "returned" and was_finished:
+            tally.erase(session.id, session.model)  # counted already, or about to be
+        with suppress(Refused):  # given back meanwhile
+            self._calls.put(item, "attribute_not_exists(p) OR v <= :v", {":v": item["v"]})
         finished = session.model if cursor.state == "finished" else None
-        Tally(self._calls, session.study).close(session.id, finished, cursor.last_at)
+        tally.close(session.id, finished, cursor.last_at)
+
+    def _see_returned(self, session_id: str) -> None:
+        """Pack a session that was returned by a process which died before it had packed it."""
+        with suppress(NotFound):
+            head, cursor = self._heads.of(session_id), self.cursor(session_id)
+            if cursor.state == "returned":
+                self._close(head.session, cursor, is_last_answer=False)
 
     def _is_packed(self, session: Session) -> bool:
         return self._calls.get(items.of_closed(session), session.id) is not None

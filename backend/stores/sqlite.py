@@ -62,6 +62,7 @@ MIGRATIONS = (
 
 _BATCH = 256
 _BUSY_SECONDS = 30
+_PAGE_ROWS = 256
 
 
 class SqliteStore:
@@ -100,8 +101,9 @@ class SqliteStore:
         return [codec.load_study(record) for (record,) in rows]
 
     def stimuli(self, study: str) -> Iterator[Stimulus]:
-        sql = "SELECT name, truth, model, class, source FROM stimuli WHERE study = ? ORDER BY name"
-        for row in self._db().execute(sql, (study,)):
+        sql = """SELECT name, truth, model, class, source FROM stimuli
+                 WHERE study = ? AND name > ? ORDER BY name LIMIT ?"""
+        for row in self._paged(sql, study):
             yield Stimulus(*row)
 
     def claim(self, study: str, evaluator_key: str, session_id: str, instead_of: str | None = None) -> str:
@@ -141,9 +143,9 @@ class SqliteStore:
         )
 
     def sessions(self, study: str) -> Iterator[tuple[Session, Cursor]]:
-        sql = """SELECT s.record, c.record FROM sessions s JOIN cursors c ON c.session = s.id
-                 WHERE s.study = ? ORDER BY s.id"""
-        for session, cursor in self._db().execute(sql, (study,)):
+        sql = """SELECT s.id, s.record, c.record FROM sessions s JOIN cursors c ON c.session = s.id
+                 WHERE s.study = ? AND s.id > ? ORDER BY s.id LIMIT ?"""
+        for _, session, cursor in self._paged(sql, study):
             yield codec.load_session(session), codec.load_cursor(cursor)
 
     def answered(self, study: str) -> Iterator[tuple[Session, Cursor, list[Response]]]:
@@ -151,8 +153,9 @@ class SqliteStore:
             yield session, cursor, self.responses(session.id)
 
     def cursors(self, study: str) -> Iterator[tuple[str, Cursor]]:
-        sql = "SELECT session, record FROM cursors WHERE study = ? ORDER BY session"
-        for session_id, cursor in self._db().execute(sql, (study,)):
+        sql = """SELECT s.id, c.record FROM sessions s JOIN cursors c ON c.session = s.id
+                 WHERE s.study = ? AND s.id > ? ORDER BY s.id LIMIT ?"""
+        for session_id, cursor in self._paged(sql, study):
             yield session_id, codec.load_cursor(cursor)
 
     def taken(self, study: str, active_since: str) -> dict[str, int]:
@@ -220,8 +223,8 @@ class SqliteStore:
         return _entry(row) if row else None
 
     def entries(self, book: str) -> Iterator[Entry]:
-        sql = "SELECT key, version, data FROM entries WHERE book = ? ORDER BY key"
-        return map(_entry, self._db().execute(sql, (book,)))
+        sql = "SELECT key, version, data FROM entries WHERE book = ? AND key > ? ORDER BY key LIMIT ?"
+        return map(_entry, self._paged(sql, book))
 
     def write_entry(self, book: str, key: str, expected_version: int, data: Mapping[str, Any]) -> Entry:
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)
@@ -246,6 +249,17 @@ class SqliteStore:
             for reader in self._readers:
                 reader.close()
             self._readers.clear()
+
+    def _paged(self, sql: str, within: str) -> Iterator[tuple]:
+        """Yield rows in the order of their first column, a page at a time.
+
+        A read that stays open keeps its thread's connection at the moment at which it began: whoever
+        writes between two rows would not see it.
+        """
+        last = ""
+        while rows := self._db().execute(sql, (within, last, _PAGE_ROWS)).fetchall():
+            yield from rows
+            last = rows[-1][0]
 
     def _one(self, sql: str, key: str, what: str) -> str:
         row = self._db().execute(sql, (key,)).fetchone()

@@ -319,6 +319,9 @@ class Endless:
             session = dataclasses.replace(self.session, id=f"s{i:06}", evaluator=f"e{i:06}", blocks=blocks)
             yield session, Cursor(trial_index=100, state="finished"), self.responses(session)
 
+    def entries(self, _):
+        return iter(())
+
     def responses(self, session):
         (block,) = session.blocks
         rng = Random(session.id)

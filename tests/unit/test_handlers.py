@@ -311,6 +311,7 @@ class TestQualification:
             "reals_right": 1.0,
             "fakes_right": 0.0,
             "needed": 0.65,
+            "may_retake": False,
         }
         assert done["earned_usd_cents"] == 100
         assert (reply.status_code, reply.json["error"]["code"]) == (403, "not_qualified")

@@ -125,6 +125,18 @@ def test_waiting_is_owed_minute_by_minute_and_the_call_comes_with_the_end_of_the
     assert sign(room, token).json["is_called"] is True
 
 
+def test_pay_lists_who_waited_by_pseudonym_to_be_paid_by_hand(room, tmp_path):
+    token = come(room, qualified(room)).json["token"]
+    stay(room, token, 3)
+
+    listed = CliRunner().invoke(main, ["pay", "faces", "--panel", "link", "--data", str(tmp_path)])
+
+    ((_, wait),) = waiting.waits(room.store, "faces")
+    ((gate, _),) = room.store.sessions("gate")
+    line = f"{wait.evaluator} (qualified as {gate.evaluator}): waited 3 minutes: $0.30, to be paid by hand"
+    assert line in listed.output
+
+
 def test_only_who_passed_the_test_waits(room):
     gate = room.player("gate")
     gate.play(right=lambda truth: truth == "real")

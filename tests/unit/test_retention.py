@@ -5,12 +5,13 @@ import dataclasses
 import pytest
 from click.testing import CliRunner
 
-from backend import waiting, withdrawal
+from backend import owing, waiting, withdrawal
 from backend.cli import main
+from backend.paying_by_hand import mark_paid, write_list
 from backend.progress import progress
 from backend.results import study_rows
 from backend.retention import apply, due, lines
-from backend.visits import stamp
+from backend.stamps import stamp
 
 from . import studies
 
@@ -105,6 +106,27 @@ def test_what_is_left_of_a_withdrawal_loses_the_panels_reference_too(world, stud
 
     (entry,) = withdrawal.withdrawn(world.store, "faces")
     assert (entry.data["panel"], entry.data["base_usd_cents"]) == ({}, 0)
+    assert len(due(world.store, study, world.clock())) == 0
+
+
+def test_who_is_not_paid_yet_can_be_paid_all_the_same_and_is_forgotten_after(world, tmp_path):
+    study = world.add(studies.study(images=8, keep_days=30, base_usd_cents=100))
+    world.player(panel=PANEL).play()
+    world.clock.move(days=31)
+
+    apply(world.store, due(world.store, study, world.clock()))
+
+    ((_, account),) = owing.accounts(world.store, "faces").values()
+    assert (account.participant, account.submission) == ("person-77", "submission-1")
+    assert len(due(world.store, study, world.clock())) == 0
+    listed = tmp_path / "owed.csv"
+    write_list(world.store, study, listed)
+    assert mark_paid(world.store, study, listed, world.clock) == 1
+    world.clock.move(days=31)
+    assert len(due(world.store, study, world.clock())) == 1
+    apply(world.store, due(world.store, study, world.clock()))
+    ((_, account),) = owing.accounts(world.store, "faces").values()
+    assert (account.participant, account.submission, account.bonus) == ("", "", "confirmed")
     assert len(due(world.store, study, world.clock())) == 0
 
 

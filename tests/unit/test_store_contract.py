@@ -15,17 +15,18 @@ from backend.stores.dynamodb import create_table
 from tests.dynamodb import moto
 
 from . import studies
+from .memory import MemoryStore
 
 AT = "2026-01-01T00:00:01.000Z"
 ROUNDS = int(os.environ.get("OPENHYPE_RACES", "200"))
 """Rounds of a race; `OPENHYPE_RACES=1000` for many."""
 
 
-@pytest.fixture(params=["sqlite", "moto", "dynalite", "dynamodb_local"])
+@pytest.fixture(params=["sqlite", "memory", "moto", "dynalite", "dynamodb_local"])
 def url(request):
     """The URL of an empty store of each kind."""
-    if request.param == "sqlite":
-        yield "sqlite:///contract.db"
+    if request.param in ("sqlite", "memory"):
+        yield {"sqlite": "sqlite:///contract.db", "memory": "memory"}[request.param]
     elif request.param == "moto":
         with moto("contract") as made:
             yield made
@@ -39,8 +40,11 @@ def url(request):
 def opened(url, tmp_path):
     """Return a function that opens the same store, as another process would."""
     stores = []
+    in_memory = MemoryStore()
 
     def open_again():
+        if url == "memory":
+            return in_memory
         stores.append(open_store(url, tmp_path))
         return stores[-1]
 
@@ -52,7 +56,7 @@ def opened(url, tmp_path):
 @pytest.fixture
 def raced(store, url):
     """A store whose conditional writes are atomic under threads, which moto's are not."""
-    if "endpoint" not in url and not url.startswith("sqlite"):
+    if "endpoint" not in url and not url.startswith(("sqlite", "memory")):
         pytest.skip("moto does not keep conditions under threads")
     return store
 
@@ -204,6 +208,69 @@ def test_finished_and_living_sessions_take_up_places_and_silent_ones_do_not(stor
     taken = store.taken("faces", active_since="2026-01-01T08:00:00.000Z")
 
     assert taken == {"gan": 2}
+
+
+def returned(store, was):
+    """Store a session that came to the state `was`, and then had its place given back; return its cursor."""
+    session, opening = with_session(store)
+    count = sessions.total_trials(session) if was == "finished" else 1
+    for i in range(count):
+        state = was if i == count - 1 else "active"
+        after = dataclasses.replace(opening, version=i + 1, trial_index=i + 1, state=state)
+        store.append("s1", i, after, response(i))
+    after = sessions.give_back(after, AT)
+    store.move("s1", count, after)
+    return after
+
+
+@pytest.mark.parametrize("was", ["active", "ended", "finished"])
+def test_a_session_whose_place_was_given_back_takes_up_none_and_is_told_so(opened, was):
+    with_session(opened(), "s2", state="finished")
+
+    cursor = returned(opened(), was)
+
+    for store in (opened(), opened()):
+        assert store.taken("faces", "") == {"gan": 1}
+        assert store.finished("faces")[0] == 1
+        assert [c.state for _, c in store.sessions("faces")] == ["returned", "finished"]
+        assert next((c.state, len(r)) for _, c, r in store.answered("faces")) == (
+            "returned",
+            cursor.trial_index,
+        )
+        assert store.cursor("s1") == cursor
+
+
+@pytest.mark.parametrize("was", ["active", "ended", "finished"])
+def test_a_session_that_was_given_back_and_erased_is_taken_off_the_counts_once(opened, was):
+    with_session(opened(), "s2", state="finished")
+    returned(opened(), was)
+
+    opened().erase_session("s1")
+
+    assert opened().taken("faces", "") == {"gan": 1}
+    assert [session.id for session, _ in opened().sessions("faces")] == ["s2"]
+
+
+def test_what_is_written_between_the_rows_of_a_read_is_seen(store):
+    for name in ("s1", "s2"):
+        with_session(store, name)
+        store.write_entry("book", name, 0, {})
+
+    seen = []
+    for (session, cursor), entry in zip(store.sessions("faces"), store.entries("book"), strict=True):
+        store.move(session.id, cursor.version, dataclasses.replace(cursor, version=1, lease=2))
+        store.write_entry("book", entry.key, entry.version, {"n": 1})
+        seen.append((store.cursor(session.id).lease, store.entry("book", entry.key).data))
+
+    assert seen == [(2, {"n": 1})] * 2
+
+
+def test_many_sessions_and_entries_come_once_each(store):
+    names = [f"s{i:04}" for i in range(600)]
+    for name in names:
+        store.write_entry("book", name, 0, {})
+
+    assert [entry.key for entry in store.entries("book")] == names
 
 
 def test_another_process_sees_what_was_acknowledged(opened):

@@ -11,13 +11,14 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
+from backend.session import give_back, total_trials
 from backend.stores import Stale, open_store
 from backend.stores.calls import Calls, connect, parse_url
 from backend.stores.dynamodb import DynamoStore
 
 from . import studies
 from .conftest import World
-from .test_store_contract import race, response, with_session
+from .test_store_contract import AT, race, response, with_session
 
 CHROME = (
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
@@ -66,7 +67,8 @@ def play(table, tmp_path, method):
     meter.calls.clear()
     meter.units.clear()
 
-    requests = 2
+    requests = 3
+    world.http.post("/api/studies/faces/admission", json={"panel": PANEL})
     player = world.player(panel=PANEL)
     while player.done is None:
         player.begin(**DISPLAY)
@@ -83,7 +85,7 @@ def play(table, tmp_path, method):
     return meter, requests
 
 
-@pytest.mark.parametrize(("method", "most_units", "most_calls"), [("time", 470, 461), ("infinity", 108, 109)])
+@pytest.mark.parametrize(("method", "most_units", "most_calls"), [("time", 470, 469), ("infinity", 108, 117)])
 def test_a_session_costs_about_a_write_unit_an_answer(table, tmp_path, method, most_units, most_calls):
     meter, _ = play(table, tmp_path, method)
 
@@ -215,6 +217,25 @@ def test_a_session_that_could_not_be_packed_is_when_somebody_looks(table):
     assert taken == [{"gan": 1}, {"gan": 1}]
     assert before == list(other.answered("faces"))
     assert other._is_packed(other.session("s1"))
+
+
+def test_a_session_that_was_returned_and_could_not_be_packed_is_when_it_is_returned_again(table):
+    name, options = parse_url(table)
+    plain = DynamoStore.open(table)
+    session, cursor = with_session(plain)
+    trials = total_trials(session)
+    finished = dataclasses.replace(cursor, version=1, trial_index=trials, state="finished")
+    plain.append("s1", 0, finished, response(0))
+    broken = DynamoStore(Calls(Unpacking(connect(options)), name))
+    broken.move("s1", 1, give_back(finished, AT))
+    ((_, listed),) = plain.sessions("faces")
+    assert listed.state == "finished"
+
+    with pytest.raises(Stale, match="no longer at version 1"):
+        plain.move("s1", listed.version, give_back(listed, AT))
+
+    ((_, listed),) = plain.sessions("faces")
+    assert (listed.state, plain.taken("faces", ""), plain.finished("faces")) == ("returned", {}, (0, ""))
 
 
 class Unpacking:

@@ -9,9 +9,9 @@ from backend import headers
 from backend.creation import Order, create
 from backend.datadir import DataDir
 from backend.errors import InvalidInput, StoreFailed
+from backend.stamps import utc_now
 from backend.stores import open_store
 from backend.uploads import Place, parse_place, upload, upload_pictures
-from backend.visits import utc_now
 
 PLACE = Place("pictures", "public/")
 

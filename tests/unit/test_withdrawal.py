@@ -5,13 +5,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from backend import withdrawal
+from backend import owing, withdrawal
 from backend.errors import InvalidInput
 from backend.export import export
 from backend.handlers import create_app
 from backend.live import Watch
 from backend.progress import progress
 from backend.results import study_rows, study_scores, version
+from backend.session import give_back
 
 from . import studies
 
@@ -94,6 +95,45 @@ def test_the_place_is_free_for_somebody_else_and_not_for_the_same_person(world, 
     again = world.open(panel=PANEL)
     assert (again.status_code, again.json["error"]["code"]) == (409, "withdrawn")
     assert world.open(panel={"PROLIFIC_PID": "other"}).status_code == 201
+
+
+def owed(world):
+    """What the ledger says is owed, by the panel's id of the person."""
+    owing.enter_all(world.store, world.store.study("faces"))
+    found = owing.accounts(world.store, "faces").values()
+    return [(a.participant, a.why, a.base_usd_cents, a.bonus_usd_cents) for _, a in found]
+
+
+def test_what_was_earned_is_in_the_ledger_once_with_the_panels_id(world, done):
+    before = owed(world)
+
+    ask(world, done)
+    ask(world, done)
+
+    assert owed(world) == before == [("person-77", "finished", 100, 16)]
+
+
+def test_a_session_under_way_is_owed_in_part_by_the_ledger_too(world):
+    world.add(studies.study(images=8, base_usd_cents=100))
+    player = world.player(panel=PANEL)
+    player.begin()
+    for right in (True, True, False):
+        player.answer(right)
+
+    ask(world, player)
+
+    assert owed(world) == [("person-77", "withdrawn", 38, 4)]
+
+
+def test_a_session_whose_place_was_given_back_is_owed_nothing(world, done):
+    session_id = done.state["session"]
+    cursor = world.store.cursor(session_id)
+    world.store.move(session_id, cursor.version, give_back(cursor, AT))
+
+    ask(world, done)
+
+    assert owed(world) == []
+    assert progress(world.store, world.store.study("faces"))["owed_usd_cents"] == 0
 
 
 def test_withdrawing_twice_says_the_same(world, done):
@@ -190,7 +230,7 @@ class Dying:
         self._left -= 1
 
 
-@pytest.mark.parametrize("at", range(9))
+@pytest.mark.parametrize("at", range(11))
 def test_killed_at_any_point_all_or_nothing_is_lost_and_it_is_finished_later(world, done, at):
     study, session_id = world.store.study("faces"), done.state["session"]
     tag = version(world.store, study)
@@ -207,7 +247,7 @@ def test_killed_at_any_point_all_or_nothing_is_lost_and_it_is_finished_later(wor
     assert owed == 116
     assert counted == (8 if entry is None else 0)
     assert (version(world.store, study) == tag) == (entry is None)
-    assert was_killed == (at < 8)  # four writes, before and after each
+    assert was_killed == (at < 10)  # five writes, before and after each
 
     withdrawal.finish(world.store)
     assert len(world.store.responses(session_id)) == (8 if entry is None else 0)

@@ -1,0 +1,23 @@
+"""Commands that bring evaluators: `links`."""
+
+import click
+
+from backend.commands.world import World, pass_world, store_options
+
+
+@click.command()
+@click.argument("name")
+@click.option("--count", type=click.IntRange(1, 100_000), required=True, metavar="N", help="How many links.")
+@click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="Where evaluators reach it.")
+@store_options
+@pass_world
+def links(world: World, name: str, count: int, url: str) -> None:
+    """Print private links to the study NAME, one a person; the store keeps their hashes only."""
+    from backend.admission import issue_links
+    from backend.panels.record import PRIVATE_LINK
+
+    study = world.store.study(name)
+    for token in issue_links(world.store, world.data.keys().hashing, study.name, count):
+        click.echo(f"{url.rstrip('/')}/s/{study.name}?{PRIVATE_LINK}={token}")
+    if not study.protocol.panel.private_links:
+        click.echo("note: the open link works as well; `--panel private` makes a study without one", err=True)

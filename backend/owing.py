@@ -1,0 +1,232 @@
+"""What a study owes, as books in the store: accounts, payments, and the purse that keeps the budget.
+
+An entry is replaced by one conditional write, so that several may be at it at once (`ledger.py` has the
+rules, `paying.py` pays).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from backend.errors import Conflict, NotFound
+from backend.ledger import (
+    Account,
+    Payment,
+    Purse,
+    account_of,
+    load_account,
+    load_payment,
+    partial_account_of,
+    report,
+)
+from backend.records import Session, Study
+from backend.session import Cursor
+from backend.stores import Stale, Store
+
+TRIES = 100
+"""How often a write is tried again that another one came before."""
+
+
+def ledger_of(study: str) -> str:
+    """Return the name of a study's book of accounts."""
+    return f"ledger/{study}"
+
+
+def payments_of(study: str) -> str:
+    return f"payments/{study}"
+
+
+PURSES = "purses"
+
+
+def panel_names(study: Study) -> tuple[str, str]:
+    """Return the parameters of the link that name the person and the submission at the panel."""
+    return study.protocol.panel.evaluator, study.protocol.panel.submission
+
+
+def recruited(store: Store, study: str, panel: str = "prolific") -> Mapping[str, Any] | None:
+    """Return what was written down when people were recruited from a panel; None where nobody was."""
+    entry = store.entry(f"recruitment {study}", panel)
+    return entry.data if entry else None
+
+
+def purse(store: Store, study: str) -> tuple[int, Purse]:
+    """Return a study's purse and the version it stands at."""
+    entry = store.entry(PURSES, study)
+    return (entry.version, Purse(**entry.data)) if entry else (0, Purse())
+
+
+def in_force(store: Store, study: str, purse: Purse) -> Purse:
+    """Return the purse with the budget that holds: of those set for pay and for recruiting, the lower."""
+    terms = recruited(store, study) or {}
+    budgets = [b for b in (purse.budget_usd_cents, terms.get("budget_usd_cents")) if b is not None]
+    return replace(purse, budget_usd_cents=min(budgets, default=None))
+
+
+def set_budget(
+    store: Store, study: str, budget_usd_cents: int | None = None, fee_percent: str | None = None
+) -> Purse:
+    """Set what a study may cost in all, fees included; what is None stays as it is."""
+    for _ in range(TRIES):
+        version, now = purse(store, study)
+        after = now
+        if budget_usd_cents is not None:
+            after = replace(after, budget_usd_cents=budget_usd_cents)
+        if fee_percent is not None:
+            after = replace(after, fee_percent=fee_percent)
+        try:
+            store.write_entry(PURSES, study, version, after.data())
+            return after
+        except Stale:
+            continue
+    raise busy()
+
+
+def accounts(store: Store, study: str) -> dict[str, tuple[int, Account]]:
+    """Return a study's accounts as they stand, with their versions, by key."""
+    return {entry.key: (entry.version, load_account(entry.data)) for entry in store.entries(ledger_of(study))}
+
+
+def payments(store: Store, study: str) -> Iterator[tuple[int, Payment]]:
+    """Yield a study's payments as they stand, with their versions."""
+    for entry in store.entries(payments_of(study)):
+        yield entry.version, load_payment(entry.data)
+
+
+def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account:
+    """Write down what is owed to an evaluator whose session broke off through no fault of theirs.
+
+    Also for one who was done too late for the panel. Raises Conflict where pay is under way already.
+    """
+    found = [pair for pair in store.sessions(study.name) if pair[0].evaluator == evaluator]
+    if not found:
+        raise NotFound(f"study {study.name} has no session of an evaluator {evaluator!r}")
+    session, cursor = found[0]
+    account = partial_account_of(study.protocol, session, cursor, fault, cursor.last_at, panel_names(study))
+
+    def rule(now: Account | None) -> Account:
+        if now is not None and (now.rewards or now.payments or now.confirmed_at):
+            raise Conflict(f"the pay of {evaluator} is under way already")
+        return account
+
+    return change(store, study.name, _key_of(store, study.name, account), rule)
+
+
+def enter(store: Store, study: Study, session: Session, cursor: Cursor, why: str = "") -> Account | None:
+    """Write down what a session is owed, once; whatever is there already stays as it is.
+
+    Call it before a session is erased, for then nothing else tells what was owed.
+
+    Args:
+        why: an active session broke off for; without it only a closed one is owed anything.
+    """
+    about = (study.protocol, session, cursor)
+    account = account_of(*about, cursor.last_at, panel_names(study))
+    if account is None and cursor.state == "active" and why:
+        account = partial_account_of(*about, why, cursor.last_at, panel_names(study))
+    if account is None:
+        return None
+    return _enter(store, study.name, _key_of(store, study.name, account), account)
+
+
+def enter_all(store: Store, study: Study) -> None:
+    """Write down what every closed session of a study is owed."""
+    for account in newly_owed(store, study):
+        _enter(store, study.name, account.key, account)
+
+
+def newly_owed(store: Store, study: Study) -> Iterator[Account]:
+    """Yield what is owed to closed sessions that have no account yet."""
+    known = {key: account for key, (_, account) in accounts(store, study.name).items()}
+    seen = {key for key, account in known.items() if not account.is_partial}
+    # A session may have lost the panel's parameters since, and then would seem to be another one.
+    entered = {account.session for account in known.values() if not account.is_partial or account.is_paid}
+    for session, cursor in store.sessions(study.name):
+        account = account_of(study.protocol, session, cursor, cursor.last_at, panel_names(study))
+        if account is not None and account.key not in seen and account.session not in entered:
+            seen.add(account.key)
+            yield account
+
+
+def forget(store: Store, study: str, before: str) -> int:
+    """Empty the panel's ids in what was all paid before a time (UTC, ISO 8601); return how many accounts."""
+
+    def rule(now: Account) -> Account | None:
+        return now.moved(submission="", participant="") if _is_forgettable(now, before) else None
+
+    old = set(forgettable(store, study, before))
+    for version, payment in list(payments(store, study)):
+        if payment.is_filed and any(line.account in old and line.submission for line in payment.lines):
+            lines = tuple(
+                replace(line, submission="") if line.account in old else line for line in payment.lines
+            )
+            store.write_entry(payments_of(study), payment.id, version, replace(payment, lines=lines).data())
+    for key in old:
+        change(store, study, key, rule)
+    return len(old)
+
+
+def forgettable(store: Store, study: str, before: str) -> dict[str, Account]:
+    """Return the accounts that `forget` would empty, by their keys."""
+    found = accounts(store, study).items()
+    return {key: account for key, (_, account) in found if _is_forgettable(account, before)}
+
+
+def _is_forgettable(account: Account, before: str) -> bool:
+    has_ids = bool(account.submission or account.participant)
+    return has_ids and account.is_paid and account.confirmed_at < before
+
+
+def change(
+    store: Store, study: str, key: str, rule: Callable[[Account | None], Account | None]
+) -> Account | None:
+    """Replace an account by what `rule` makes of it, None leaving it as it is; return how it stands then."""
+    for _ in range(TRIES):
+        entry = store.entry(ledger_of(study), key)
+        now = load_account(entry.data) if entry else None
+        after = rule(now)
+        if after is None:
+            return now
+        try:
+            store.write_entry(ledger_of(study), key, entry.version if entry else 0, after.data())
+            return after
+        except Stale:
+            continue
+    raise busy()
+
+
+def _key_of(store: Store, study: str, account: Account) -> str:
+    """Return the key under which a session is known; it may have lost the panel's parameters since."""
+    known = accounts(store, study).items()
+    return next((key for key, (_, other) in known if other.session == account.session), account.key)
+
+
+def _enter(store: Store, study: str, key: str, account: Account) -> Account:
+    """Write a new account down; one that is there stays, unless it was for part of what is now whole."""
+
+    def rule(now: Account | None) -> Account | None:
+        if now is None:
+            return account
+        has_grown = now.is_partial and now.base_usd_cents < account.base_usd_cents
+        return account if has_grown and not now.payments and not now.confirmed_at else None
+
+    return change(store, study, key, rule)
+
+
+def plain_accounts(store: Store, study: Study) -> dict[str, Account]:
+    """Return a study's accounts by key, with those that are not written down yet."""
+    fresh = {account.key: account for account in newly_owed(store, study)}
+    return fresh | {key: account for key, (_, account) in accounts(store, study.name).items()}
+
+
+def standing(
+    store: Store, study: Study, known: Mapping[str, Account], statuses: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return how a study's pay stands, as plain data."""
+    limits = in_force(store, study.name, purse(store, study.name)[1])
+    made = {payment.id: payment for _, payment in payments(store, study.name)}
+    return {"study": study.name, **report(known, made, limits, statuses)}
+
+
+def busy() -> Conflict:
+    return Conflict("several payers are at work at once; try again", code="busy")

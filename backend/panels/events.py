@@ -1,0 +1,46 @@
+"""Events that Prolific sends by itself: who sent them, and of which place they tell.
+
+An event is believed in nothing but that a place may have changed, which is then read at the panel. So it
+does no harm that events come twice, late, or in another order, and one that is refused costs only the
+time until the next reading.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+from backend.errors import InvalidInput, NotAllowed
+
+_ID = "X-Event-ID"
+_TIMESTAMP = "X-Prolific-Request-Timestamp"
+_SIGNATURE = "X-Prolific-Request-Signature"
+_OLDEST_S, _NEWEST_S = 2 * 3600, 300
+"""How old an event may be: deliveries are tried again for long. A clock may be ahead by less."""
+_MAX_ID = 128
+
+
+def read_event(secret: str, headers: Mapping[str, str], body: bytes, now: datetime) -> tuple[str, str | None]:
+    """Return (id of the event, id of the submission that it tells of or None).
+
+    Raises:
+        NotAllowed: it is not signed with `secret`, or too old.
+        InvalidInput: it is signed, and of another form.
+    """
+    timestamp = headers.get(_TIMESTAMP, "")
+    expected = base64.b64encode(hmac.new(secret.encode(), timestamp.encode() + body, hashlib.sha256).digest())
+    if not hmac.compare_digest(expected, headers.get(_SIGNATURE, "").encode()):
+        raise NotAllowed("the event's signature does not fit", code="wrong_signature")
+    if not timestamp.isdecimal() or not -_NEWEST_S <= now.timestamp() - int(timestamp) <= _OLDEST_S:
+        raise NotAllowed("the event's time is too far from now", code="wrong_time")
+    event = headers.get(_ID, "")
+    if not event or len(event) > _MAX_ID:
+        raise InvalidInput(f"the header {_ID} must name the event")
+    try:
+        data = json.loads(body)
+        kind, resource = str(data["event_type"]), str(data["resource_id"])
+    except (ValueError, KeyError, TypeError):
+        raise InvalidInput("an event must be a JSON object with event_type and resource_id") from None
+    return event, resource if kind == "submission.status.change" else None

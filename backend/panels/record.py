@@ -1,0 +1,238 @@
+"""A panel as the task page meets it: what its link carries, and the way back at the end.
+
+A record is data, so that a new panel is a file and not a program. It is stored with the study that uses
+it. Parameters are those of the link's query. A template holds `{NAME}` for the parameter NAME and
+`{code}` for the completion code.
+"""
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+from urllib.parse import quote
+
+from backend.errors import InvalidInput
+
+OUTCOMES = ("done", "no_consent", "unfit_device", "screened_out")
+"""What a completion code can say."""
+PRIVATE_LINK = "link"
+"""The query parameter of a private link."""
+_ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_HOLE = re.compile(r"\{([^{}]*)\}")
+
+
+@dataclass(frozen=True)
+class PanelRecord:
+    """One panel. Everything but the name may be left out."""
+
+    name: str
+    evaluator: str = ""
+    """The parameter that names the person, the same in each study of the panel."""
+    submission: str = ""
+    """The parameter that names the person's place in the panel's study."""
+    keeps: tuple[str, ...] = ()
+    """Other parameters that are kept with the session."""
+    redirect: str = ""
+    """Template of the address to go back to with a code."""
+    back: str = ""
+    """Address to go back to where the server itself has told the panel that the person is done."""
+    codes: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Codes that the panel was told, by outcome; without one for `done`, each session has its own."""
+    told_codes: bool = False
+    """The panel knows only codes that it was told: without one, nobody is sent back."""
+    preview: str = ""
+    """`NAME=VALUE`, the sign of a visit that only looks: the task is described, nothing is recorded."""
+    form_origin: str = ""
+    """The parameter that says where to post a form on completion; it must be one of `form_origins`."""
+    form_path: str = ""
+    form_fields: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Templates of the form's fields."""
+    form_origins: tuple[str, ...] = ()
+    frame_origins: tuple[str, ...] = ()
+    """Sites that may show the page in a frame."""
+    private_links: bool = False
+    """Only links that `openhype links` printed open the study, once each."""
+
+    def __post_init__(self):
+        names = [self.evaluator, self.submission, self.form_origin, *self.keeps]
+        for name in filter(None, names):
+            if not _NAME.fullmatch(name):
+                raise InvalidInput(f"panel {self.name}: a parameter must be a plain word, not {name!r}")
+        for origin in (*self.form_origins, *self.frame_origins):
+            if not _ORIGIN.fullmatch(origin):
+                raise InvalidInput(
+                    f"panel {self.name}: an origin must be of the form https://panel.example, not {origin!r}"
+                )
+        for template in filter(None, (self.redirect, self.back)):
+            if not re.match(_ORIGIN.pattern + "([/?#]|$)", template, re.IGNORECASE):
+                raise InvalidInput(
+                    f"panel {self.name}: an address to go back to must start as https://panel.example/, "
+                    f"not {template!r}"
+                )
+        unknown = sorted(set(self.codes) - set(OUTCOMES))
+        if unknown:
+            raise InvalidInput(
+                f"panel {self.name}: a code must be for one of {', '.join(OUTCOMES)}, not {unknown[0]!r}"
+            )
+        if self.preview and not all(self.preview.partition("=")):
+            raise InvalidInput(
+                f"panel {self.name}: preview must be of the form NAME=VALUE, not {self.preview!r}"
+            )
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the query parameters that are kept with a session."""
+        return _distinct((self.evaluator, self.submission, *self.keeps, self.form_origin))
+
+    @property
+    def parameters_read(self) -> tuple[str, ...]:
+        """Names of all query parameters that mean something."""
+        return _distinct((*self.parameters, self.preview.partition("=")[0], PRIVATE_LINK))
+
+    def is_preview(self, parameters: Mapping[str, str]) -> bool:
+        """Return whether a visit only looks."""
+        name, _, value = self.preview.partition("=")
+        return bool(name) and parameters.get(name) == value
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a panel was told when its study was made there."""
+
+    codes: Mapping[str, str] = field(default_factory=dict, hash=False)
+    by_server: bool = False
+    """The server itself tells the panel who is done, so that nobody needs the code for it."""
+
+
+NOTHING_TOLD = Told()
+LINK = PanelRecord("link")
+PRIVATE = PanelRecord("private", private_links=True)
+PROLIFIC = PanelRecord(
+    "prolific",
+    evaluator="PROLIFIC_PID",
+    submission="SESSION_ID",
+    keeps=("STUDY_ID",),
+    redirect="https://app.prolific.com/submissions/complete?cc={code}",
+    back="https://app.prolific.com/submissions",
+    told_codes=True,
+)
+CONNECT = PanelRecord(
+    "connect", evaluator="participantId", submission="assignmentId", keeps=("projectId",), told_codes=True
+)
+SONA = PanelRecord("sona", evaluator="sona_id")
+MTURK = PanelRecord(
+    "mturk",
+    evaluator="workerId",
+    submission="assignmentId",
+    keeps=("hitId",),
+    preview="assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE",
+    form_origin="turkSubmitTo",
+    form_path="/mturk/externalSubmit",
+    form_fields={"assignmentId": "{assignmentId}", "completion_code": "{code}"},
+)
+BUILT_IN = {record.name: record for record in (LINK, PRIVATE, PROLIFIC, CONNECT, SONA, MTURK)}
+
+
+def named(name: str) -> PanelRecord:
+    """Return the built-in record called `name`.
+
+    Raises:
+        InvalidInput: there is none.
+    """
+    if name not in BUILT_IN:
+        raise InvalidInput(
+            f"panel must be one of {', '.join(BUILT_IN)}, or a file with a record (--panel FILE.toml), "
+            f"not {name!r}"
+        )
+    return BUILT_IN[name]
+
+
+def from_json(data: Mapping[str, Any], source: str = "a panel's record") -> PanelRecord:
+    """Return the record that plain data describes; `like` names a built-in one to start from.
+
+    Raises:
+        InvalidInput: names the entry that is unknown, missing or of a wrong type.
+    """
+    values = dict(data)
+    base = named(str(values.pop("like"))) if "like" in values else None
+    known = {f.name: f for f in fields(PanelRecord)}
+    unknown = sorted(set(values) - set(known))
+    if unknown:
+        raise InvalidInput(f"{source} has an unknown entry {unknown[0]!r}; it may have {', '.join(known)}")
+    if base is None and "name" not in values:
+        raise InvalidInput(f"{source} lacks the entry 'name'")
+    typed = {name: _typed(known[name], value, source) for name, value in values.items()}
+    return dataclasses.replace(base, **typed) if base else PanelRecord(**typed)
+
+
+def code_for(record: PanelRecord, parameters: Mapping[str, str], outcome: str, told: Told) -> str | None:
+    """Return the code of an outcome that the panel knows, for a person who came from it."""
+    if record.evaluator and not parameters.get(record.evaluator):
+        return None
+    return {**record.codes, **told.codes}.get(outcome)
+
+
+def way_back(
+    record: PanelRecord, parameters: Mapping[str, str], outcome: str, told: Told, own_code: str = ""
+) -> dict[str, Any]:
+    """Return how a person goes back to the panel: `redirect_url`, or a `form` to post, or neither.
+
+    Neither where the person did not come from the panel, where the panel knows no code for this
+    outcome, or where the link lacked a parameter that the address needs.
+
+    Args:
+        own_code: that of the session, for a panel that was told none.
+    """
+    nowhere = {"redirect_url": None, "form": None}
+    if record.evaluator and record.told_codes and not parameters.get(record.evaluator):
+        return nowhere
+    code = code_for(record, parameters, outcome, told)
+    if outcome != "done":
+        # An address without a code would credit the person with the whole task.
+        known = code is not None and "{code}" in record.redirect
+        values = {**parameters, "code": code or ""}
+        return {**nowhere, "redirect_url": _filled(record.redirect, values, escaped=True) if known else None}
+    if told.by_server:
+        return {**nowhere, "redirect_url": record.back or None}
+    values = {**parameters, "code": code or ("" if record.told_codes else own_code)}
+    if record.form_path:
+        return {**nowhere, "form": _form(record, values)}
+    return {**nowhere, "redirect_url": _filled(record.redirect, values, escaped=True)}
+
+
+def _form(record: PanelRecord, values: Mapping[str, str]) -> dict[str, Any] | None:
+    origin = values.get(record.form_origin, "").rstrip("/")
+    filled = {name: _filled(template, values) for name, template in record.form_fields.items()}
+    if origin not in record.form_origins or None in filled.values():
+        return None
+    return {"action": origin + record.form_path, "fields": filled}
+
+
+def _filled(template: str, values: Mapping[str, str], escaped: bool = False) -> str | None:
+    """Return a template with its holes filled; None where it is empty or a value is missing."""
+    if not template or any(not values.get(name) for name in _HOLE.findall(template)):
+        return None
+    return _HOLE.sub(lambda hole: quote(values[hole[1]], safe="") if escaped else values[hole[1]], template)
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, names)))
+
+
+def _typed(entry: dataclasses.Field, value: Any, source: str) -> Any:
+    if entry.type is bool and isinstance(value, bool):
+        return value
+    if entry.type is str and isinstance(value, str):
+        return value
+    is_texts = isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value)
+    if entry.type == tuple[str, ...] and is_texts:
+        return tuple(value)
+    is_table = isinstance(value, Mapping) and all(isinstance(part, str) for part in value.values())
+    if entry.type == Mapping[str, str] and is_table:
+        return dict(value)
+    expected = {bool: "true or false", str: "a text", tuple[str, ...]: "a list of texts"}
+    raise InvalidInput(
+        f"{source}: {entry.name} must be {expected.get(entry.type, 'a table of texts')}, not {value!r}"
+    )

@@ -1,0 +1,127 @@
+"""Pay without a panel's API: a list of what is owed goes out, and the list of what was paid comes back.
+
+An account is listed until it is marked as paid; the list may be written as often as it is wanted.
+"""
+
+import csv
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from backend.errors import Conflict, InvalidInput
+from backend.ledger import PARTS, Account, report
+from backend.owing import change, enter_all, in_force, plain_accounts, purse, recruited
+from backend.records import Study
+from backend.stores import Store
+
+COLUMNS = ("evaluator", "completion_code", "base_usd_cents", "bonus_usd_cents", "usd_cents")
+
+
+def owed(store: Store, study: Study) -> list[Account]:
+    """Return the accounts to be paid by hand, those owed longest first, as far as the budget goes.
+
+    Raises:
+        Conflict: the study's evaluators come from a panel that pays them itself.
+    """
+    if recruited(store, study.name) is not None:
+        raise Conflict(f"study {study.name} has its evaluators from prolific, which pays them; pay there")
+    known = plain_accounts(store, study)
+    limits = replace(in_force(store, study.name, purse(store, study.name)[1]), fee_percent="0")
+    left, found = limits.budget_usd_cents, []
+    if left is not None:
+        left -= limits.committed_usd_cents(known.values())
+    for account in sorted(filter(_is_owed, known.values()), key=lambda one: (one.owed_at, one.key)):
+        if left is not None:
+            left -= _total(account)
+            if left < 0:
+                break
+        found.append(account)
+    return found
+
+
+def plan(store: Store, study: Study) -> dict[str, Any]:
+    """Return how pay stands as plain data; what is paid by hand has no fee."""
+    known = plain_accounts(store, study)
+    limits = replace(in_force(store, study.name, purse(store, study.name)[1]), fee_percent="0")
+    standing = report(known, {}, limits, {})
+    listed = owed(store, study)
+    keys = {account.evaluator for account in listed}
+    for row in standing["evaluators"]:
+        row["pays"] = [part for part in PARTS if row["evaluator"] in keys and row[part] == "owed"]
+    total = sum(map(_total, listed))
+    beyond = sum(map(_is_owed, known.values())) - len(listed)
+    return {
+        "study": study.name,
+        **standing,
+        "to_pay_usd_cents": total,
+        "total_usd_cents": total,
+        "hindrances": [f"the budget does not suffice for {beyond} more"] if beyond else [],
+    }
+
+
+def write_list(store: Store, study: Study, path: Path) -> None:
+    """Write what is owed as CSV, a row a session."""
+    listed = owed(store, study)
+    enter_all(store, study)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for account in listed:
+            amounts = (account.base_usd_cents, account.bonus_usd_cents, _total(account))
+            writer.writerow((account.evaluator, account.code, *amounts))
+
+
+def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], datetime]) -> int:
+    """Take the rows of a list as paid; return how many are so for the first time.
+
+    Raises:
+        InvalidInput: a row is of nobody, or of another amount than is owed; nothing is marked then.
+    """
+    enter_all(store, study)
+    known = plain_accounts(store, study)
+    rows = _rows(path, {account.evaluator: (key, account) for key, account in known.items()})
+    marked = 0
+    for key in rows:
+        was_marked = False
+
+        def rule(now: Account) -> Account | None:
+            nonlocal was_marked
+            was_marked = _is_owed(now)
+            paid = {part: "confirmed" for part in PARTS if getattr(now, part) == "owed"}
+            return now.moved(**paid, confirmed_at=clock().isoformat()) if was_marked else None
+
+        change(store, study.name, key, rule)
+        marked += was_marked
+    return marked
+
+
+def _rows(path: Path, by_name: Mapping[str, tuple[str, Account]]) -> list[str]:
+    """Return the keys of the accounts that a file names."""
+    found = []
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        for number, row in enumerate(reader, start=2):
+            key, account = by_name.get(row.get("evaluator") or "", ("", None))
+            if account is None:
+                raise InvalidInput(
+                    f"{path.name} line {number}: no evaluator {row.get('evaluator')!r} is owed"
+                )
+            if row.get("usd_cents") != str(account.base_usd_cents + account.bonus_usd_cents):
+                raise InvalidInput(
+                    f"{path.name} line {number}: {account.evaluator} is owed "
+                    f"{account.base_usd_cents + account.bonus_usd_cents} cents, not {row.get('usd_cents')!r}"
+                )
+            found.append(key)
+    return found
+
+
+def _is_owed(account: Account) -> bool:
+    """Return whether something is owed and nothing is under way at a panel."""
+    states = {getattr(account, part) for part in PARTS}
+    return "owed" in states and "intended" not in states and "confirmed" not in states
+
+
+def _total(account: Account) -> int:
+    return account.base_usd_cents + account.bonus_usd_cents

@@ -1,0 +1,13 @@
+"""Times as they are stored."""
+
+from datetime import UTC, datetime
+
+
+def utc_now() -> datetime:
+    """Return the time now, in UTC."""
+    return datetime.now(UTC)
+
+
+def stamp(at: datetime) -> str:
+    """Return a time as it is stored: UTC, ISO 8601, milliseconds; later times sort later."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
