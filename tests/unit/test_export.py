@@ -310,9 +310,6 @@ class Endless:
         stimuli = studies.pool(study, each=200)
         self.pool, self.session = sampling.pool_of(stimuli), studies.session(study, stimuli)
 
-    def entries(self, _):
-        return iter(())
-
     def answered(self, _):
         for i in range(self.count):
             blocks, _ = sampling.draw_session(self.study, self.pool, "gan", Random(i))
