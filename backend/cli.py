@@ -1,33 +1,46 @@
-"""The command line: parses, calls, prints. Heavy modules are imported by the command that needs them.
+"""The command line: parses, calls, prints. A command's module is imported when the command is called.
 
 Exit status 0 done, 1 the work failed (one line on stderr says why), 2 wrong usage.
 """
 
 import sys
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import click
 
 from backend import __version__
-from backend.commands import (
-    deployment,
-    moves,
-    panels,
-    pay,
-    people,
-    plans,
-    recruit,
-    reports,
-    scores,
-    service,
-    studies,
-)
 from backend.commands.world import World
 from backend.errors import OpenhypeError
 
+_COMMANDS = {
+    "studies": ("create", "qualification", "masks", "upload"),
+    "service": ("demo", "serve", "status", "simulate"),
+    "panels": ("links",),
+    "recruit": ("recruit",),
+    "pay": ("pay",),
+    "scores": ("score", "export", "settling"),
+    "plans": ("plan",),
+    "reports": ("report", "leaderboard"),
+    "people": ("pause", "resume", "call", "retention"),
+    "deployment": ("deploy", "site"),
+    "moves": ("copy", "costs"),
+}
+"""By module of `backend.commands`."""
+HOMES: Mapping[str, str] = {name: module for module, names in _COMMANDS.items() for name in names}
+
 
 class _Group(click.Group):
-    """Turns our own errors into one line on stderr and status 1."""
+    """Finds commands by name, and turns our own errors into one line on stderr and status 1."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(HOMES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in HOMES:
+            return None
+        return getattr(import_module(f"backend.commands.{HOMES[cmd_name]}"), cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -47,17 +60,3 @@ class _Group(click.Group):
 def main(ctx: click.Context) -> None:
     """How real do generated images look to people? Human eye perceptual evaluation (HYPE)."""
     ctx.obj = World()
-
-
-for _command in (
-    studies.create, studies.qualification, studies.masks, studies.upload,
-    service.demo, service.serve, service.status, service.simulate,
-    panels.links, recruit.recruit, pay.pay,
-    scores.score, scores.export, scores.settling,
-    deployment.deploy, deployment.site,
-    moves.copy, moves.costs,
-    plans.plan,
-    reports.report, reports.leaderboard,
-    people.pause, people.resume, people.call, people.retention,
-):  # fmt: skip
-    main.add_command(_command)

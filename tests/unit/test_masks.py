@@ -155,6 +155,6 @@ def test_a_missing_folder_of_masks_is_named(tmp_path):
 
 
 def test_the_command_offers_the_kinds_that_there_are():
-    (kind,) = [option for option in main.commands["masks"].params if option.name == "kind"]
+    (kind,) = [option for option in main.get_command(None, "masks").params if option.name == "kind"]
 
     assert tuple(kind.type.choices) == MADE_MASKS
