@@ -32,7 +32,7 @@ from backend.watching import Watch
 _CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 _SESSIONS_CACHED = 4096
 _TRIES = 20
-_TRIES_FOR_ROOM = 5
+_TRIES_FOR_ROOM = 12
 
 Clock = Callable[[], datetime]
 
