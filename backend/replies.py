@@ -170,6 +170,7 @@ def _done(study: Study, session: Session, cursor: Cursor, told: Told) -> dict[st
         "complete": cursor.state == "finished",
         "completion_code": known or own_code,
         **way_back(record, session.panel, "done", told, own_code),
+        "reported": told.by_server and bool(session.panel.get(record.evaluator)),
         "earned_usd_cents": sessions.earned_usd_cents(study.protocol, cursor),
         "right": cursor.reals_right + cursor.fakes_right + cursor.voided_right,
         "answered": cursor.trial_index + cursor.voided_answers,

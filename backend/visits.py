@@ -31,6 +31,7 @@ from backend.watching import Watch
 _CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 _SESSIONS_CACHED = 4096
 _TRIES = 20
+_TRIES_FOR_ROOM = 12
 
 Clock = Callable[[], datetime]
 
@@ -121,13 +122,21 @@ class Visits:
         qualification = self._qualification_of(study)
         if qualification and not self._has_passed(qualification, key, opening["qualification_token"]):
             return {"stage": "qualification", "qualification": replies.public_study(qualification, None)}
-        try:
-            return self._opened(study, key, opening)
-        except Conflict as error:
-            has_place = bool(opening["panel"].get(study.protocol.panel.submission))
-            if error.code != "study_full" or not (has_place and self._watch and self._watch.make_room(study)):
-                raise
+        for _ in range(_TRIES_FOR_ROOM):
+            try:
+                return self._opened(study, key, opening)
+            except Conflict as error:
+                if error.code != "study_full" or not self._makes_room(study, opening["panel"]):
+                    raise
         return self._opened(study, key, opening)
+
+    def _makes_room(self, study: Study, panel: Mapping[str, str]) -> bool:
+        """Return whether places were read for a visitor who holds one, so that it is worth another try.
+
+        The room that was found may be gone again, to another such visitor: it is tried a few times.
+        """
+        holds_place = bool(panel.get(study.protocol.panel.submission))
+        return holds_place and self._watch is not None and self._watch.make_room(study)
 
     def _opened(self, study: Study, key: str | None, opening: Mapping[str, Any]) -> dict[str, Any]:
         secret = self._dice.randbytes(32).hex()

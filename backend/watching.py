@@ -19,7 +19,7 @@ from backend.records import Session, Study
 from backend.stamps import stamp, utc_now
 from backend.stores import Stale, Store
 
-_PATIENCE_S = 8
+_PATIENCE_S = 15
 """How long a newcomer waits for places to be read, before the study is called full."""
 log = logging.getLogger("openhype")
 

@@ -103,7 +103,9 @@ function ending({ done, state }, rows = [], isPrimary = true) {
       ["Right answers", `${done.right} of ${done.answered}`],
       ["You earned", dollars(done.earned_usd_cents)],
     ]),
-    el("p", {}, "Your answers are stored. Your completion code:"),
+    el("p", {}, done.reported
+      ? "Your answers are stored, and we tell the panel that you are done: you need no code there. If you write to us, please quote:"
+      : "Your answers are stored. Your completion code:"),
     code,
     el("div", { class: "actions" }, button, ...back),
     told,

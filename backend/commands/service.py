@@ -31,7 +31,7 @@ def _serve(world: World, host: str, port: int, opened: Any = None) -> None:
     from backend.withdrawal import finish
 
     finish(world.store)
-    watch = _watch(world)
+    watch = _places_watch(world)
     app = create_app(world.store, world.data, world.data.keys(), watch=watch)
     server = make_server(app, host, port)
     base = f"http://{host}:{server.effective_port}"
@@ -51,7 +51,7 @@ def _serve(world: World, host: str, port: int, opened: Any = None) -> None:
             watch.stop()
 
 
-def _watch(world: World) -> Any:
+def _places_watch(world: World) -> Any:
     """Return who keeps places at Prolific in agreement, where there is a token to ask it with."""
     from backend.commands.recruit import make_watch
     from backend.places import recruited

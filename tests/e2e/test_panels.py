@@ -93,6 +93,7 @@ def test_from_the_panels_link_to_its_page_of_completion(guest, at_prolific):
     guest.until_status("AWAITING REVIEW")
     session, cursor, _ = at_prolific.stored("faces")
     assert address == SUBMIT
+    assert "you need no code" in shown
     assert guest.place.entered_code == recruited["codes"]["done_by_server"]
     assert session.panel == {
         "PROLIFIC_PID": guest.place.participant, "SESSION_ID": guest.place.id, "STUDY_ID": guest.place.study,
