@@ -409,7 +409,7 @@ const PLAIN = /** @type {Record<string, [string, string]>} */ ({
   returned: ["Your place was given back", "At the panel, your place in this study was returned or ran out of time, so it has gone to someone else. Thank you for coming."],
   took_part_before: ["Thank you for coming back", "You took part in another study of ours, and this one is for people who have not seen such pictures before. You have done nothing wrong."],
   unknown_link: ["This link does not open the study", "Each link works for one person. Please use the one you were given, in full."],
-  unsigned: ["Please come in from the panel again", "Your link has run out, or is not whole. Open the study anew at the panel; your place there is kept. You have done nothing wrong."],
+  unsigned: ["Please come in from the panel again", "Your link has run out, or is not whole. Please open the study anew at the panel; nothing is lost, and you have done nothing wrong."],
   not_qualified: ["Thank you", "This study is for people who passed its test. You are paid for the test you took."],
 });
 

@@ -80,7 +80,7 @@ async function stay(study, begun) {
 
 const PLAIN = /** @type {Record<string, [string, string]>} */ ({
   unknown_study: ["There is no such study", "Please check the link you were given."],
-  unsigned: ["Please come in from the panel again", "Your link has run out, or is not whole. Open the study anew at the panel; your place there is kept. You have done nothing wrong."],
+  unsigned: ["Please come in from the panel again", "Your link has run out, or is not whole. Please open the study anew at the panel; nothing is lost, and you have done nothing wrong."],
   no_retainer: ["Nobody waits here", "This study takes a break, and pays nobody for waiting. Please come back later."],
   not_qualified: ["The test comes first", "Only who passed the test of this study can wait for it. If you passed it in another browser, please open this page there."],
   wrong_token: ["You wait in another tab", "You can close this one. What you earned is yours."],

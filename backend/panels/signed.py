@@ -83,7 +83,7 @@ class Signatures:
                 issuer=signature.issuer or None,
                 options={**options, "verify_aud": bool(signature.audience)},
             )
-        except (jwt.PyJWTError, ValueError, RecursionError):
+        except (jwt.PyJWTError, ValueError, RecursionError):  # PyJWT 2.8 lets the last two through
             raise _unsigned("the panel's signature does not hold") from None
         if not self._is_in_time(claims):
             raise _unsigned("the panel's signature has run out")
