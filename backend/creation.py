@@ -21,6 +21,7 @@ from backend import sampling
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, NotFound
 from backend.panels.record import PanelRecord
+from backend.panels.signed import check_installed
 from backend.records import Study
 from backend.stamps import stamp
 from backend.stores import Store
@@ -87,6 +88,7 @@ def read_panel(text: str, here: Path = Path()) -> PanelRecord:
 
     Raises:
         InvalidInput: no such panel or file, or an entry that is not as expected.
+        NotInstalled: the panel signs its links, and there is nothing to verify signatures with.
     """
     if not text.endswith(".toml"):
         return panels.named(text)
@@ -95,7 +97,10 @@ def read_panel(text: str, here: Path = Path()) -> PanelRecord:
         data = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path} could not be read as TOML: {error}") from None
-    return panels.from_json(data, str(path))
+    record = panels.from_json(data, str(path))
+    if record.signature:
+        check_installed()
+    return record
 
 
 def create(

@@ -34,6 +34,12 @@ class NotInstalled(OpenhypeError):
     code = "not_installed"
 
 
+class Unavailable(OpenhypeError):
+    """Another service that is needed for the answer could not be asked; it is worth trying again."""
+
+    code = "unavailable"
+
+
 class NotFound(OpenhypeError):
     """No such study, session or file."""
 

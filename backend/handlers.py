@@ -24,6 +24,7 @@ from backend.errors import (
     NotInstalled,
     OpenhypeError,
     StoreFailed,
+    Unavailable,
 )
 from backend.researcher import dashboard, entry, routes
 from backend.stamps import utc_now
@@ -41,6 +42,7 @@ _STATUS = {
     Conflict: 409,
     NotInstalled: 501,
     StoreFailed: 503,
+    Unavailable: 503,
 }
 _ASSET = re.compile(r"[a-z0-9][a-z0-9._-]*\.(js|css|html|svg)")
 _PICTURE = re.compile(r"[0-9a-f]{32}\.(png|jpg)")
@@ -105,7 +107,7 @@ def _add_evaluator_routes(app: Flask, visits: Visits) -> None:
 
     @app.post("/api/studies/<study>/admission")
     def admit(study: str) -> dict:
-        return visits.admit(study, wire.parse_panel(_body()))
+        return visits.admit(study, *wire.parse_admission(_body()))
 
     @app.post("/api/studies/<study>/exit")
     def give_up(study: str) -> dict:

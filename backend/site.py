@@ -101,7 +101,7 @@ def _described(study: Study, pictures: Sequence[Stimulus]) -> dict[str, Any]:
     public = replies.public_study(study, None)
     public["consent"]["text"] = _NOTICE
     public["pay"] = {"base_usd_cents": 0, "bonus_usd_cents": 0}
-    public |= {"panel_parameters": [], "preview": None}
+    public |= {"panel_parameters": [], "signature_parameter": None, "preview": None}
     return {
         "study": public,
         "protocol": replies.protocol_of(protocol),

@@ -72,21 +72,29 @@ class Visits:
         told = replies.public_study(study, self._qualification_of(study))
         return {**told, "paused": control.is_paused(self._store, name)}
 
-    def admit(self, study_name: str, panel: Mapping[str, str]) -> dict[str, Any]:
+    def admit(
+        self, study_name: str, panel: Mapping[str, str], signature: str | None = None
+    ) -> dict[str, Any]:
         """Say that a person may take part, before consent is asked for; nothing is recorded.
 
         Raises:
-            NotAllowed: `took_part_before`, `unknown_link`.
+            NotAllowed: `took_part_before`, `unknown_link`, `unsigned`.
             Conflict: `already_started`, `already_finished`, `returned`.
+            Unavailable: the panel's keys could not be fetched.
         """
         study = self.study(study_name)
         is_preview = study.protocol.panel.is_preview(panel)
         if not is_preview:
-            self._admission.check(study, self._admission.key(study, panel))
+            self._admission.check(study, self._key(study, panel, signature))
         return {"admitted": not is_preview}
 
     def leave(
-        self, study_name: str, outcome: str, panel: Mapping[str, str], qualification_token: str | None
+        self,
+        study_name: str,
+        outcome: str,
+        panel: Mapping[str, str],
+        qualification_token: str | None,
+        signature: str | None = None,
     ) -> dict[str, Any]:
         """Return the way back to the panel for a person who takes no part: `redirect_url`, or null.
 
@@ -97,7 +105,7 @@ class Visits:
             raise InvalidInput(f"outcome must be one of {reasons}, not {outcome!r}")
         study = self.study(study_name)
         if outcome == "screened_out":
-            self._check_screened_out(study, panel, qualification_token)
+            self._check_screened_out(study, panel, qualification_token, signature)
         record = study.protocol.panel
         back = way_back(record, kept(record, panel), outcome, told(self._store, study))
         return {"redirect_url": back["redirect_url"]}
@@ -108,7 +116,8 @@ class Visits:
         Raises:
             Conflict: `study_paused`, `study_full`, `already_started`, `already_finished`, `returned`,
                 `withdrawn`.
-            NotAllowed: `not_qualified`, `took_part_before`, `unknown_link`, `preview`.
+            NotAllowed: `not_qualified`, `took_part_before`, `unknown_link`, `preview`, `unsigned`.
+            Unavailable: the panel's keys could not be fetched.
         """
         study = self.study(study_name)
         if control.is_paused(self._store, study_name):
@@ -117,7 +126,7 @@ class Visits:
             raise InvalidInput(
                 f"consent_version must be {study.protocol.consent_version!r}, the version now in force"
             )
-        key = self._admission.key(study, opening["panel"])
+        key = self._key(study, opening["panel"], opening.get("signature"), opening["qualification_token"])
         self._admission.check(study, key)
         qualification = self._qualification_of(study)
         if qualification and not self._has_passed(qualification, key, opening["qualification_token"]):
@@ -158,16 +167,20 @@ class Visits:
         }
 
     def wait(
-        self, study_name: str, panel: Mapping[str, str], qualification_token: str | None
+        self,
+        study_name: str,
+        panel: Mapping[str, str],
+        qualification_token: str | None,
+        signature: str | None = None,
     ) -> dict[str, Any]:
         """Begin to wait, paid, until the study is let go on.
 
         Raises:
             Conflict: `no_retainer`; as `open` where the person has taken part already.
-            NotAllowed: `not_qualified`; only who passed the study's qualification can wait.
+            NotAllowed: `not_qualified`; only who passed the study's qualification can wait; `unsigned`.
         """
         study = self.study(study_name)
-        key = self._admission.key(study, panel)
+        key = self._key(study, panel, signature, qualification_token)
         self._admission.check(study, key)
         qualification = self._qualification_of(study)
         if qualification is None or not self._has_passed(qualification, key, qualification_token):
@@ -378,11 +391,38 @@ class Visits:
         """Return what the panel was told, where the session's end has use for it."""
         return NOTHING_TOLD if cursor.state == "active" else told(self._store, study)
 
-    def _check_screened_out(self, study: Study, panel: Mapping[str, str], token: str | None) -> None:
+    def _key(
+        self,
+        study: Study,
+        panel: Mapping[str, str],
+        signature: str | None,
+        qualification_token: str | None = None,
+    ) -> str | None:
+        """Return the hash by which a person is known, once the panel has vouched for who it is.
+
+        A signature may run out while the test is taken. Where the test asked for the same one, its
+        session stands for it.
+        """
+        key = self._admission.key(study, panel)
+        if not self._has_signed_test(study, key, qualification_token):
+            self._admission.check_signature(study, panel, signature)
+        return key
+
+    def _has_signed_test(self, study: Study, key: str | None, token: str | None) -> bool:
+        qualification = self._qualification_of(study)
+        if key is None or qualification is None:
+            return False
+        session = self._session_of_token(qualification, token)
+        is_same = qualification.protocol.panel.signature == study.protocol.panel.signature
+        return session is not None and session.evaluator_key == key and is_same
+
+    def _check_screened_out(
+        self, study: Study, panel: Mapping[str, str], token: str | None, signature: str | None
+    ) -> None:
         qualification = self._qualification_of(study)
         try:
             if qualification:
-                self._has_passed(qualification, self._admission.key(study, panel), token)
+                self._has_passed(qualification, self._key(study, panel, signature, token), token)
         except NotAllowed as error:
             if error.code == "not_qualified":
                 return

@@ -15,6 +15,7 @@ from backend.session import Posted
 
 MAX_BODY_BYTES = 64 * 1024
 _MAX_TEXT = 300
+_MAX_SIGNATURE = 4096
 _MAX_ENTRIES = 40
 _DIGITS_OF_MS = 3
 _INTERACTIONS = ("focus", "blur", "fullscreenenter", "fullscreenexit")
@@ -37,18 +38,27 @@ def parse_object(body: bytes) -> dict[str, Any]:
 
 
 def parse_opening(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `consent_version`, `panel`, `device` and `qualification_token` of an opening visit."""
+    """Return what an opening visit sends.
+
+    That is `consent_version`, `panel`, `device`, `qualification_token` and `signature`.
+    """
     return {
         "consent_version": _text(data, "consent_version"),
         "panel": parse_panel(data),
         "device": _flat(data, "device"),
         "qualification_token": _maybe_token(data),
+        "signature": _maybe_signature(data),
     }
 
 
-def parse_leaving(data: Mapping[str, Any]) -> tuple[str, dict[str, str], str | None]:
-    """Return (outcome, parameters of the link, qualification token) of a visit that ends early."""
-    return _text(data, "outcome"), parse_panel(data), _maybe_token(data)
+def parse_admission(data: Mapping[str, Any]) -> tuple[dict[str, str], str | None]:
+    """Return (parameters of the link, the panel's signature of them) of a visit that begins."""
+    return parse_panel(data), _maybe_signature(data)
+
+
+def parse_leaving(data: Mapping[str, Any]) -> tuple[str, dict[str, str], str | None, str | None]:
+    """Return (outcome, parameters of the link, qualification token, signature) of a visit that ends early."""
+    return _text(data, "outcome"), parse_panel(data), _maybe_token(data), _maybe_signature(data)
 
 
 def parse_panel(data: Mapping[str, Any]) -> dict[str, str]:
@@ -60,10 +70,10 @@ def parse_panel(data: Mapping[str, Any]) -> dict[str, str]:
     return panel
 
 
-def parse_wait(data: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
-    """Return (panel, qualification_token) of somebody who begins to wait."""
+def parse_wait(data: Mapping[str, Any]) -> tuple[dict[str, Any], str | None, str | None]:
+    """Return (panel, qualification_token, signature) of somebody who begins to wait."""
     opening = parse_opening({**data, "consent_version": "", "device": {}})
-    return opening["panel"], opening["qualification_token"]
+    return opening["panel"], opening["qualification_token"], opening["signature"]
 
 
 def parse_sign(data: Mapping[str, Any]) -> tuple[bool, bool]:
@@ -132,6 +142,14 @@ def _maybe_token(data: Mapping[str, Any]) -> str | None:
     if token is not None and not isinstance(token, str):
         raise InvalidInput(f"qualification_token must be a text or null, not {_named(token)}")
     return token
+
+
+def _maybe_signature(data: Mapping[str, Any]) -> str | None:
+    """Return the panel's signature; a message about it does not quote it, for it lets somebody in."""
+    signature = data.get("signature")
+    if signature is not None and (not isinstance(signature, str) or len(signature) > _MAX_SIGNATURE):
+        raise InvalidInput(f"signature must be a text of at most {_MAX_SIGNATURE} characters, or null")
+    return signature
 
 
 def _whole(data: Mapping[str, Any], name: str) -> int:

@@ -89,7 +89,7 @@ async function resumed(name) {
 async function entered(study) {
   if (study.paused) throw new Refused("study_paused", "", "");
   try {
-    await api.post(`${path(study)}/admission`, { panel: panelParameters(study) });
+    await api.post(`${path(study)}/admission`, { panel: panelParameters(study), signature: signature(study) });
   } catch (error) {
     return turnedAway(study, error);
   }
@@ -156,6 +156,7 @@ function open(study, qualificationToken) {
       language: navigator.language,
     },
     qualification_token: qualificationToken,
+    signature: signature(study),
   });
 }
 
@@ -174,6 +175,14 @@ function panelParameters(study) {
 }
 
 /**
+ * What the panel's link vouches with; null where the study asks for nothing of the kind.
+ * @param {any} study
+ */
+function signature(study) {
+  return study.signature_parameter ? new URLSearchParams(location.search).get(study.signature_parameter) : null;
+}
+
+/**
  * The panel's address for those who take no part; null where it has none.
  * @param {any} study
  * @param {"no_consent" | "unfit_device" | "screened_out"} outcome
@@ -181,7 +190,7 @@ function panelParameters(study) {
  * @returns {Promise<string | null>}
  */
 async function wayBack(study, outcome, qualificationToken = null) {
-  const body = { outcome, panel: panelParameters(study), qualification_token: qualificationToken };
+  const body = { outcome, panel: panelParameters(study), qualification_token: qualificationToken, signature: signature(study) };
   try {
     return (await api.post(`${path(study)}/exit`, body)).redirect_url;
   } catch {
@@ -400,6 +409,7 @@ const PLAIN = /** @type {Record<string, [string, string]>} */ ({
   returned: ["Your place was given back", "At the panel, your place in this study was returned or ran out of time, so it has gone to someone else. Thank you for coming."],
   took_part_before: ["Thank you for coming back", "You took part in another study of ours, and this one is for people who have not seen such pictures before. You have done nothing wrong."],
   unknown_link: ["This link does not open the study", "Each link works for one person. Please use the one you were given, in full."],
+  unsigned: ["Please come in from the panel again", "Your link has run out, or is not whole. Please open the study anew at the panel; nothing is lost, and you have done nothing wrong."],
   not_qualified: ["Thank you", "This study is for people who passed its test. You are paid for the test you took."],
 });
 

@@ -36,6 +36,7 @@ async function wait() {
   const names = study.panel_parameters.filter((/** @type {string} */ name) => query.get(name));
   const begun = await api.post(`${PATH}/waits`, {
     panel: Object.fromEntries(names.map((/** @type {string} */ name) => [name, query.get(name)])),
+    signature: study.signature_parameter ? query.get(study.signature_parameter) : null,
     qualification_token: study.qualification ? readToken(study.qualification.study) : null,
   });
   await stay(study, begun);
@@ -79,6 +80,7 @@ async function stay(study, begun) {
 
 const PLAIN = /** @type {Record<string, [string, string]>} */ ({
   unknown_study: ["There is no such study", "Please check the link you were given."],
+  unsigned: ["Please come in from the panel again", "Your link has run out, or is not whole. Please open the study anew at the panel; nothing is lost, and you have done nothing wrong."],
   no_retainer: ["Nobody waits here", "This study takes a break, and pays nobody for waiting. Please come back later."],
   not_qualified: ["The test comes first", "Only who passed the test of this study can wait for it. If you passed it in another browser, please open this page there."],
   wrong_token: ["You wait in another tab", "You can close this one. What you earned is yours."],

@@ -6,6 +6,7 @@ it. Parameters are those of the link's query. A template holds `{NAME}` for the 
 """
 
 import dataclasses
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -21,6 +22,32 @@ PRIVATE_LINK = "link"
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _HOLE = re.compile(r"\{([^{}]*)\}")
+_KEYS = re.compile(r"https://[^\s/]+(/\S*)?|http://(127\.0\.0\.1|localhost)(:[0-9]{1,5})?(/\S*)?")
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A token in the link (JWT) by which the panel vouches for the person; it is never stored."""
+
+    parameter: str
+    """The parameter that carries it."""
+    keys: str
+    """Where the panel publishes its keys (JWKS), over HTTPS; or the set itself, as JSON."""
+    claims: Mapping[str, str] = field(hash=False)
+    """The claim that each parameter must equal; dots lead into objects, as `panel.person`."""
+    issuer: str = ""
+    audience: str = ""
+
+    def __post_init__(self):
+        if not _NAME.fullmatch(self.parameter):
+            raise InvalidInput(f"signature.parameter must be a plain word, not {self.parameter!r}")
+        if not _KEYS.fullmatch(self.keys) and not _is_key_set(self.keys):
+            raise InvalidInput(
+                f"signature.keys must be an address as https://panel.example/jwks.json, or a set of keys "
+                f"as JSON, not {self.keys!r}"
+            )
+        if not self.claims or not all(self.claims.values()):
+            raise InvalidInput("signature.claims must name the claim that each parameter must equal")
 
 
 @dataclass(frozen=True)
@@ -54,6 +81,8 @@ class PanelRecord:
     """Sites that may show the page in a frame."""
     private_links: bool = False
     """Only links that `openhype links` printed open the study, once each."""
+    signature: Signature | None = None
+    """How the panel vouches for the person; None where it is believed without."""
 
     def __post_init__(self):
         names = [self.evaluator, self.submission, self.form_origin, *self.keeps]
@@ -79,6 +108,22 @@ class PanelRecord:
         if self.preview and not all(self.preview.partition("=")):
             raise InvalidInput(
                 f"panel {self.name}: preview must be of the form NAME=VALUE, not {self.preview!r}"
+            )
+        if self.signature:
+            self._check_signature(self.signature)
+
+    def _check_signature(self, signature: Signature) -> None:
+        if signature.parameter in self.parameters_read:
+            raise InvalidInput(
+                f"panel {self.name}: signature.parameter must be a parameter of its own, "
+                f"not {signature.parameter!r}, which is kept"
+            )
+        unknown = sorted(set(signature.claims) - set(self.parameters))
+        if unknown or self.evaluator not in signature.claims:
+            raise InvalidInput(
+                f"panel {self.name}: signature.claims must tell of the parameter that names the person "
+                f"({self.evaluator or 'evaluator is not set'}), and of kept ones only, "
+                f"not of {', '.join(sorted(signature.claims))}"
             )
 
     @property
@@ -221,7 +266,30 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, names)))
 
 
+def _is_key_set(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text)["keys"], list)
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def _signature(value: Any, source: str) -> Signature | None:
+    if value is None:
+        return None
+    known = {f.name: f for f in fields(Signature)}
+    if not isinstance(value, Mapping) or set(value) - set(known):
+        raise InvalidInput(f"{source}: signature must be a table of {', '.join(known)}, not {value!r}")
+    missing = [name for name in ("parameter", "keys", "claims") if name not in value]
+    if missing:
+        raise InvalidInput(f"{source}: signature lacks the entry {missing[0]!r}")
+    return Signature(
+        **{name: _typed(known[name], part, f"{source}: signature") for name, part in value.items()}
+    )
+
+
 def _typed(entry: dataclasses.Field, value: Any, source: str) -> Any:
+    if entry.name == "signature":
+        return _signature(value, source)
     if entry.type is bool and isinstance(value, bool):
         return value
     if entry.type is str and isinstance(value, str):

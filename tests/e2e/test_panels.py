@@ -3,11 +3,14 @@
 import json
 import threading
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from fractions import Fraction
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs
 
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from backend import recruiting
 from backend.handlers import create_app
@@ -295,6 +298,28 @@ def test_a_preview_shows_the_task_and_records_nothing(page, site):
     assert "How it works" in page.inner_text("main")
     assert page.query_selector("main button") is None
     assert list(site.store.sessions("faces")) == []
+
+
+def test_the_page_hands_over_the_panels_signature_and_tells_kindly_where_it_is_none(page, site):
+    key = ec.generate_private_key(ec.SECP256R1())
+    published = jwt.algorithms.ECAlgorithm.to_jwk(key.public_key(), as_dict=True) | {"kid": "k"}
+    claims = {"exp": datetime.now(UTC).timestamp() + 300, "person": "p1"}
+    proof = jwt.encode(claims, key, "ES256", headers={"kid": "k"})
+    signature = {
+        "parameter": "proof",
+        "keys": json.dumps({"keys": [published]}),
+        "claims": {"PROLIFIC_PID": "person"},
+    }
+    site.create("faces", images=2, panel=records.from_json({"like": "prolific", "signature": signature}))
+
+    page.goto(f"{site.url}/s/faces?PROLIFIC_PID=p2&proof={proof}")
+    page.wait_for_selector("text=Please come in from the panel again")
+    page.goto(f"{site.url}/s/faces?PROLIFIC_PID=p1&proof={proof}")
+    page.click("text=I agree")
+    page.wait_for_selector("body[data-screen=instructions]")
+
+    ((session, _),) = site.store.sessions("faces")
+    assert session.panel == {"PROLIFIC_PID": "p1"}
 
 
 def test_no_other_site_may_frame_a_page_or_take_its_form(page, site):
