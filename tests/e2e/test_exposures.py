@@ -50,7 +50,7 @@ def play(player, site, name="glimpse", before_flashes=lambda: None):
         while player.wait("question", "done") == "question":
             player.answer("f")
             told.append(page.evaluate("window.openhype.lastTrial"))
-    # What a stall swallowed before the picture was drawn, nobody saw: the page shows it again, and tells once.
+    # What a stall swallowed before its picture, nobody saw: the page shows it again, and tells once.
     seen = {n: phases for n, phases in trace.sequences().items() if any(p.phase == PICTURE for p in phases)}
     return told, seen
 
