@@ -5,15 +5,20 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, is_file, pass_world, progress_bar, store_options
+from backend.commands.world import (
+    LEVEL,
+    World,
+    finding_options,
+    is_file,
+    pass_world,
+    progress_bar,
+    store_options,
+)
 
 _OUT = click.option(
     "-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
     help="Directory to write into; made if missing.",
 )  # fmt: skip
-_LEVEL = click.option(
-    "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True
-)
 _TITLE = click.option("--title", default="", help="Of the page.")
 
 
@@ -21,30 +26,7 @@ _TITLE = click.option("--title", default="", help="Of the page.")
 @click.argument("what", metavar="NAME|FILE")
 @_OUT
 @_TITLE
-@click.option(
-    "--metrics",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="CSV of automatic metrics: model, then a column a metric.",
-)
-@click.option(
-    "--margin",
-    type=click.FloatRange(0, 50, min_open=True, max_open=True),
-    default=5.0,
-    show_default=True,
-    help="Points of percent around 50% that count as indistinguishable.",
-)
-@click.option(
-    "--threshold-at",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-    default=0.75,
-    show_default=True,
-    help="Accuracy at which the psychometric function has its threshold.",
-)
-@_LEVEL
-@click.option("--iterations", type=click.IntRange(1), help="Monte Carlo bootstrap instead of the exact one.")
-@click.option("--seed", type=int, help="Seed of the Monte Carlo bootstrap.")
-@click.option("--exposures", type=click.Choice(["nominal", "shown"]), default="nominal")
+@finding_options()
 @store_options
 @pass_world
 def report(
@@ -78,7 +60,7 @@ def report(
 @click.argument("what", metavar="NAME|FILE...", nargs=-1, required=True)
 @_OUT
 @_TITLE
-@_LEVEL
+@LEVEL
 @store_options
 @pass_world
 def leaderboard(world: World, what: tuple[str, ...], out: Path, title: str, level: float) -> None:

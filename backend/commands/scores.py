@@ -6,43 +6,15 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, answers_named, pass_world, store_options
+from backend.commands.world import World, answers_named, finding_options, pass_world, store_options
 
 
 @click.command()
 @click.argument("what", metavar="NAME|FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
 @click.option("--full", is_flag=True, help="With all that stands beside the scores: the key `findings`.")
-@click.option(
-    "--metrics",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="CSV",
-    help="Automatic metrics to correlate: model, then one column a metric. Implies --full.",
-)
-@click.option(
-    "--margin",
-    type=click.FloatRange(0, 50, min_open=True, max_open=True),
-    default=5.0,
-    show_default=True,
-    help="Points of percent around 50% that count as indistinguishable (--full).",
-)
-@click.option(
-    "--threshold-at",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-    default=0.75,
-    show_default=True,
-    help="Accuracy at which the psychometric function has its threshold (--full).",
-)
-@click.option("--iterations", type=click.IntRange(1), help="Monte Carlo bootstrap instead of the exact one.")
-@click.option("--seed", type=int, help="Seed of the Monte Carlo bootstrap.")
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95)
+@finding_options("--full")
 @click.option("--evaluators-drawn", type=click.IntRange(1), metavar="N", help="Evaluators a resample draws.")
-@click.option(
-    "--exposures",
-    type=click.Choice(["nominal", "shown"]),
-    default="nominal",
-    help="HYPE-time: as the staircase asked for, or as the display showed them.",
-)
 @store_options
 @pass_world
 def score(

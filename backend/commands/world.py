@@ -1,6 +1,6 @@
 """What every command shares: the store and the data directory, NAME=VALUE options, progress bars."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,3 +115,54 @@ def progress_bar(items: Iterable, total: int | None = None, label: str = "") -> 
     from tqdm import tqdm
 
     return tqdm(items, total=total, desc=label, disable=None, leave=False)
+
+
+LEVEL = click.option(
+    "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True
+)
+"""Of the intervals."""
+
+
+def finding_options(only_with: str = "") -> Callable[[Any], Any]:
+    """Give a command the options of `findings.findings`; some may tell only with another option."""
+    where, implied = (f" ({only_with})", f" Implies {only_with}.") if only_with else ("", "")
+    options = [
+        click.option(
+            "--metrics",
+            type=click.Path(dir_okay=False, path_type=Path),
+            metavar="CSV",
+            help=f"Automatic metrics to correlate: model, then one column a metric.{implied}",
+        ),
+        click.option(
+            "--margin",
+            type=click.FloatRange(0, 50, min_open=True, max_open=True),
+            default=5.0,
+            show_default=True,
+            help=f"Points of percent around 50% that count as indistinguishable{where}.",
+        ),
+        click.option(
+            "--threshold-at",
+            type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+            default=0.75,
+            show_default=True,
+            help=f"Accuracy at which the psychometric function has its threshold{where}.",
+        ),
+        click.option(
+            "--iterations", type=click.IntRange(1), help="Monte Carlo bootstrap instead of the exact one."
+        ),
+        click.option("--seed", type=int, help="Seed of the Monte Carlo bootstrap."),
+        LEVEL,
+        click.option(
+            "--exposures",
+            type=click.Choice(["nominal", "shown"]),
+            default="nominal",
+            help="HYPE-time: as the staircase asked for, or as the display showed them.",
+        ),
+    ]
+
+    def given(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return given
