@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 from backend.control import is_paused
+from backend.money import LEAST_WAGE_USD_CENTS
 from backend.protocol import Protocol
 from backend.records import Study
 from backend.session import Cursor, earned_usd_cents
@@ -15,9 +16,6 @@ from backend.stores import Entry, Store
 from backend.waiting import owed_usd_cents as owed_for_waiting
 from backend.waiting import waiting_now
 from backend.withdrawal import withdrawn
-
-PANEL_MINIMUM_USD_CENTS = 800
-"""An hour, on the median of real time: what Prolific asks at least (USD 8); it advises 12."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ def as_text(data: dict[str, Any]) -> str:
     if data.get("retainer"):
         waiting, owed = data["retainer"].values()
         lines.append(f"  {waiting} waiting to be called; owed for waiting: {_dollars(owed)}")
-    lines.append(f"  owed to evaluators: ${data['owed_usd_cents'] / 100:.2f}")
+    lines.append(f"  owed to evaluators: {_dollars(data['owed_usd_cents'])}")
     if data["median_wage_usd_cents_an_hour"] is not None:
         lines.append(f"  median wage: {_dollars(data['median_wage_usd_cents_an_hour'])} an hour")
     lines += [f"  warning: {warning}" for warning in data["warnings"]]
@@ -124,8 +122,8 @@ def _wage_warnings(protocol: Protocol, wage: float | None) -> list[str]:
     """Return at most one warning; a study that pays nothing promises no wage."""
     if wage is None or not (protocol.base_usd_cents or protocol.bonus_usd_cents):
         return []
-    if wage < PANEL_MINIMUM_USD_CENTS:
-        least = f"the least that panels allow is {_dollars(PANEL_MINIMUM_USD_CENTS)}"
+    if wage < LEAST_WAGE_USD_CENTS:
+        least = f"the least that panels allow is {_dollars(LEAST_WAGE_USD_CENTS)}"
         return [f"the median wage is {_dollars(wage)} an hour, and {least}; raise what evaluators are paid"]
     if wage < protocol.target_wage_usd_cents:
         aim = f"this study aims at {_dollars(protocol.target_wage_usd_cents)}"

@@ -14,6 +14,7 @@ from typing import Any
 
 from backend.errors import Conflict, InvalidInput, NotFound
 from backend.ledger import Purse
+from backend.money import LEAST_WAGE_USD_CENTS, dollars
 from backend.owing import set_budget
 from backend.panels import Panel, Recruitment
 from backend.panels.record import NOTHING_TOLD, Told
@@ -21,8 +22,6 @@ from backend.protocol import Protocol
 from backend.records import Study
 from backend.stores import Stale, Store
 
-LEAST_WAGE_USD_CENTS = 800
-"""An hour; under it Prolific publishes nothing."""
 FAIR_WAGE_USD_CENTS = 1200
 """An hour; what Prolific advises."""
 FEE_PERCENT = Purse().fee_percent
@@ -59,14 +58,14 @@ class Plan:
         wage, total = self.wage_usd_cents_an_hour, self.total_usd_cents
         lines = [
             f"places: {self.places}",
-            f"reward: {_dollars(self.reward_usd_cents)} for {self.minutes:g} minutes, "
-            f"{_dollars(wage)} an hour; a bonus of at most {_dollars(self.largest_bonus_usd_cents)}",
-            f"cost: at most {_dollars(total)}, with fees of {self.fee_percent}%",
+            f"reward: {dollars(self.reward_usd_cents)} for {self.minutes:g} minutes, "
+            f"{dollars(wage)} an hour; a bonus of at most {dollars(self.largest_bonus_usd_cents)}",
+            f"cost: at most {dollars(total)}, with fees of {self.fee_percent}%",
         ]
         if wage < LEAST_WAGE_USD_CENTS:
-            lines.append(f"warning: under the panel's least wage of {_dollars(LEAST_WAGE_USD_CENTS)} an hour")
+            lines.append(f"warning: under the panel's least wage of {dollars(LEAST_WAGE_USD_CENTS)} an hour")
         elif wage < FAIR_WAGE_USD_CENTS:
-            lines.append(f"warning: under the fair wage of {_dollars(FAIR_WAGE_USD_CENTS)} an hour")
+            lines.append(f"warning: under the fair wage of {dollars(FAIR_WAGE_USD_CENTS)} an hour")
         return lines
 
 
@@ -85,7 +84,7 @@ def plan(study: Study, places: int | None = None, fee_percent: str = FEE_PERCENT
         needed = -(-FAIR_WAGE_USD_CENTS * protocol.minutes // 60)
         raise InvalidInput(
             f"study {study.name} has no base pay, and the panel wants the wage in it; make the study with "
-            f"--set base_usd_cents={needed:.0f} ({_dollars(FAIR_WAGE_USD_CENTS)} an hour)"
+            f"--set base_usd_cents={needed:.0f} ({dollars(FAIR_WAGE_USD_CENTS)} an hour)"
         )
     return Plan(places, protocol.base_usd_cents, protocol.minutes, _largest_bonus(protocol), fee_percent)
 
@@ -175,8 +174,8 @@ def grow(store: Store, panel: Panel, study: Study, places: int) -> Mapping[str, 
         raise InvalidInput(f"places can only grow: there are {state['places']}, and {places} were asked for")
     if places > affordable(study, state):
         raise InvalidInput(
-            f"{places} places cost {_dollars(_planned(study, state, places).total_usd_cents)} at most, over "
-            f"the budget of {_dollars(state['budget_usd_cents'])}; raise it with --budget"
+            f"{places} places cost {dollars(_planned(study, state, places).total_usd_cents)} at most, over "
+            f"the budget of {dollars(state['budget_usd_cents'])}; raise it with --budget"
         )
     state = update(store, study, places=places)  # first, so that no more are open than stand here
     panel.set_places(state["panel_study"], places)
@@ -222,13 +221,13 @@ def status(store: Store, panel: Panel, study: Study) -> dict[str, Any]:
 def _check(study: Study, wanted: Plan, budget_usd_cents: int | None) -> None:
     if wanted.wage_usd_cents_an_hour < LEAST_WAGE_USD_CENTS:
         raise InvalidInput(
-            f"study {study.name} pays {_dollars(wanted.wage_usd_cents_an_hour)} an hour, under the panel's "
-            f"least wage of {_dollars(LEAST_WAGE_USD_CENTS)}; make it with a higher base_usd_cents"
+            f"study {study.name} pays {dollars(wanted.wage_usd_cents_an_hour)} an hour, under the panel's "
+            f"least wage of {dollars(LEAST_WAGE_USD_CENTS)}; make it with a higher base_usd_cents"
         )
     if budget_usd_cents is not None and wanted.total_usd_cents > budget_usd_cents:
         raise InvalidInput(
-            f"{wanted.places} places cost {_dollars(wanted.total_usd_cents)} at most, over the budget of "
-            f"{_dollars(budget_usd_cents)}"
+            f"{wanted.places} places cost {dollars(wanted.total_usd_cents)} at most, over the budget of "
+            f"{dollars(budget_usd_cents)}"
         )
 
 
@@ -282,7 +281,3 @@ def _largest_bonus(protocol: Protocol) -> int:
 
 def _code() -> str:
     return "".join(secrets.choice(_LETTERS) for _ in range(_CODE_LENGTH))
-
-
-def _dollars(usd_cents: float) -> str:
-    return f"${usd_cents / 100:,.2f}"

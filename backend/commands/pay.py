@@ -11,6 +11,7 @@ import click
 
 from backend.commands.world import World, pairs, pass_world, progress_bar, store_options
 from backend.errors import InvalidInput
+from backend.money import dollars
 from backend.records import Study
 
 _SAID = {
@@ -151,12 +152,12 @@ def _as_text(found: dict[str, Any]) -> str:
     lines += [f"  {_line(row)}" for row in open_rows]
     lines += [f"  {_waited(row)}" for row in found["waited"]]
     lines.append(
-        f"to pay now: {_dollars(found['to_pay_usd_cents'])}, and {_dollars(found['fees_usd_cents'])} of fees"
+        f"to pay now: {dollars(found['to_pay_usd_cents'])}, and {dollars(found['fees_usd_cents'])} of fees"
     )
     if found["budget_usd_cents"] is not None:
         lines.append(
-            f"budget: {_dollars(found['budget_usd_cents'])}; paid or on its way: "
-            f"{_dollars(found['committed_usd_cents'])}; left: {_dollars(found['left_usd_cents'])}"
+            f"budget: {dollars(found['budget_usd_cents'])}; paid or on its way: "
+            f"{dollars(found['committed_usd_cents'])}; left: {dollars(found['left_usd_cents'])}"
         )
     return "\n".join(lines)
 
@@ -169,7 +170,7 @@ def _line(row: dict[str, Any]) -> str:
     why = "" if row["why"] == "finished" else f" ({row['why']})"
     states = {row["reward"], row["bonus"]} - {"none"}
     said = " and ".join(sorted(_SAID[state] for state in states))
-    owed = f"base {_dollars(row['base_usd_cents'])}, bonus {_dollars(row['bonus_usd_cents'])}"
+    owed = f"base {dollars(row['base_usd_cents'])}, bonus {dollars(row['bonus_usd_cents'])}"
     place = "" if row["pays"] else f"; its place at the panel: {row['at_panel'].replace('_', ' ')}"
     return f"{row['evaluator']}{why}: {owed}: {said}{place}"
 
@@ -177,9 +178,4 @@ def _line(row: dict[str, Any]) -> str:
 def _waited(row: dict[str, Any]) -> str:
     who = f"{row['evaluator']} (qualified as {row['qualified_as'] or 'a session that was withdrawn'})"
     minutes = f"{row['minutes']} {'minute' if row['minutes'] == 1 else 'minutes'}"
-    return f"{who}: waited {minutes}: {_dollars(row['usd_cents'])}, to be paid by hand"
-
-
-def _dollars(usd_cents: int) -> str:
-    sign = "-" if usd_cents < 0 else ""
-    return f"{sign}${abs(usd_cents) // 100:,}.{abs(usd_cents) % 100:02d}"
+    return f"{who}: waited {minutes}: {dollars(row['usd_cents'])}, to be paid by hand"
