@@ -158,3 +158,14 @@ class Player:
         """Go from the instructions, or a break, to the first flash of a block."""
         self.page.wait_for_selector("h1:text-is('Ready?')", timeout=60000)
         self.press("instructions")
+
+    def play_two_blocks(self):
+        """Play a HYPE-time session of two blocks, from the consent to its end."""
+        self.press("consent")
+        self.press("instructions")
+        self.start_flashes()
+        self.play_flashes()
+        self.press("break")
+        self.start_flashes()
+        self.play_flashes()
+        self.wait("done")

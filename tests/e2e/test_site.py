@@ -76,14 +76,7 @@ def test_a_time_demo_flashes_and_tells_a_threshold(player, demo):
         spare_images=0,
     )  # fmt: skip
     player.page.goto(url)
-    player.press("consent")
-    player.press("instructions")
-    player.start_flashes()
-    player.play_flashes()
-    player.press("break")
-    player.start_flashes()
-    player.play_flashes()
-    player.wait("done")
+    player.play_two_blocks()
 
     assert "ms" in player.page.inner_text("dl")
     assert player.heading() == "That was the demo"

@@ -74,14 +74,7 @@ def test_a_time_session_flashes_masks_and_measures(player, site):
     )
     player.visit("glimpse")
     assert "flashes" in player.page.inner_text("main") or player.wait("consent")
-    player.press("consent")
-    player.press("instructions")
-    player.start_flashes()
-    player.play_flashes()
-    player.press("break")
-    player.start_flashes()
-    player.play_flashes()
-    player.wait("done")
+    player.play_two_blocks()
 
     session, cursor, stored = site.stored("glimpse")
     responses = [response for response in stored if is_scored(session, cursor, response)]
