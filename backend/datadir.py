@@ -26,9 +26,16 @@ class Keys:
 
 @dataclass(frozen=True)
 class DataDir:
-    """Where things lie. Nothing is made until it is needed."""
+    """Where things lie. Nothing is made until it is needed.
+
+    `root` is absolute from here on, whatever was given: the working directory that a relative path
+    means is that of this moment, and libraries resolve relative paths against folders of their own.
+    """
 
     root: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "root", self.root.absolute())
 
     def images(self, study: str) -> Path:
         """Return the folder of a study's pictures and masks."""

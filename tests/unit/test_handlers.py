@@ -2,11 +2,15 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+from backend.datadir import DataDir
+from backend.handlers import create_app
 from backend.progress import progress
 from backend.results import study_rows
+from backend.stores import open_store
 
 from . import studies
 
@@ -411,6 +415,23 @@ def test_what_is_not_there_is_404_with_an_id_to_quote(world, verb, path):
 
     assert reply.status_code == 404
     assert len(reply.json["error"]["id"]) == 8
+
+
+def test_pictures_come_from_a_data_directory_named_relative_to_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = DataDir(Path("openhype-data"))
+    store = open_store("sqlite:///openhype.db", data.root)
+    folder = data.images("faces")
+    folder.mkdir(parents=True)
+    (folder / f"{0:032x}.png").write_bytes(b"a picture")
+    http = create_app(store, data, data.keys()).test_client()
+
+    monkeypatch.chdir("/")
+    with http.get(f"/i/faces/{0:032x}.png") as reply:
+        got = (reply.status_code, reply.data)
+
+    store.close()
+    assert got == (200, b"a picture")
 
 
 @pytest.mark.parametrize("route", ["status", "scores"])
