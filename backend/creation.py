@@ -166,6 +166,11 @@ def _checked(store: Store, order: Order) -> protocols.Protocol:
         raise Conflict(f"a study {order.name} exists already; choose another name")
     base = _base(order)
     protocol = protocols.with_settings(base, order.settings)
+    if order.kind == "qualification" and protocol.debrief:
+        raise InvalidInput(
+            "a qualification must not have debrief=true: who takes it again, or hears of it, would know "
+            "the answers"
+        )
     if protocol.masks == protocols.OWN_MASKS and order.masks is None:
         raise InvalidInput("masks of one's own come from a folder: --masks DIR")
     if order.masks is not None:

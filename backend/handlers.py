@@ -137,6 +137,10 @@ def _add_evaluator_routes(app: Flask, visits: Visits) -> None:
 
     @app.get("/api/sessions/<session>/withdrawal")
     def withdrawal(session: str) -> dict:
+    @app.get("/api/sessions/<session>/debrief")
+    def debrief(session: str) -> dict:
+        return visits.debrief(session, _token(), picture_url)
+
         return visits.withdrawal(session, _token())
 
     @app.post("/api/sessions/<session>/withdrawal")

@@ -100,6 +100,11 @@ class Protocol:
         60, "a session without an answer for so long no longer holds its place", 1, 100000
     )
     repeat_visits: bool = _setting(False, "let the same browser take part again (demos, not studies)")
+    debrief: bool = _setting(
+        False,
+        "at the end, show evaluators their result beside others', and what each of their pictures was; "
+        "who comes again, or hears of it, then knows pictures",
+    )
     title: str = _setting("Real or fake?", "title that evaluators see")
     consent_text: str = _setting(DEFAULT_CONSENT, "text evaluators agree to; paragraphs apart by empty lines")
     consent_version: str = _setting("1", "version of the consent text, stored with each session")
@@ -138,6 +143,11 @@ class Protocol:
             )
         if (self.staircase is None) != (self.method == "infinity"):
             raise InvalidInput("a staircase goes with method 'time', and only with it")
+        if self.debrief and self.repeat_visits and self.bonus_usd_cents:
+            raise InvalidInput(
+                "debrief tells what the pictures were, so that who comes again (repeat_visits) would be "
+                "paid for knowing them; set bonus_usd_cents=0, or one of the two to false"
+            )
 
     @property
     def steps_in_frames(self) -> bool:

@@ -34,6 +34,7 @@ def public_study(study: Study, qualification: Study | None) -> dict[str, Any]:
         "flashes": protocol.method == "time",
         "refresh_hz": [protocol.min_refresh_hz, protocol.max_refresh_hz],
         "repeat_visits": protocol.repeat_visits,
+        "debrief": protocol.debrief,
         "panel_parameters": list(protocol.panel.parameters_read),
         "signature_parameter": protocol.panel.signature.parameter if protocol.panel.signature else None,
         "preview": list(protocol.panel.preview.partition("=")[::2]) if protocol.panel.preview else None,

@@ -15,29 +15,12 @@ from typing import Any
 
 from backend import headers, replies
 from backend.errors import Conflict, InvalidInput
+from backend.published import published
 from backend.records import FAKE, REAL, Stimulus, Study
 from backend.stores import Store
 
 _FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
 _SEED = 2019
-PUBLISHED = {
-    "infinity": (
-        ("StyleGAN (truncated)", "CelebA-64", 50.7),
-        ("ProGAN", "CelebA-64", 40.3),
-        ("StyleGAN (truncated)", "FFHQ-1024", 27.6),
-        ("StyleGAN", "FFHQ-1024", 19.0),
-        ("BEGAN", "CelebA-64", 10.0),
-        ("WGAN-GP", "CelebA-64", 3.8),
-    ),
-    "time": (
-        ("StyleGAN (truncated)", "CelebA-64", 439.3),
-        ("ProGAN", "CelebA-64", 363.7),
-        ("StyleGAN (truncated)", "FFHQ-1024", 363.2),
-        ("StyleGAN", "FFHQ-1024", 240.7),
-    ),
-}
-"""Model, pictures, score: HYPE-infinity in percent (HYPE, tables 2 and 3), HYPE-time in ms (table 1, 4.1)."""
-
 _NOTICE = (
     "This is a demo. You see how a study looks from inside, and at the end how you did. Nothing is recorded "
     "or sent, nobody is paid, and the answers can be found in this page's files: it is no study."
@@ -120,10 +103,7 @@ def _described(study: Study, pictures: Sequence[Stimulus]) -> dict[str, Any]:
             }
             for picture in pictures
         ],
-        "published": [
-            {"model": model, "data": data, "score": score}
-            for model, data, score in PUBLISHED[protocol.method]
-        ],
+        "published": published(protocol.method),
     }
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from backend import control, replies, sampling, waiting, withdrawal
 from backend import session as sessions
 from backend.admission import Admission, kept
+from backend.debrief import Debriefing
 from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError
 from backend.panels.record import NOTHING_TOLD, OUTCOMES, Told, way_back
 from backend.recent import Recent
@@ -58,6 +59,7 @@ class Visits:
         self._dice = dice or SystemRandom()
         self._watch = watch
         self._admission = Admission(store, hash_key, clock)
+        self._debriefing = Debriefing(store)
         self._assigning = threading.Lock()
         # A study and a session never change once stored, so that what was read once can be kept.
         self._pool = lru_cache(maxsize=16)(self._read_pool)
@@ -229,6 +231,17 @@ class Visits:
         study = self.study(entry.data["study"] if entry else self._store.session(session_id).study)
         entry = withdrawal.withdraw(self._store, study, session_id, self._now())
         return replies.withdrawn(study, entry.data)
+
+    def debrief(self, session_id: str, token: str, url: Callable[[str, str], str]) -> dict[str, Any]:
+        """Return the own result beside others', and the truth, of a finished session.
+
+        Raises:
+            NotAllowed: `no_debrief`, the study tells nothing at its end.
+            Conflict: `not_finished`; `withdrawn`.
+        """
+        session, study = self._authorized(session_id, token)
+        cursor = self._cursor(session_id)
+        return self._debriefing.debrief(study, session, cursor, lambda name: url(study.name, name))
 
     def begin_block(
         self,

@@ -6,6 +6,7 @@
  */
 
 import { Refused } from "./api.js";
+import { gallery, headline, result, scoreText } from "./debrief.js";
 import { ask, el, facts } from "./screens.js";
 import { modalExposure, start, step } from "./staircase.js";
 
@@ -50,7 +51,7 @@ export function makeDemo(site, { picture, random }) {
 
 /**
  * @typedef {{
- *   model: string, blocks: Picture[][], spares: Picture[], trial: number, right: number, answers: number,
+ *   model: string, blocks: Picture[][], spares: Picture[], trial: number, right: number, responses: ("real" | "fake")[],
  *   stair: import("./staircase.js").StaircaseState | null, exposures: number[][],
  * }} Session
  */
@@ -73,7 +74,7 @@ function drawSession(site, random) {
     spares: [...reals, ...fakes],
     trial: 0,
     right: 0,
-    answers: 0,
+    responses: [],
     stair: site.staircase && start(site.staircase),
     exposures: blocks.map(() => []),
   };
@@ -135,6 +136,7 @@ function answered(site, session, body) {
     session.stair = offset + 1 === site.images ? start(site.staircase) : step(site.staircase, session.stair, wasCorrect);
   }
   session.trial += 1;
+  session.responses.push(body.response);
   session.right += wasCorrect ? 1 : 0;
   return {
     trial_index: session.trial - 1,
@@ -162,7 +164,7 @@ function standing(site, session) {
     next: isDone ? null : nextOf(site, session),
     progress: { answered: session.trial, total },
     earned_usd_cents: null,
-    done: isDone ? { complete: true, right: session.right, answered: total, score: scoreOf(site, session), site } : null,
+    done: isDone ? { complete: true, right: session.right, answered: total, debrief: debriefOf(site, session) } : null,
   };
 }
 
@@ -180,6 +182,30 @@ function nextOf(site, session) {
 }
 
 /**
+ * What the server would tell at the end, but for others, of whom nothing is known here.
+ * @param {Site} site
+ * @param {Session} session
+ */
+function debriefOf(site, session) {
+  const shown = session.blocks.flat();
+  const pictures = shown.map(({ url, truth }, i) => ({ url, truth, response: session.responses[i] }));
+  const percentWrong = (/** @type {string} */ wanted) => {
+    const side = pictures.filter(({ truth }) => truth === wanted);
+    return (100 * side.filter(({ response }) => response !== wanted).length) / side.length;
+  };
+  return {
+    unit: site.unit,
+    score: scoreOf(site, session),
+    fakes_error: percentWrong("fake"),
+    reals_error: percentWrong("real"),
+    model: session.model,
+    others: null,
+    published: site.published,
+    pictures,
+  };
+}
+
+/**
  * HYPE-infinity: percent judged wrong. HYPE-time: the mean over blocks of the exposure (ms) shown most often.
  * @param {Site} site
  * @param {Session} session
@@ -191,31 +217,21 @@ function scoreOf(site, session) {
 }
 
 /**
- * The visitor's own score among the published ones; a reload plays again.
+ * The visitor's own score among the published ones, and the pictures; a reload plays again.
  * @param {any} _study
- * @param {{done: {right: number, answered: number, score: number, site: Site}}} visit
+ * @param {{done: {right: number, answered: number, debrief: import("./debrief.js").Debrief}}} visit
  */
-async function showEnd(_study, { done: { right, answered: count, score, site } }) {
-  const isTime = site.unit === "ms";
-  const told = (/** @type {number} */ value) => (isTime ? `${Math.round(value)} ms` : `${value.toFixed(1)}%`);
-  const rows = [...site.published.map((entry) => ({ ...entry, isYours: false })), { model: "You, just now", data: "this demo", score, isYours: true }];
-  rows.sort((a, b) => b.score - a.score);
-  const table = el(
-    "table",
-    { class: "scores" },
-    el("caption", {}, isTime ? "How long a picture must be seen to be told" : "How often people judged wrong"),
-    el("thead", {}, el("tr", {}, ...["Model", "Pictures", "Score"].map((name) => el("th", { scope: "col" }, name)))),
-    el("tbody", {}, ...rows.map((row) => el("tr", row.isYours ? { class: "yours" } : {}, el("th", { scope: "row" }, row.model), el("td", {}, row.data), el("td", {}, told(row.score))))),
-  );
+async function showEnd(_study, { done: { right, answered: count, debrief } }) {
   await ask(
     "done",
-    "That was the demo",
+    headline(debrief),
     [
-      facts([["Right answers", `${right} of ${count}`], ["Your score", told(score)]]),
-      table,
-      el("p", { class: "quiet" }, "Nothing was recorded or sent. One person's score on a few pictures says little; the others are means of thirty people, of other pictures, published with the method (Zhou et al., 2019)."),
+      facts([["Right answers", `${right} of ${count}`], ["Your score", scoreText(debrief.score, debrief.unit)]]),
+      ...result(debrief),
+      el("p", { class: "quiet" }, "That was the demo. Nothing was recorded or sent, and one person's score on a few pictures says little."),
     ],
     [{ label: "Play again", value: "again", primary: true }],
+    [gallery(debrief)],
   );
   location.reload();
 }

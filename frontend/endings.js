@@ -2,9 +2,13 @@
 /** How a visit ends: thanks, what was earned, the completion code, the way back to the panel. */
 
 import { copier } from "./copying.js";
+import { gallery, headline, result } from "./debrief.js";
 import { ask, dollars, el, facts, show } from "./screens.js";
 import { writeToken } from "./storage.js";
 import { withdrawalNote } from "./withdrawal.js";
+
+/** The mark of an address that the demo's start page led to. */
+const DEMO = "#demo";
 
 /**
  * The end of a visit that takes no part.
@@ -58,11 +62,38 @@ export async function showDone(study, visit) {
     return;
   }
   const { done } = visit;
+  if (study.debrief && done.complete) return showDebrief(study, visit);
   const title = done.complete ? "All done. Thank you!" : "That is enough for today. Thank you!";
   const early = [el("p", {}, "The task was interrupted too often to go on. That is no fault of yours, and you are paid for what you did.")];
   const actions = study.repeat_visits ? [{ label: "Take part again", value: "again", primary: !done.redirect_url && !done.form }] : [];
   const answer = await ask("done", title, [...(done.complete ? [] : early), ...ending(visit)], actions);
   if (answer === "again") takeAgain(study);
+}
+
+/**
+ * The end that tells how one did. The way back to a panel comes first, where there is one; a code that
+ * nobody asks for comes last.
+ * @param {any} study
+ * @param {import("./visit.js").Visit} visit
+ */
+async function showDebrief(study, visit) {
+  const debrief = await visit.debrief();
+  const { redirect_url, form, reported } = visit.done;
+  const isAwaited = Boolean(redirect_url || form || reported);
+  const actions = [
+    ...(study.repeat_visits ? [{ label: "Take part again", value: "again", primary: !isAwaited }] : []),
+    ...(location.hash === DEMO ? [{ label: "Back to the start page", value: "start" }] : []),
+  ];
+  const code = el("details", { class: "kept" }, el("summary", {}, "Your completion code, and how to withdraw"), ...ending(visit));
+  const answer = await ask(
+    "done",
+    headline(debrief),
+    [...(isAwaited ? ending(visit) : []), ...result(debrief, study.repeat_visits)],
+    actions,
+    [gallery(debrief), ...(isAwaited ? [] : [code])],
+  );
+  if (answer === "again") takeAgain(study);
+  else location.assign("/");
 }
 
 /** @param {any} study */

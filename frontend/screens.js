@@ -53,16 +53,17 @@ export function facts(rows) {
  * @param {string} title
  * @param {(Node | string)[]} content
  * @param {{label: string, value: string, primary?: boolean}[]} actions
+ * @param {(Node | string)[]} [below] what follows the buttons
  * @returns {Promise<string>} the value of the button pressed
  */
-export function ask(name, title, content, actions) {
+export function ask(name, title, content, actions, below = []) {
   return new Promise((resolve) => {
     const buttons = actions.map(({ label, value, primary }) => {
       const button = el("button", { type: "button", class: primary ? "primary" : "" }, label);
       button.addEventListener("click", () => resolve(value), { once: true });
       return button;
     });
-    show(name, title, [...content, ...(buttons.length ? [el("div", { class: "actions" }, ...buttons)] : [])]);
+    show(name, title, [...content, ...(buttons.length ? [el("div", { class: "actions" }, ...buttons)] : []), ...below]);
   });
 }
 

@@ -28,6 +28,8 @@ export function makeVisit(api, token, state) {
     /** @param {object} display */
     beginBlock: (display) =>
       api.post(`${path}/blocks`, { lease: state.lease, block: visit.next.block, display }, token),
+    /** How one did, once the session is finished; of a study that tells it. */
+    debrief: () => api.get(`${path}/debrief`, token),
     /** @param {object} answer */
     async answer(answer) {
       const reply = await api.post(`${path}/answers`, { lease: state.lease, ...answer }, token);

@@ -57,19 +57,28 @@ test("a session shows half real, half of one model, and no picture twice", async
   assert.equal(new Set(seen).size, 8);
   for (const block of [seen.slice(0, 4), seen.slice(4)]) assert.equal(block.filter((url) => url.startsWith("i/real")).length, 2);
   assert.equal(new Set(seen.filter((url) => !url.startsWith("i/real")).map((url) => url[2])).size, 1);
-  assert.deepEqual([done.right, done.answered, done.score], [8, 8, 0]);
+  assert.deepEqual([done.right, done.answered, done.debrief.score], [8, 8, 0]);
 });
 
 test("the score of HYPE-infinity is the percentage judged wrong", async () => {
   const { done } = await play(site(), () => ({ response: "real" }));
 
-  assert.equal(done.score, 50);
+  assert.equal(done.debrief.score, 50);
 });
 
 test("the staircase steps with the answers and starts anew with a block", async () => {
   const { replies } = await play(site({ staircase: RULE, unit: "ms" }), right);
 
   assert.deepEqual(replies.map(({ next }) => next?.exposure_ms), [470, 440, 410, 500, 470, 440, 410, undefined]);
+});
+
+test("at the end stands what each picture was, and what was said of it", async () => {
+  const { seen, done } = await play(site(), () => ({ response: "fake" }));
+
+  const { pictures, fakes_error, reals_error, others } = done.debrief;
+  assert.deepEqual(pictures.map(({ url }) => url), seen);
+  assert.ok(pictures.every(({ url, truth, response }) => response === "fake" && (truth === "real") === url.includes("real")));
+  assert.deepEqual([fakes_error, reals_error, others], [0, 100, null]);
 });
 
 test("the score of HYPE-time is the mean of the blocks' modes", async () => {
@@ -79,7 +88,7 @@ test("the score of HYPE-time is the mean of the blocks' modes", async () => {
     wrong.includes(i) ? { response: url.startsWith("i/real") ? "fake" : "real" } : right(url),
   );
 
-  assert.equal(done.score, (480 + 450) / 2);
+  assert.equal(done.debrief.score, (480 + 450) / 2);
 });
 
 test("a mistimed flash is replaced by a picture of the same truth, and nothing is told", async () => {

@@ -11,7 +11,7 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
     "answers", "codebook", "errors", "findings", "flashes", "headers", "ledger", "money", "observer",
-    "panels.record", "plan_table", "protocol", "reading.columns", "recent", "records", "replies",
+    "panels.record", "plan_table", "protocol", "published", "reading.columns", "recent", "records", "replies",
     "report", "report.chance", "report.colours", "report.comparisons", "report.compose", "report.drawing",
     "report.exposures", "report.figures", "report.figures.exposures", "report.figures.plan",
     "report.figures.precision", "report.figures.relations", "report.figures.scores",
@@ -21,7 +21,7 @@ PURE = {
     "session", "settling", "shown", "staircase", "tables", "wire",
 }  # fmt: skip
 WORLD = {
-    "control", "datadir", "demo_images", "differences", "folders", "images", "intake", "masks",
+    "control", "datadir", "debrief", "demo_images", "differences", "folders", "images", "intake", "masks",
     "masks.cache", "masks.luminance", "masks.phase", "masks.products", "masks.projection",
     "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture", "owing", "panels",
     "panels.events", "panels.prolific", "panels.signed", "parallel", "paying", "paying_by_hand",

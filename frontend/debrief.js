@@ -1,0 +1,119 @@
+// @ts-check
+/** The end of a study that tells how one did: the own score beside others', and the pictures with their truth. */
+
+import { el } from "./screens.js";
+
+/**
+ * @typedef {{
+ *   unit: "percent" | "ms", score: number, fakes_error: number | null, reals_error: number | null, model: string | null,
+ *   others: {evaluators: number, mean: number | null, values: number[]} | null,
+ *   published: {model: string, data: string, score: number}[],
+ *   pictures: {url: string, truth: "real" | "fake", response: "real" | "fake"}[],
+ * }} Debrief
+ */
+
+/**
+ * A score as people read it.
+ * @param {number} score
+ * @param {"percent" | "ms"} unit
+ */
+export function scoreText(score, unit) {
+  return unit === "ms" ? `${Math.round(score)} ms` : `${score.toFixed(1)}%`;
+}
+
+/**
+ * The result in one line.
+ * @param {Debrief} debrief
+ */
+export function headline({ unit, score, fakes_error }) {
+  if (unit === "ms") return `You needed ${Math.round(score)} ms`;
+  return fakes_error === 0 ? "No fake fooled you" : `${Math.round(fakes_error ?? 0)}% of the fakes fooled you`;
+}
+
+/**
+ * The result in words, and among those of others.
+ * @param {Debrief} debrief
+ * @param {boolean} [mayRepeat]
+ */
+export function result(debrief, mayRepeat = false) {
+  const again = mayRepeat ? " Next time the fakes may be of another kind." : "";
+  return [el("p", {}, inWords(debrief) + again), table(debrief), el("p", { class: "quiet" }, NOTES[debrief.unit])];
+}
+
+/**
+ * The pictures, first those that were judged wrong.
+ * @param {Debrief} debrief
+ */
+export function gallery({ pictures }) {
+  const wrong = pictures.filter(({ truth, response }) => truth !== response);
+  const right = pictures.filter(({ truth, response }) => truth === response);
+  const others = el("details", {}, el("summary", {}, `The ${right.length} that you got right`), grid(right));
+  return el(
+    "section",
+    { class: "gallery" },
+    el("h2", {}, wrong.length ? "What you got wrong" : "You got every picture right"),
+    ...(wrong.length ? [grid(wrong)] : []),
+    ...(right.length ? [others] : []),
+  );
+}
+
+const NOTES = {
+  percent: "50% is what guessing gives. The published scores are means of thirty people, of pictures of faces, from Zhou et al. (2019), HYPE.",
+  ms: "It is the exposure that you were shown most often: the shorter, the better you told real from fake. The published scores are means of thirty people, of pictures of faces, from Zhou et al. (2019), HYPE.",
+};
+
+/** @param {Debrief} debrief */
+function inWords({ unit, score, fakes_error, reals_error, model, others }) {
+  const own =
+    unit === "ms"
+      ? `With flashes of about ${Math.round(score)} ms you could still tell real from fake more often than not.`
+      : `You took ${Math.round(fakes_error ?? 0)}% of the fakes for real and ${Math.round(reals_error ?? 0)}% of the real pictures for fake.`;
+  const made = model ? ` The fakes were made by “${model}”.` : "";
+  if (others === null) return `${own}${made}`;
+  if (others.mean === null) return `${own}${made} Nobody else has judged them yet.`;
+  const people = others.evaluators === 1 ? "One other person who judged them" : `The ${others.evaluators} others who judged them`;
+  const theirs = unit === "ms" ? `needed ${Math.round(others.mean)} ms` : `${others.evaluators === 1 ? "was" : "were"} wrong about ${Math.round(others.mean)}% of all pictures, you about ${Math.round(score)}%`;
+  return `${own}${made} ${people} ${theirs}${others.evaluators === 1 ? "" : ", on average"}.`;
+}
+
+/** @param {Debrief} debrief */
+function table({ unit, score, others, published }) {
+  const rows = [
+    ...published.map((entry) => ({ ...entry, kind: "" })),
+    { model: "You, just now", data: "these pictures", score, kind: "yours" },
+    ...(others === null || others.mean === null ? [] : [{ model: `Others (${others.evaluators})`, data: "these pictures", score: others.mean, kind: "others" }]),
+  ].sort((a, b) => b.score - a.score);
+  const longest = Math.max(...rows.map((row) => row.score), unit === "ms" ? 0 : 50);
+  const caption = unit === "ms" ? "How long a picture must be seen to be told real from fake" : "How often pictures were judged wrong";
+  return el(
+    "table",
+    { class: "scores" },
+    el("caption", {}, caption),
+    el("thead", {}, el("tr", {}, ...["Who, or which model", "Pictures", "Score"].map((name) => el("th", { scope: "col" }, name)))),
+    el("tbody", {}, ...rows.map((row) => el("tr", { class: row.kind }, el("th", { scope: "row" }, row.model), el("td", {}, row.data), scoreCell(row.score, longest, unit)))),
+  );
+}
+
+/**
+ * A score and a bar as long as it is.
+ * @param {number} score
+ * @param {number} longest
+ * @param {"percent" | "ms"} unit
+ */
+function scoreCell(score, longest, unit) {
+  const bar = el("span", { class: "score-bar", "aria-hidden": "true" });
+  bar.style.width = `${(100 * score) / longest}%`;
+  return el("td", { class: "score" }, el("span", { class: "score-text" }, scoreText(score, unit)), el("span", { class: "score-room", "aria-hidden": "true" }, bar));
+}
+
+/** @param {Debrief["pictures"]} pictures */
+function grid(pictures) {
+  const said = { real: "real", fake: "fake" };
+  return el(
+    "ul",
+    {},
+    ...pictures.map(({ url, truth, response }) =>
+      el("li", {}, el("figure", {}, el("img", { src: url, alt: "", loading: "lazy" }), el("figcaption", {}, el("strong", {}, truth === "real" ? "Real" : "Computer-generated"), ` you said ${said[response]}`))),
+    ),
+  );
+}
