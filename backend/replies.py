@@ -157,10 +157,11 @@ def withdrawn(study: Study, kept: Mapping[str, Any]) -> dict[str, Any]:
 def _standing(study: Study, session: Session, cursor: Cursor, told: Told) -> dict[str, Any]:
     is_done = cursor.state != "active"
     earned = sessions.earned_usd_cents(study.protocol, cursor)
+    pays = study.protocol.base_usd_cents > 0 or study.protocol.bonus_usd_cents > 0
     return {
         "next": None if is_done else _next(session, cursor),
         "progress": {"answered": cursor.trial_index, "total": sessions.total_trials(session)},
-        "earned_usd_cents": earned if study.protocol.feedback or is_done else None,
+        "earned_usd_cents": earned if pays and (study.protocol.feedback or is_done) else None,
         "done": _done(study, session, cursor, told) if is_done else None,
     }
 

@@ -26,7 +26,7 @@ export function scoreText(score, unit) {
  * @param {Debrief} debrief
  */
 export function headline({ unit, score, fakes_error }) {
-  if (unit === "ms") return `You needed ${Math.round(score)} ms`;
+  if (unit === "ms") return `Your threshold: ${Math.round(score)} ms`;
   return fakes_error === 0 ? "No fake fooled you" : `${Math.round(fakes_error ?? 0)}% of the fakes fooled you`;
 }
 
@@ -59,20 +59,18 @@ export function gallery({ pictures }) {
 
 const NOTES = {
   percent: "50% is what guessing gives. The published scores are means of thirty people, of pictures of faces, from Zhou et al. (2019), HYPE.",
-  ms: "It is the exposure that you were shown most often: the shorter, the better you told real from fake. The published scores are means of thirty people, of pictures of faces, from Zhou et al. (2019), HYPE.",
+  ms: "The threshold is the exposure that was shown most often: the shorter, the better one tells real from fake. The published scores are means of thirty people, of pictures of faces, from Zhou et al. (2019), HYPE.",
 };
 
 /** @param {Debrief} debrief */
 function inWords({ unit, score, fakes_error, reals_error, model, others }) {
-  const own =
-    unit === "ms"
-      ? `With flashes of about ${Math.round(score)} ms you could still tell real from fake more often than not.`
-      : `You took ${Math.round(fakes_error ?? 0)}% of the fakes for real and ${Math.round(reals_error ?? 0)}% of the real pictures for fake.`;
+  const flashes = unit === "ms" ? `Most of your flashes lasted ${Math.round(score)} ms: right answers made them shorter, wrong ones longer. ` : "";
+  const own = `${flashes}You took ${Math.round(fakes_error ?? 0)}% of the fakes for real and ${Math.round(reals_error ?? 0)}% of the real pictures for fake.`;
   const made = model ? ` The fakes were made by “${model}”.` : "";
   if (others === null) return `${own}${made}`;
   if (others.mean === null) return `${own}${made} Nobody else has judged them yet.`;
   const people = others.evaluators === 1 ? "One other person who judged them" : `The ${others.evaluators} others who judged them`;
-  const theirs = unit === "ms" ? `needed ${Math.round(others.mean)} ms` : `${others.evaluators === 1 ? "was" : "were"} wrong about ${Math.round(others.mean)}% of all pictures, you about ${Math.round(score)}%`;
+  const theirs = unit === "ms" ? `came to ${Math.round(others.mean)} ms` : `${others.evaluators === 1 ? "was" : "were"} wrong about ${Math.round(others.mean)}% of all pictures, you about ${Math.round(score)}%`;
   return `${own}${made} ${people} ${theirs}${others.evaluators === 1 ? "" : ", on average"}.`;
 }
 

@@ -123,7 +123,7 @@ export function showResult(visit, leadsOn = false) {
  * @param {string[][]} [rows] more facts, which stand first
  * @param {boolean} [isPrimary] whether the way back is what to do next
  */
-function ending({ done, state }, rows = [], isPrimary = true) {
+function ending({ done, earned, state }, rows = [], isPrimary = true) {
   const code = el("output", { class: "code", id: "code" }, done.completion_code);
   const { button, told } = copier("Copy the code", done.completion_code, "The code", code);
   const link = done.redirect_url ? [backLink(done.redirect_url, "Finish and go back", isPrimary)] : [];
@@ -132,7 +132,7 @@ function ending({ done, state }, rows = [], isPrimary = true) {
     facts([
       ...rows,
       ["Right answers", `${done.right} of ${done.answered}`],
-      ["You earned", dollars(done.earned_usd_cents)],
+      ...(earned === null ? [] : [["You earned", dollars(done.earned_usd_cents)]]),
     ]),
     el("p", {}, done.reported
       ? "Your answers are stored, and we tell the panel that you are done: you need no code there. If you write to us, please quote:"

@@ -82,5 +82,5 @@ def test_a_time_demo_flashes_and_tells_a_threshold(player, demo):
     player.play_two_blocks()
 
     assert "ms" in player.page.inner_text("dl")
-    assert player.heading().startswith("You needed ")
+    assert player.heading().startswith("Your threshold: ")
     assert "That was the demo" in player.page.inner_text("main")

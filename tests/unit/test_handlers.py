@@ -458,6 +458,16 @@ def test_the_researcher_sees_progress_and_scores(world):
     assert [row["fakes_error"] for row in scores["models"]] == [100.0, 100.0]
 
 
+def test_a_study_that_pays_nothing_tells_of_no_earnings(world):
+    world.add(studies.study(images=4, bonus_usd_cents=0))
+    player = world.player()
+    player.begin()
+
+    reply = player.answer()
+
+    assert (player.state["earned_usd_cents"], reply["earned_usd_cents"]) == (None, None)
+
+
 def test_the_api_describes_itself_and_every_route_is_in_it(world):
     from openapi_spec_validator import validate
 
