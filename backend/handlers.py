@@ -58,6 +58,7 @@ def create_app(
     dice: Random | None = None,
     serves: frozenset[str] = EVERYTHING,
     watch: Watch | None = None,
+    front: str = "root.html",
 ) -> Flask:
     """Return the WSGI application over a store and a data directory.
 
@@ -65,6 +66,7 @@ def create_app(
         dice: as in `visits.Visits`.
         serves: the groups of routes it has; a function that has no numpy has no scores.
         watch: who hears of what happens at the panel; None where nobody is recruited through its API.
+        front: the page at `/`.
     """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = wire.MAX_BODY_BYTES
@@ -79,7 +81,7 @@ def create_app(
     if "scores" in serves:
         routes.add_scores(app, store, lambda: _check_key(keys))
     if "files" in serves:
-        _add_pages(app, visits)
+        _add_pages(app, visits, front)
         _add_files(app, data)
         routes.add_pages(app, store, data, keys, clock)
         dashboard.add_pages(app, store, keys, clock, lambda: _asset("dashboard.html"))
@@ -135,12 +137,12 @@ def _add_evaluator_routes(app: Flask, visits: Visits) -> None:
     def sign(study: str, wait: str) -> dict:
         return visits.sign(study, wait, _token(), *wire.parse_sign(_body()))
 
-    @app.get("/api/sessions/<session>/withdrawal")
-    def withdrawal(session: str) -> dict:
     @app.get("/api/sessions/<session>/debrief")
     def debrief(session: str) -> dict:
         return visits.debrief(session, _token(), picture_url)
 
+    @app.get("/api/sessions/<session>/withdrawal")
+    def withdrawal(session: str) -> dict:
         return visits.withdrawal(session, _token())
 
     @app.post("/api/sessions/<session>/withdrawal")
@@ -163,10 +165,10 @@ def _add_panel_routes(app: Flask, watch: Watch | None) -> None:
         return {}
 
 
-def _add_pages(app: Flask, visits: Visits) -> None:
+def _add_pages(app: Flask, visits: Visits, front: str) -> None:
     @app.get("/")
     def root() -> Response:
-        return _asset("root.html")
+        return _asset(front)
 
     @app.get("/timing.html")
     def timing() -> Response:

@@ -68,8 +68,8 @@ function inWords({ unit, score, fakes_error, reals_error, model, others }) {
   const own = `${flashes}You took ${Math.round(fakes_error ?? 0)}% of the fakes for real and ${Math.round(reals_error ?? 0)}% of the real pictures for fake.`;
   const made = model ? ` The fakes were made by “${model}”.` : "";
   if (others === null) return `${own}${made}`;
-  if (others.mean === null) return `${own}${made} Nobody else has judged them yet.`;
-  const people = others.evaluators === 1 ? "One other person who judged them" : `The ${others.evaluators} others who judged them`;
+  if (others.mean === null) return `${own}${made} Nobody else has judged this model yet.`;
+  const people = others.evaluators === 1 ? "One other person who judged this model" : `The ${others.evaluators} others who judged this model`;
   const theirs = unit === "ms" ? `came to ${Math.round(others.mean)} ms` : `${others.evaluators === 1 ? "was" : "were"} wrong about ${Math.round(others.mean)}% of all pictures, you about ${Math.round(score)}%`;
   return `${own}${made} ${people} ${theirs}${others.evaluators === 1 ? "" : ", on average"}.`;
 }
@@ -87,8 +87,8 @@ function table({ unit, score, others, published }) {
     "table",
     { class: "scores" },
     el("caption", {}, caption),
-    el("thead", {}, el("tr", {}, ...["Who, or which model", "Pictures", "Score"].map((name) => el("th", { scope: "col" }, name)))),
-    el("tbody", {}, ...rows.map((row) => el("tr", { class: row.kind }, el("th", { scope: "row" }, row.model), el("td", {}, row.data), scoreCell(row.score, longest, unit)))),
+    el("thead", {}, el("tr", {}, ...["Who, or which model", "Score"].map((name) => el("th", { scope: "col" }, name)))),
+    el("tbody", {}, ...rows.map((row) => el("tr", { class: row.kind }, el("th", { scope: "row" }, row.model, el("span", {}, row.data)), scoreCell(row.score, longest, unit)))),
   );
 }
 

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+from contextlib import ExitStack
 from typing import Any
 
 import click
@@ -24,7 +25,7 @@ def serve(world: World, host: str, port: int) -> None:
     _serve(world, host, port)
 
 
-def _serve(world: World, host: str, port: int, opened: Any = None) -> None:
+def _serve(world: World, host: str, port: int, start_page: Any = None) -> None:
     from backend.handlers import create_app
     from backend.server import make_server
     from backend.server import serve as run
@@ -32,7 +33,8 @@ def _serve(world: World, host: str, port: int, opened: Any = None) -> None:
 
     finish(world.store)
     watch = _places_watch(world)
-    app = create_app(world.store, world.data, world.data.keys(), watch=watch)
+    front = {"front": start_page.front} if start_page else {}
+    app = create_app(world.store, world.data, world.data.keys(), watch=watch, **front)
     server = make_server(app, host, port)
     base = f"http://{host}:{server.effective_port}"
     for study in world.store.studies():
@@ -40,15 +42,14 @@ def _serve(world: World, host: str, port: int, opened: Any = None) -> None:
     click.echo(f"dashboard: {base}/dashboard; results: {base}/results")
     click.echo(f"researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C")
     sys.stdout.flush()
-    if opened is not None:
-        opened(base)
-    if watch is not None:
-        watch.start()
-    try:
-        run(server)
-    finally:
+    with ExitStack() as stack:
+        if start_page is not None:
+            stack.callback(start_page.stop)
+            start_page.start(app, base)
         if watch is not None:
-            watch.stop()
+            stack.callback(watch.stop)
+            watch.start()
+        run(server)
 
 
 def _places_watch(world: World) -> Any:
@@ -144,15 +145,7 @@ def simulate(world: World, name: str, observers: tuple, **options: Any) -> None:
 @store_options
 @pass_world
 def demo(world: World, port: int, no_browser: bool) -> None:
-    """Make the sample studies if they are missing, and serve them."""
-    from backend.demo import make_missing
+    """Serve the sample studies, which are made meanwhile if they are missing."""
+    from backend.commands.demonstration import StartPage
 
-    make_missing(world.store, world.data, report=click.echo, progress=progress_bar)
-    _serve(world, "127.0.0.1", port, opened=None if no_browser else _open_browser)
-
-
-def _open_browser(base: str) -> None:
-    import threading
-    import webbrowser
-
-    threading.Thread(target=webbrowser.open, args=(f"{base}/s/digits",), daemon=True).start()
+    _serve(world, "127.0.0.1", port, StartPage(world, is_opened=not no_browser))

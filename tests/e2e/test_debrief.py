@@ -30,7 +30,7 @@ def test_one_sees_the_own_result_beside_others_and_what_the_pictures_were(player
     rows = player.page.locator(".scores tbody tr").all_inner_texts()
 
     assert found == []
-    assert "Nobody else has judged them yet" in alone
+    assert "Nobody else has judged this model yet" in alone
     assert any("You, just now" in row and "25.0%" in row for row in rows)
     assert any("StyleGAN (truncated)" in row and "50.7%" in row for row in rows)
     shown = player.page.locator(".gallery > ul > li")
@@ -45,7 +45,7 @@ def test_one_sees_the_own_result_beside_others_and_what_the_pictures_were(player
     player.press("done")
     played(player, 8, wrong=4)
 
-    assert "One other person who judged them was wrong about 25%" in player.page.inner_text("main")
+    assert "One other person who judged this model was wrong about 25%" in player.page.inner_text("main")
     assert "Others (1)" in player.page.inner_text(".scores")
 
 

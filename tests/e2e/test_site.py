@@ -59,7 +59,7 @@ def test_an_infinity_demo_is_played_without_a_server(player, demo, site):
     assert "5 of 6" in text
     assert "16.7%" in text
     rows = player.page.locator("tbody tr").all_inner_texts()
-    assert [row.split("\t")[0] for row in rows].index("You, just now") == 4
+    assert [row.splitlines()[0] for row in rows].index("You, just now") == 4
     assert len(rows) == 7
     assert player.heading() in ("33% of the fakes fooled you", "No fake fooled you")
     assert "What you got wrong" in text

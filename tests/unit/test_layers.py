@@ -21,11 +21,11 @@ PURE = {
     "session", "settling", "shown", "staircase", "tables", "wire",
 }  # fmt: skip
 WORLD = {
-    "control", "datadir", "debrief", "demo_images", "differences", "folders", "images", "intake", "masks",
-    "masks.cache", "masks.luminance", "masks.phase", "masks.products", "masks.projection",
+    "control", "datadir", "debrief", "demo_images", "demo_photographs", "differences", "folders", "images",
+    "intake", "masks", "masks.cache", "masks.luminance", "masks.phase", "masks.products", "masks.projection",
     "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture", "owing", "panels",
     "panels.events", "panels.prolific", "panels.signed", "parallel", "paying", "paying_by_hand",
-    "photosensitivity", "reading", "reading.careful", "reading.cells", "reading.chunks",
+    "photosensitivity", "quilting", "reading", "reading.careful", "reading.cells", "reading.chunks",
     "reading.metrics", "reading.plain", "report.directory", "report.thumbnails", "responses",
     "retention", "stamps", "stores", "stores.books",
     "stores.calls", "stores.codec", "stores.compact", "stores.dynamodb", "stores.heads", "stores.items",
@@ -33,11 +33,12 @@ WORLD = {
     "withdrawal",
 }  # fmt: skip
 DOORS = {
-    "__main__", "admission", "cli", "commands", "commands.deployment", "commands.live", "commands.moves",
-    "commands.panels", "commands.pay", "commands.people", "commands.plans", "commands.recruit",
+    "__main__", "admission", "cli", "commands", "commands.demonstration", "commands.deployment",
+    "commands.live", "commands.moves", "commands.panels", "commands.pay", "commands.people",
+    "commands.plans", "commands.recruit",
     "commands.reports", "commands.scores", "commands.service", "commands.studies", "commands.world",
-    "copying", "creation", "demo", "export", "handlers", "live", "notebook", "places", "progress",
-    "recruiting", "reporting", "researcher", "researcher.dashboard", "researcher.entry",
+    "copying", "creation", "demo", "demo_making", "demo_page", "export", "handlers", "live", "notebook",
+    "places", "progress", "recruiting", "reporting", "researcher", "researcher.dashboard", "researcher.entry",
     "researcher.kept", "researcher.routes", "results", "server", "simulation", "site", "visits",
     "watching",
 }  # fmt: skip

@@ -1,0 +1,55 @@
+"""What `demo` does beyond `serve`: the start page, the sample studies made beside it, and the browser."""
+
+import threading
+import webbrowser
+from typing import Any
+
+import click
+
+from backend.commands.world import World
+from backend.demo_making import Making
+from backend.demo_page import FRONT, add_pages
+from backend.demo_photographs import check_installed
+
+
+class StartPage:
+    """The start page of a server.
+
+    Raises:
+        NotInstalled: there are no photographs to make studies of.
+    """
+
+    front = FRONT
+
+    def __init__(self, world: World, is_opened: bool):
+        self._data, self._is_opened = world.data, is_opened
+        self._making = Making(world.store, world.url, world.data, self._tell)
+        if self._making.is_needed:
+            check_installed()
+        self._base = ""
+        self._bar: Any = None
+
+    def start(self, app: Any, base: str) -> None:
+        """Add the start page to `app`, open it, and begin to make what is missing."""
+        self._base = base
+        add_pages(app, self._data, self._making)
+        click.echo(f"start page: {base}/")
+        self._making.start()
+        if self._is_opened:
+            threading.Thread(target=webbrowser.open, args=(f"{base}/",), daemon=True).start()
+
+    def stop(self) -> None:
+        """End what is being made; it goes on at the next start."""
+        self._making.stop()
+
+    def _tell(self, study: str, share: float) -> None:
+        from tqdm import tqdm
+
+        if self._bar is None or self._bar.desc != f"making {study}":
+            form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
+            self._bar = tqdm(total=100, bar_format=form, disable=None, leave=False)
+            self._bar.set_description_str(f"making {study}")
+        self._bar.update(100 * share - self._bar.n)
+        if share >= 1:
+            self._bar.close()
+            click.echo(f"study {study}: {self._base}/s/{study}")

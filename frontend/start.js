@@ -1,0 +1,120 @@
+// @ts-check
+/**
+ * The start page of `openhype demo`: example pictures, and the sample studies to play. These are made while
+ * the page is looked at, so it asks how far they are until all are there.
+ */
+
+import { el } from "./screens.js";
+
+const EVERY_MS = 600;
+const LABELS = /** @type {Record<string, string>} */ ({ infinity: "Play without time limit", time: "Play with flashes" });
+
+/**
+ * @typedef {{study: string, method: string, images: number, minutes: number, share: number, is_ready: boolean}} Sample
+ * @typedef {{url: string, shows: string, is_real: boolean}} Example
+ * @typedef {{studies: Sample[], examples: Example[], problem: string | null}} Standing
+ */
+
+/** The study whose page sent the visitor here because it was not made yet. */
+const wanted = decodeURIComponent(location.hash.slice(1));
+
+byId("reveal").addEventListener("click", reveal);
+look();
+
+async function look() {
+  for (;;) {
+    const standing = await asked();
+    if (standing) {
+      showExamples(standing.examples);
+      showPlays(standing.studies);
+      showStatus(standing);
+      if (standing.problem || standing.studies.every(({ is_ready }) => is_ready)) return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+  }
+}
+
+/** @returns {Promise<Standing | null>} null while the server cannot be reached */
+async function asked() {
+  try {
+    const reply = await fetch("/api/demo", { cache: "no-store" });
+    return reply.ok ? await reply.json() : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Put the examples in their places, each once.
+ * @param {Example[]} examples
+ */
+function showExamples(examples) {
+  const places = byId("examples").children;
+  examples.forEach(({ url, shows, is_real }, i) => {
+    if (places[i].childElementCount) return;
+    const image = el("img", { src: url, alt: shows, width: "256", height: "256" });
+    places[i].append(el("figure", { class: is_real ? "is-real" : "" }, image, el("figcaption", {}, is_real ? "photograph" : "computer")));
+  });
+  /** @type {HTMLButtonElement} */ (byId("reveal")).disabled = examples.length < places.length;
+}
+
+function reveal() {
+  const button = byId("reveal");
+  const isShown = button.getAttribute("aria-pressed") === "true";
+  button.setAttribute("aria-pressed", `${!isShown}`);
+  document.querySelector(".examples")?.classList.toggle("answered", !isShown);
+}
+
+/** @param {Sample[]} studies */
+function showPlays(studies) {
+  for (const sample of studies) {
+    if (sample.is_ready && sample.study === wanted) location.replace(addressOf(sample.study));
+    const id = `play-${sample.study}`;
+    const before = document.getElementById(id);
+    if (!before) byId("plays").append(card(sample, id));
+    else if (sample.is_ready && before.tagName !== "A") before.replaceWith(card(sample, id));
+    else if (!sample.is_ready) tellShare(before, sample.share);
+  }
+}
+
+/**
+ * A large link to a study, or how far it is made.
+ * @param {Sample} sample
+ * @param {string} id
+ */
+function card({ study, method, images, minutes, share, is_ready }, id) {
+  const label = LABELS[method];
+  const facts = el("span", {}, `${images} pictures, about ${minutes} minutes`);
+  if (is_ready) return el("a", { class: "play", id, href: addressOf(study) }, el("strong", {}, label), facts);
+  const meter = el("progress", { max: "1", "aria-label": label });
+  const waiting = el("div", { class: "play", id }, el("strong", {}, label), facts, meter, el("span", { class: "share" }));
+  tellShare(waiting, share);
+  return waiting;
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {number} share
+ */
+function tellShare(place, share) {
+  /** @type {HTMLProgressElement} */ (place.querySelector("progress")).value = share;
+  const text = share > 0 ? `The pictures are being made: ${Math.floor(100 * share)}%` : "The pictures are made next";
+  /** @type {HTMLElement} */ (place.querySelector(".share")).textContent = text;
+}
+
+/** @param {Standing} standing */
+function showStatus({ studies, problem }) {
+  const open = studies.filter(({ is_ready }) => !is_ready).map(({ study }) => study);
+  const words = problem ? `The pictures could not be made: ${problem}` : open.includes(wanted) ? "The study that you asked for opens by itself once it is made." : "";
+  if (byId("status").textContent !== words) byId("status").textContent = words;
+}
+
+/** @param {string} study the mark lets its end lead back here */
+function addressOf(study) {
+  return `/s/${study}#demo`;
+}
+
+/** @param {string} id */
+function byId(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
