@@ -68,10 +68,10 @@ function inWords({ unit, score, fakes_error, reals_error, model, others }) {
   const own = `${flashes}You took ${Math.round(fakes_error ?? 0)}% of the fakes for real and ${Math.round(reals_error ?? 0)}% of the real pictures for fake.`;
   const made = model ? ` The fakes were made by “${model}”.` : "";
   if (others === null) return `${own}${made}`;
-  if (others.mean === null) return `${own}${made} Nobody else has judged this model yet.`;
-  const people = others.evaluators === 1 ? "One other person who judged this model" : `The ${others.evaluators} others who judged this model`;
+  if (others.mean === null) return `${own}${made} No other session has judged this model yet.`;
+  const who = others.evaluators === 1 ? "One other session with this model" : `The ${others.evaluators} other sessions with this model`;
   const theirs = unit === "ms" ? `came to ${Math.round(others.mean)} ms` : `${others.evaluators === 1 ? "was" : "were"} wrong about ${Math.round(others.mean)}% of all pictures, you about ${Math.round(score)}%`;
-  return `${own}${made} ${people} ${theirs}${others.evaluators === 1 ? "" : ", on average"}.`;
+  return `${own}${made} ${who} ${theirs}${others.evaluators === 1 ? "" : ", on average"}.`;
 }
 
 /** @param {Debrief} debrief */
@@ -79,7 +79,7 @@ function table({ unit, score, others, published }) {
   const rows = [
     ...published.map((entry) => ({ ...entry, kind: "" })),
     { model: "You, just now", data: "these pictures", score, kind: "yours" },
-    ...(others === null || others.mean === null ? [] : [{ model: `Others (${others.evaluators})`, data: "these pictures", score: others.mean, kind: "others" }]),
+    ...(others === null || others.mean === null ? [] : [{ model: `Other sessions (${others.evaluators})`, data: "these pictures", score: others.mean, kind: "others" }]),
   ].sort((a, b) => b.score - a.score);
   const longest = Math.max(...rows.map((row) => row.score), unit === "ms" ? 0 : 50);
   const caption = unit === "ms" ? "How long a picture must be seen to be told real from fake" : "How often pictures were judged wrong";

@@ -62,38 +62,58 @@ export async function showDone(study, visit) {
     return;
   }
   const { done } = visit;
-  if (study.debrief && done.complete) return showDebrief(study, visit);
+  const isTold = study.debrief && done.complete;
+  const told = isTold && !isAwaited(visit) ? await showDebrief(study, visit) : null;
+  if (told === "again") return takeAgain(study);
+  if (told === "start") return location.assign("/");
   const title = done.complete ? "All done. Thank you!" : "That is enough for today. Thank you!";
   const early = [el("p", {}, "The task was interrupted too often to go on. That is no fault of yours, and you are paid for what you did.")];
   const actions = study.repeat_visits ? [{ label: "Take part again", value: "again", primary: !done.redirect_url && !done.form }] : [];
-  const answer = await ask("done", title, [...(done.complete ? [] : early), ...ending(visit)], actions);
+  const below = isTold && isAwaited(visit) ? [debriefBelow(visit)] : [];
+  const answer = await ask("done", title, [...(done.complete ? [] : early), ...ending(visit)], actions, below);
   if (answer === "again") takeAgain(study);
 }
 
 /**
- * The end that tells how one did. The way back to a panel comes first, where there is one; a code that
- * nobody asks for comes last.
+ * The end where nobody waits for the completion code: how one did comes first. Null where it is not told.
  * @param {any} study
  * @param {import("./visit.js").Visit} visit
  */
 async function showDebrief(study, visit) {
-  const debrief = await visit.debrief();
-  const { redirect_url, form, reported } = visit.done;
-  const isAwaited = Boolean(redirect_url || form || reported);
+  const debrief = await visit.debrief().catch(notTold);
+  if (!debrief) return null;
   const actions = [
-    ...(study.repeat_visits ? [{ label: "Take part again", value: "again", primary: !isAwaited }] : []),
+    ...(study.repeat_visits ? [{ label: "Take part again", value: "again", primary: true }] : []),
     ...(location.hash === DEMO ? [{ label: "Back to the start page", value: "start" }] : []),
   ];
-  const code = el("details", { class: "kept" }, el("summary", {}, "Your completion code, and how to withdraw"), ...ending(visit));
-  const answer = await ask(
-    "done",
-    headline(debrief),
-    [...(isAwaited ? ending(visit) : []), ...result(debrief, study.repeat_visits)],
-    actions,
-    [gallery(debrief), ...(isAwaited ? [] : [code])],
-  );
-  if (answer === "again") takeAgain(study);
-  else location.assign("/");
+  const code = el("details", {}, el("summary", {}, "Your completion code, and how to withdraw"), ...ending(visit));
+  return ask("done", headline(debrief), result(debrief, study.repeat_visits), actions, [gallery(debrief), code]);
+}
+
+/**
+ * Whether a panel hears of the end through the page, or is told its code.
+ * @param {import("./visit.js").Visit} visit
+ */
+function isAwaited({ done, earned }) {
+  return Boolean(done.redirect_url || done.form || done.reported) || earned !== null;
+}
+
+/**
+ * A place for how one did, below the way back to the panel, which waits for nothing.
+ * @param {import("./visit.js").Visit} visit
+ */
+function debriefBelow(visit) {
+  const place = el("section", {});
+  visit.debrief().catch(notTold).then((debrief) => {
+    if (debrief) place.append(el("h2", {}, headline(debrief)), ...result(debrief), gallery(debrief));
+  });
+  return place;
+}
+
+/** @param {any} error that must not keep anybody from the completion code */
+function notTold(error) {
+  console.warn("no debrief:", error);
+  return null;
 }
 
 /** @param {any} study */

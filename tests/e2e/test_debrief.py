@@ -30,7 +30,7 @@ def test_one_sees_the_own_result_beside_others_and_what_the_pictures_were(player
     rows = player.page.locator(".scores tbody tr").all_inner_texts()
 
     assert found == []
-    assert "Nobody else has judged this model yet" in alone
+    assert "No other session has judged this model yet" in alone
     assert any("You, just now" in row and "25.0%" in row for row in rows)
     assert any("StyleGAN (truncated)" in row and "50.7%" in row for row in rows)
     shown = player.page.locator(".gallery > ul > li")
@@ -45,8 +45,8 @@ def test_one_sees_the_own_result_beside_others_and_what_the_pictures_were(player
     player.press("done")
     played(player, 8, wrong=4)
 
-    assert "One other person who judged this model was wrong about 25%" in player.page.inner_text("main")
-    assert "Others (1)" in player.page.inner_text(".scores")
+    assert "One other session with this model was wrong about 25%" in player.page.inner_text("main")
+    assert "Other sessions (1)" in player.page.inner_text(".scores")
 
 
 def test_the_way_back_to_a_panel_stands_before_the_result(player, site):
@@ -57,7 +57,9 @@ def test_the_way_back_to_a_panel_stands_before_the_result(player, site):
     player.visit("faces", "?PROLIFIC_PID=p1&STUDY_ID=s&SESSION_ID=x")
     played(player, 2, wrong=1)
 
+    player.page.wait_for_selector(".scores")
     back = player.page.locator("a.button.primary")
+    assert player.heading() == "All done. Thank you!"
     assert back.get_attribute("href").startswith("https://panel.example/?cc=")
     assert back.bounding_box()["y"] < player.page.locator(".scores").bounding_box()["y"]
 
