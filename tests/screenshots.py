@@ -36,8 +36,10 @@ def main(url: str) -> None:
 def _panels(page: Page, url: str) -> list[Image.Image]:
     page.goto(url)
     page.wait_for_selector("#examples li:last-child img")
+    for study in ("photos", "flashes"):
+        page.wait_for_selector(f"a#play-{study}", timeout=300_000)
     panels = [_panel(page)]
-    page.click("#play-photos", timeout=120_000)
+    page.click("#play-photos")
     for screen in ("consent", "instructions"):
         page.wait_for_selector(f"body[data-screen={screen}] .primary")
         page.keyboard.press("Enter")
