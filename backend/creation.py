@@ -22,6 +22,7 @@ from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, NotFound
 from backend.panels.record import PanelRecord
 from backend.panels.signed import check_installed
+from backend.reading.texts import read_text
 from backend.records import Study
 from backend.stamps import stamp
 from backend.stores import Store
@@ -54,10 +55,7 @@ def read_order(path: Path) -> Order:
     Raises:
         InvalidInput: names the file and the entry that is missing, unknown or of a wrong type.
     """
-    try:
-        data = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InvalidInput(f"{path} could not be read as TOML: {error}") from None
+    data = _read_toml(path)
     known = {"name", "kind", "method", "real", "models", "settings", "masks", "equalise", "skip_bad", "panel"}
     unknown, missing = sorted(set(data) - known), sorted({"name", "real", "models"} - set(data))
     if unknown or missing:
@@ -93,14 +91,18 @@ def read_panel(text: str, here: Path = Path()) -> PanelRecord:
     if not text.endswith(".toml"):
         return panels.named(text)
     path = here / text
-    try:
-        data = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InvalidInput(f"{path} could not be read as TOML: {error}") from None
+    data = _read_toml(path)
     record = panels.from_json(data, str(path))
     if record.signature:
         check_installed()
     return record
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(read_text(path))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InvalidInput(f"{path} must be TOML: {error}") from None
 
 
 def create(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.errors import InvalidInput
+from backend.reading.texts import read_text
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class DataDir:
         if not path.exists():
             self.root.mkdir(parents=True, exist_ok=True)
             _write_once(path, {"researcher": secrets.token_urlsafe(24), "hashing": secrets.token_hex(32)})
-        return parse_keys(path.read_text(), str(path))
+        return parse_keys(read_text(path), str(path))
 
 
 def parse_keys(text: str, where: str) -> Keys:

@@ -4,6 +4,29 @@ A message says what was expected, what came and where, then what to do. `code` i
 word for programs; the doors (handlers, CLI) map a class to a status, in one place each.
 """
 
+import errno
+
+_REASONS = {
+    errno.ENOENT: "there is no such file or folder",
+    errno.EISDIR: "it is a folder",
+    errno.ENOTDIR: "a part of its path is a file, not a folder",
+    errno.EEXIST: "there is something of that name already",
+    errno.EACCES: "this user has no right to it",
+    errno.EPERM: "this user has no right to it",
+    errno.EROFS: "it lies where nothing can be written",
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "this user's share of the disk is full",
+    errno.EMFILE: "too many files are open",
+    errno.ENFILE: "too many files are open",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.EIO: "the disk cannot read or write it",
+}
+
+
+def reason(error: OSError) -> str:
+    """Return in words why the system refused, without its number."""
+    return _REASONS.get(error.errno or 0) or error.strerror or type(error).__name__
+
 
 class OpenhypeError(Exception):
     """Base of every error that is an answer to the caller rather than a fault in the code."""

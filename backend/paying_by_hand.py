@@ -4,6 +4,7 @@ An account is listed until it is marked as paid; the list may be written as ofte
 """
 
 import csv
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -13,6 +14,7 @@ from typing import Any
 from backend.errors import Conflict, InvalidInput
 from backend.ledger import PARTS, Account, report
 from backend.owing import change, enter_all, in_force, plain_accounts, purse, recruited
+from backend.reading.texts import read_text
 from backend.records import Study
 from backend.stores import Store
 
@@ -99,21 +101,31 @@ def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], dateti
 
 def _rows(path: Path, by_name: Mapping[str, tuple[str, Account]]) -> list[str]:
     """Return the keys of the accounts that a file names."""
+    try:
+        return _keys(path, by_name)
+    except csv.Error as error:
+        raise InvalidInput(f"{path.name} must be CSV; {error}") from None
+
+
+def _keys(path: Path, by_name: Mapping[str, tuple[str, Account]]) -> list[str]:
     found = []
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        for number, row in enumerate(reader, start=2):
-            key, account = by_name.get(row.get("evaluator") or "", ("", None))
-            if account is None:
-                raise InvalidInput(
-                    f"{path.name} line {number}: no evaluator {row.get('evaluator')!r} is owed"
-                )
-            if row.get("usd_cents") != str(account.base_usd_cents + account.bonus_usd_cents):
-                raise InvalidInput(
-                    f"{path.name} line {number}: {account.evaluator} is owed "
-                    f"{account.base_usd_cents + account.bonus_usd_cents} cents, not {row.get('usd_cents')!r}"
-                )
-            found.append(key)
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
+    missing = [name for name in ("evaluator", "usd_cents") if name not in (reader.fieldnames or ())]
+    if missing:
+        raise InvalidInput(
+            f"{path.name} line 1: the header must name the columns {', '.join(COLUMNS)}, as the list of "
+            f"what is owed does; {', '.join(missing)} missing"
+        )
+    for number, row in enumerate(reader, start=2):
+        key, account = by_name.get(row["evaluator"] or "", ("", None))
+        if account is None:
+            raise InvalidInput(f"{path.name} line {number}: no evaluator {row['evaluator']!r} is owed")
+        if row["usd_cents"] != str(_total(account)):
+            raise InvalidInput(
+                f"{path.name} line {number}: {account.evaluator} is owed {_total(account)} cents, "
+                f"not {row['usd_cents']!r}"
+            )
+        found.append(key)
     return found
 
 

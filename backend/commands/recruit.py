@@ -10,6 +10,7 @@ import click
 
 from backend.commands.world import World, pass_world, store_options
 from backend.errors import InvalidInput
+from backend.reading.texts import read_text
 from backend.recruiting import FEE_PERCENT
 
 _ACTIONS = ("pause", "resume", "stop", "status", "watch")
@@ -67,7 +68,7 @@ def make_watch(store: Any) -> Any:
     secret = os.environ.get("PROLIFIC_WEBHOOK_SECRET", "").strip()
     file = os.environ.get("PROLIFIC_WEBHOOK_SECRET_FILE", "")
     if not secret and file:
-        secret = Path(file).read_text("utf-8").strip()
+        secret = read_text(Path(file)).strip()
     return Watch(store, open_prolific(), secret)
 
 

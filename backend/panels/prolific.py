@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 from backend.errors import InvalidInput
 from backend.panels import Bonus, PanelRefused, PanelUnreached, PanelUnsure, Recruitment, Status, Submission
+from backend.reading.texts import read_text
 
 BASE_URL = "https://api.prolific.com/api/v1/"
 CODES = {
@@ -268,7 +269,7 @@ def open_prolific(environment: Mapping[str, str] | None = None) -> ProlificPanel
     token = environment.get("PROLIFIC_TOKEN", "").strip()
     file = environment.get("PROLIFIC_TOKEN_FILE", "")
     if not token and file:
-        token = Path(file).read_text("utf-8").strip()
+        token = read_text(Path(file)).strip()
     if not token:
         raise InvalidInput(
             "there is no Prolific token; put it into PROLIFIC_TOKEN, or its file's path into "

@@ -14,8 +14,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TextIO
 
-from backend.errors import InvalidInput, NotFound
+from backend.errors import InvalidInput
 from backend.reading.columns import COLUMNS, LISTS, NEEDED
+from backend.reading.texts import unreadable
 
 _CHUNK_ROWS = 2**10
 """Few enough for the processor's cache."""
@@ -125,7 +126,19 @@ def _json_cells(path: Path, line: int, text: str) -> list[str]:
         parts = value if isinstance(value, list) and column in (*LISTS, "flags") else [value]
         if not all(part is None or isinstance(part, str) for part in parts):
             raise InvalidInput(f"{path} line {line}: {column} must be a text or a number, not {value!r}")
-    return [_json_cell(record.get(column)) for column in COLUMNS]
+    cells = [_json_cell(record.get(column)) for column in COLUMNS]
+    if "\\u" in text:
+        _check_unicode(path, line, cells)
+    return cells
+
+
+def _check_unicode(path: Path, line: int, cells: list[str]) -> None:
+    """Refuse half of a surrogate pair, which JSON can spell and no text can hold."""
+    for column, cell in zip(COLUMNS, cells, strict=True):
+        try:
+            cell.encode()
+        except UnicodeEncodeError:
+            raise InvalidInput(f"{path} line {line}: {column} must be Unicode text, not {cell!a}") from None
 
 
 def _json_cell(value: str | list[str] | None) -> str:
@@ -135,8 +148,8 @@ def _json_cell(value: str | list[str] | None) -> str:
 def _opened(path: Path) -> TextIO:
     try:
         return path.open(encoding="utf-8-sig", newline="")
-    except OSError as error:
-        raise NotFound(f"{path} could not be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
 
 
 def _not_utf8(path: Path) -> InvalidInput:

@@ -4,11 +4,13 @@ An empty cell is a metric that is not known of the model.
 """
 
 import csv
+import io
 import math
 from pathlib import Path
 
-from backend.errors import InvalidInput, NotFound
+from backend.errors import InvalidInput
 from backend.reading.columns import number
+from backend.reading.texts import read_text
 
 _LONGEST_SHOWN = 40
 
@@ -21,12 +23,7 @@ def read_metrics(path: Path) -> dict[str, dict[str, float]]:
         InvalidInput: it is no such table; the message names line and column.
     """
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            return _read(path, csv.reader(file))
-    except OSError as error:
-        raise NotFound(f"{path} could not be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InvalidInput(f"{path} must be UTF-8 text") from None
+        return _read(path, csv.reader(io.StringIO(read_text(Path(path)), newline="")))
     except csv.Error as error:
         raise InvalidInput(f"{path} must be CSV; {error}") from None
 

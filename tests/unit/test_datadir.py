@@ -22,10 +22,18 @@ def test_the_keys_are_for_their_owner_only(tmp_path):
     assert stat.S_IMODE((tmp_path / "keys.json").stat().st_mode) == 0o600
 
 
-def test_broken_keys_are_not_replaced(tmp_path):
-    (tmp_path / "keys.json").write_text("{}")
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"{}", "restore it from a backup"),
+        (b"[1]", "restore it from a backup"),
+        (b"\xa8", r"keys\.json line 1: must be UTF-8 text, not the byte 0xa8"),
+    ],
+)
+def test_broken_keys_are_not_replaced(tmp_path, data, message):
+    (tmp_path / "keys.json").write_bytes(data)
 
-    with pytest.raises(InvalidInput, match="restore it from a backup"):
+    with pytest.raises(InvalidInput, match=message):
         DataDir(tmp_path).keys()
 
 

@@ -26,7 +26,7 @@ WORLD = {
     "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture", "owing", "panels",
     "panels.events", "panels.prolific", "panels.signed", "parallel", "paying", "paying_by_hand",
     "photosensitivity", "quilting", "reading", "reading.careful", "reading.cells", "reading.chunks",
-    "reading.metrics", "reading.plain", "report.directory", "report.thumbnails", "responses",
+    "reading.metrics", "reading.plain", "reading.texts", "report.directory", "report.thumbnails", "responses",
     "retention", "stamps", "stores", "stores.books",
     "stores.calls", "stores.codec", "stores.compact", "stores.dynamodb", "stores.heads", "stores.items",
     "stores.plans", "stores.sqlite", "stores.tally", "uniform", "uploads", "usage", "waiting",

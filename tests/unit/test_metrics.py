@@ -41,7 +41,7 @@ def test_a_bad_file_is_refused_with_line_and_column(tmp_path, text, message):
 def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path):
     (tmp_path / "b.csv").write_bytes(b"model,FID\n\xff,1\n")
 
-    with pytest.raises(NotFound, match="could not be read"):
+    with pytest.raises(NotFound, match="there is no file"):
         read_metrics(tmp_path / "none.csv")
     with pytest.raises(InvalidInput, match="must be UTF-8 text"):
         read_metrics(tmp_path / "b.csv")

@@ -69,6 +69,25 @@ def test_a_wrong_row_marks_nobody(payday, tmp_path, row, message):
     assert len(written(payday, tmp_path / "owed.csv")) == 2
 
 
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            b"",
+            r"paid\.csv line 1: the header must name the columns evaluator, .*; evaluator, usd_cents missing",
+        ),
+        (b"evaluator,usd\ne001,110\n", "line 1: the header .*; usd_cents missing"),
+        (b"evaluator,usd_cents\n\xe9,110\n", "line 2: must be UTF-8 text, not the byte 0xe9"),
+        (b"evaluator,usd_cents\n" + 200_000 * b"e", "must be CSV; field larger"),
+    ],
+)
+def test_a_file_that_is_no_such_list_is_refused(payday, tmp_path, data, message):
+    (tmp_path / "paid.csv").write_bytes(data)
+
+    with pytest.raises(InvalidInput, match=message):
+        paying_by_hand.mark_paid(payday.store, payday.study, tmp_path / "paid.csv", clock)
+
+
 def test_the_list_ends_where_the_budget_does(payday, tmp_path):
     owing.set_budget(payday.store, "faces", 223)
 

@@ -429,7 +429,7 @@ def test_the_picture_is_written(run, tmp_path, suffix):
     ("options", "status", "message"),
     [
         (["-o", "plan.gif"], 1, "a picture's name must end in .svg, .png or .pdf, not 'plan.gif'"),
-        (["--pilot", "nothing.csv"], 1, "nothing.csv could not be read"),
+        (["--pilot", "nothing.csv"], 1, "there is no file nothing.csv"),
         (["--pilot", "faces"], 1, "there is no study 'faces'"),
         (["--pilot", "faces", "--method", "time"], 2, "--method goes with the published SDs"),
         (["--width", "wide"], 2, "'wide' is not a valid float"),

@@ -118,6 +118,13 @@ def test_json_lines_are_refused_by_line_and_column(tmp_path, text, message):
         read_answers(path)
 
 
+def test_half_a_surrogate_pair_is_refused(tmp_path):
+    path = written(tmp_path, json.dumps(GOOD | {"evaluator": "e\ud800"}), "r.jsonl")
+
+    with pytest.raises(InvalidInput, match=r"line 1: evaluator must be Unicode text, not 'e\\ud800'"):
+        read_answers(path)
+
+
 def test_json_lines_score_as_the_same_rows_in_csv(tmp_path):
     rows = [GOOD | {"evaluator": e, "response": r} for e in (0, 1, 2) for r in ("real", "fake", "fake")[e:]]
     lines = "\n".join(map(json.dumps, rows))
@@ -141,7 +148,7 @@ def test_the_same_trial_of_two_sessions_is_no_repeat(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path):
-    with pytest.raises(NotFound, match="could not be read: No such file"):
+    with pytest.raises(NotFound, match="there is no file"):
         list(read_responses(tmp_path / "none.csv"))
 
 

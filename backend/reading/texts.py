@@ -1,0 +1,38 @@
+"""Text files that people write by hand, read with errors that say what to do."""
+
+from pathlib import Path
+
+from backend.errors import InvalidInput, NotFound, OpenhypeError, reason
+
+_MOST_BYTES = 2**20
+
+
+def read_text(path: Path, most_bytes: int = _MOST_BYTES) -> str:
+    """Return the text of a UTF-8 file.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidInput: it cannot be read, is longer than `most_bytes`, or is not UTF-8.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(most_bytes + 1)
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+    if len(data) > most_bytes:
+        raise InvalidInput(f"{path} must be a text of at most {most_bytes:,} bytes")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InvalidInput(
+            f"{path} line {line}: must be UTF-8 text, not the byte 0x{data[error.start]:02x}"
+        ) from None
+
+
+def unreadable(path: Path, error: OSError | ValueError) -> OpenhypeError:
+    """Return what to tell of a file that could not be opened; a name with a zero byte is a ValueError."""
+    if isinstance(error, FileNotFoundError):
+        return NotFound(f"there is no file {path}")
+    why = reason(error) if isinstance(error, OSError) else "no file can be called so"
+    return InvalidInput(f"{path} cannot be read: {why}")
