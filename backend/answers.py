@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from backend.errors import InvalidInput
-from backend.records import FAKE, TRUTHS
+from backend.reading.columns import truth_of
+from backend.records import FAKE
 
 NAMES = ("session", "stimulus", "class")
 """Columns of texts that need not be there."""
@@ -147,8 +148,8 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str) -> Answers:
     for some in _batches(_checked(rows, method)):
         for name in kept:
             texts[name].add([_text(row.get(name)) if name in NAMES else row[name] for row in some])
-        columns["is_fake"] += [row["truth"] == FAKE for row in some]
-        columns["said_fake"] += [row["response"] == FAKE for row in some]
+        columns["is_fake"] += [truth_of(row["truth"]) == FAKE for row in some]
+        columns["said_fake"] += [truth_of(row["response"]) == FAKE for row in some]
         for name in NUMBERS:
             columns[name] += [_finite(row.get(name)) for row in some]
         if method == "time":
@@ -211,7 +212,7 @@ def _checked(rows: Iterable[Mapping[str, Any]], method: str) -> Iterator[Mapping
             if value is None or value == "" or value != value:
                 raise InvalidInput(f"row {number}: {name} must be a name, not {value!r}")
         for name, value in (("truth", truth), ("response", response)):
-            if value not in TRUTHS:
+            if truth_of(value) is None:
                 raise InvalidInput(f"row {number}: {name} must be 'real' or 'fake', not {value!r}")
         if method == "time":
             _check_shown(number, row)

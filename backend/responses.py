@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from backend.errors import NotFound
-from backend.reading.columns import COLUMNS, LISTS, NUMBERS, WHOLE, number, whole
+from backend.reading.columns import COLUMNS, LISTS, NUMBERS, WHOLE, number, truth_of, whole
 from backend.shown import as_exposed
 
 if TYPE_CHECKING:
@@ -113,6 +113,8 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
             what = "a whole number from 0" if column in WHOLE else "a number"
             raise chunk.bad(i, column, what, text)
         return found
+    if column in ("truth", "response"):
+        return truth_of(text)
     if column in LISTS:
         numbers = tuple(map(number, text.split()))
         if None in numbers:

@@ -11,7 +11,8 @@ import numpy as np
 from backend.answers import NAMES, NUMBERS, Answers, Coder
 from backend.errors import InvalidInput
 from backend.reading.chunks import Chunk, csv_chunks, json_chunks
-from backend.reading.columns import NEEDED_FOR_TIME, number, whole
+from backend.reading.columns import NEEDED_FOR_TIME, number, truth_of, whole
+from backend.records import FAKE
 
 
 def is_json(path: Path) -> bool:
@@ -56,7 +57,8 @@ def read_carefully(path: Path, details: bool) -> Answers:
 
 def _numbers(file: "ResponsesFile", chunk: Chunk, details: bool) -> Iterator[tuple[str, np.ndarray]]:
     for name in ("truth", "response"):
-        yield name, np.fromiter((cell == "fake" for cell in chunk.column(name)), bool, len(chunk.rows))
+        fakes = {cell for cell in set(chunk.column(name)) if truth_of(cell) == FAKE}
+        yield name, np.fromiter(map(fakes.__contains__, chunk.column(name)), bool, len(chunk.rows))
     if file.method == "time":
         yield "exposure_ms", file.exposures(chunk)
     for name in NUMBERS if details else ():
@@ -108,8 +110,9 @@ class ResponsesFile:
             if any(not name.strip() for name in set(chunk.column(column))):
                 chunk.refuse(column, "a name", lambda cell: not cell.strip())
         for column in ("truth", "response"):
-            if not set(chunk.column(column)) <= {"real", "fake"}:
-                chunk.refuse(column, "'real' or 'fake'", lambda cell: cell not in ("real", "fake"))
+            bad = {cell for cell in set(chunk.column(column)) if truth_of(cell) is None}
+            if bad:
+                chunk.refuse(column, "'real' or 'fake'", bad.__contains__)
 
     def _check_method(self, chunk: Chunk) -> None:
         """Find the file's method in the first row and hold all others to it."""

@@ -2,6 +2,9 @@
 
 import math
 import re
+from typing import Any
+
+from backend.records import TRUTHS
 
 COLUMNS = (
     "study", "method", "session", "model", "evaluator", "block", "trial_index", "stimulus", "class",
@@ -13,6 +16,14 @@ NEEDED_FOR_TIME = ("block", "trial_index", "exposure_ms")
 WHOLE = ("block", "trial_index", "frames", "attempt")
 NUMBERS = ("exposure_ms", "shown_ms", "frame_ms", "rt", "lateness_ms")
 LISTS = ("mask_ms", "planned_frames", "achieved_frames", "phase_ms")
+
+
+def truth_of(cell: Any) -> str | None:
+    """Return the `real` or `fake` that a cell says in any case, with or without blanks around it, or None."""
+    if not isinstance(cell, str):
+        return None
+    text = cell if cell in TRUTHS else cell.strip().lower()
+    return text if text in TRUTHS else None
 
 
 def whole(text: str) -> int | None:

@@ -14,7 +14,8 @@ import numpy as np
 
 from backend.answers import NAMES, NUMBERS, Answers, Coded, distinct
 from backend.reading.cells import LONGEST, Cells, Levels, NotPlain
-from backend.reading.columns import COLUMNS, NEEDED, NEEDED_FOR_TIME
+from backend.reading.columns import COLUMNS, NEEDED, NEEDED_FOR_TIME, truth_of
+from backend.records import FAKE, REAL
 
 _BLOCK_BYTES = 2**20
 _LONGEST_LINE = 2**20
@@ -50,10 +51,7 @@ class _PlainFile:
             if name in cells and is_wanted:
                 self._keep(name, self._code(name, cells[name]))
         for name in ("truth", "response"):
-            is_fake = cells[name].are("fake")
-            if not (is_fake | cells[name].are("real")).all():
-                raise NotPlain
-            self._keep(name, is_fake)
+            self._keep(name, _are_fake(cells[name]))
         for name, key in (("block", "block"), ("trial_index", "trial")):
             if name in cells:
                 numbers = cells[name].wholes()
@@ -120,6 +118,19 @@ class _PlainFile:
 
     def _keep(self, name: str, part: np.ndarray) -> None:
         self._parts.setdefault(name, []).append(part)
+
+
+def _are_fake(cells: Cells) -> np.ndarray:
+    """Tell of each cell whether it says `fake`, as `columns.truth_of` reads it."""
+    is_fake = cells.are(FAKE)
+    if (is_fake | cells.are(REAL)).all():
+        return is_fake
+    levels = Levels()
+    codes = levels.codes(cells)
+    truths = [truth_of(text) for text in levels.texts]
+    if None in truths:
+        raise NotPlain
+    return np.array([truth == FAKE for truth in truths])[codes]
 
 
 def _is_there(columns: dict[str, np.ndarray], name: str) -> bool:

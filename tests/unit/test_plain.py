@@ -39,7 +39,7 @@ def as_data(answers):
 
 
 names = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=20).filter(str.strip)
-sides = st.sampled_from(["real", "fake"])
+sides = st.sampled_from(["real", "fake", "Real", "FAKE", " fake"])
 numbers = st.none() | st.floats(0, 1e6).map(lambda ms: round(ms, 3))
 rows = st.lists(
     st.fixed_dictionaries(
@@ -86,6 +86,7 @@ def test_both_readers_give_the_same_answers(tmp_path_factory, rows, is_time, lin
         f"{HEADER},trial_index\nm,e,real,fake,\nm,f,fake,fake,\n",
         f"{HEADER},method\nm,e,real,fake,infinity\nm,f,fake,fake,infinity\n",
         "response,truth,evaluator,model\nfake,real,e,m\nfake,fake,f,m\n",
+        f"{HEADER}\nm,e,REAL, Fake\nm,f,Fake,fake \n",
     ],
 )
 def test_plain_files_are_read_fast(tmp_path, text):

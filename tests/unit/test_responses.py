@@ -125,6 +125,25 @@ def test_half_a_surrogate_pair_is_refused(tmp_path):
         read_answers(path)
 
 
+LOOSE = [("Fake", "REAL"), (" fake", "Real "), ("fAKE", "\treal")]
+
+
+@pytest.mark.parametrize("name", ["r.csv", "careful.csv", "r.jsonl"])
+def test_real_and_fake_are_taken_in_any_case_with_blanks_around(tmp_path, name):
+    rows = [GOOD | {"truth": truth, "response": response} for truth, response in LOOSE]
+    if name == "r.jsonl":
+        path = written(tmp_path, "\n".join(map(json.dumps, rows)), name)
+    else:
+        model = '"m"' if name == "r.csv" else '"m,n"'  # a comma in a name takes the careful reader
+        path = written(tmp_path, "\n".join([HEADER, *(f"{model},e,{t},{r}" for t, r in LOOSE)]), name)
+
+    answers = read_answers(path)
+
+    assert answers.is_fake.tolist() == [True] * 3
+    assert answers.said_fake.tolist() == [False] * 3
+    assert [(row["truth"], row["response"]) for row in read_responses(path)] == [("fake", "real")] * 3
+
+
 def test_json_lines_score_as_the_same_rows_in_csv(tmp_path):
     rows = [GOOD | {"evaluator": e, "response": r} for e in (0, 1, 2) for r in ("real", "fake", "fake")[e:]]
     lines = "\n".join(map(json.dumps, rows))

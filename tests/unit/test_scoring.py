@@ -41,6 +41,13 @@ def test_the_score_is_the_mean_share_of_wrong_answers_with_both_sides_apart():
     assert (model["evaluators"], model["responses"]) == (2, 200)
 
 
+def test_real_and_fake_are_taken_in_any_case():
+    made = [*rows("m", "a", 40, 10), *rows("m", "b", 30, 20)]
+    loose = [row | {"truth": row["truth"].upper(), "response": f" {row['response'].title()}"} for row in made]
+
+    assert score(loose, "infinity") == score(made, "infinity")
+
+
 def test_a_score_above_50_percent_stays_above():
     scores = score([*rows("m", "a", 50, 45), *rows("m", "b", 50, 50)], "infinity")
 
