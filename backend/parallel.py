@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import islice
 from multiprocessing import get_context
 from typing import Any
@@ -33,9 +34,10 @@ def in_parallel(
         yield from map(work, jobs)
         return
     chunks = (jobs[i : i + chunk] for i in range(0, len(jobs), chunk))
-    with ProcessPoolExecutor(workers, get_context("spawn"), _leave_interrupts_to_the_parent) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         try:
-            waiting = deque(pool.submit(_all, work, some) for some in islice(chunks, 4 * workers))
+            with _interrupts_held():  # the processes start here
+                waiting = deque(pool.submit(_all, work, some) for some in islice(chunks, 4 * workers))
             while waiting:
                 yield from waiting.popleft().result()
                 waiting.extend(pool.submit(_all, work, some) for some in islice(chunks, 1))
@@ -54,8 +56,18 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _leave_interrupts_to_the_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Start processes that a Ctrl-C does not reach: they leave it to this one, which gets it right after.
+
+    A process inherits what is blocked, so that it is not interrupted while it starts either, which would
+    print a traceback from each.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _all(work: Callable[[Any], Any], jobs: Sequence[Any]) -> list:
