@@ -6,11 +6,13 @@ share one sync. A write is acknowledged only after its commit.
 """
 
 import json
+import os
 import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +77,12 @@ class SqliteStore:
         self._readers: list[sqlite3.Connection] = []
         self._readers_lock = threading.Lock()
         self._queue: queue.SimpleQueue = queue.SimpleQueue()
-        writer = _connect(path)
-        _migrate(writer, path)
+        try:
+            _check_ours(path)
+            writer = _connect(path)
+            _migrate(writer, path)
+        except sqlite3.Error as error:
+            raise StoreFailed(f"the database {path} cannot be opened: {_why_not(path, error)}") from None
         self._thread = threading.Thread(target=self._write_on, args=(writer,), name="openhype-writer")
         self._thread.daemon = True
         self._thread.start()
@@ -374,6 +380,22 @@ def _connect(path: Path) -> sqlite3.Connection:
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
     return db
+
+
+def _check_ours(path: Path) -> None:
+    """Refuse the database of another program before anything of it is changed."""
+    with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as db:
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        if version == 0 and db.execute("SELECT 1 FROM sqlite_master").fetchone():
+            raise Conflict(f"{path} is the database of another program; choose another file with --store")
+
+
+def _why_not(path: Path, error: sqlite3.Error) -> str:
+    if path.is_dir():
+        return "it is a folder"
+    if not os.access(path if path.exists() else path.parent, os.W_OK) or not os.access(path.parent, os.W_OK):
+        return "a database must be writable, and so must its folder; copy them to where they are"
+    return str(error)
 
 
 def _migrate(db: sqlite3.Connection, path: Path) -> None:

@@ -1,10 +1,11 @@
 """What is SQLite's own: migrations, durability settings, one writer for many threads."""
 
+import os
 import sqlite3
 
 import pytest
 
-from backend.errors import Conflict, InvalidInput
+from backend.errors import Conflict, InvalidInput, OpenhypeError, StoreFailed
 from backend.stores import open_store
 from backend.stores.sqlite import MIGRATIONS, SqliteStore
 
@@ -76,3 +77,42 @@ def test_commits_are_synced_and_in_wal_mode(tmp_path):
 def test_a_url_that_names_no_store_is_refused(tmp_path, url):
     with pytest.raises(InvalidInput, match=r"must be of the form sqlite:///openhype\.db"):
         open_store(url, tmp_path)
+
+
+def own_database(path):
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE recipes (name TEXT)")
+    db.close()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: path.mkdir(), "the database .*a.db cannot be opened: it is a folder"),
+        (lambda path: path.write_bytes(b"garbage" * 900), "cannot be opened: file is not a database"),
+        (own_database, "a.db is the database of another program; choose another file with --store"),
+    ],
+)
+def test_what_is_no_database_of_ours_is_refused_and_left_as_it_is(tmp_path, make, message):
+    make(tmp_path / "a.db")
+    before = None if (tmp_path / "a.db").is_dir() else (tmp_path / "a.db").read_bytes()
+
+    with pytest.raises(OpenhypeError, match=message):
+        SqliteStore(tmp_path / "a.db")
+
+    assert before is None or (tmp_path / "a.db").read_bytes() == before
+
+
+def test_a_database_that_cannot_be_written_is_said(tmp_path):
+    SqliteStore(tmp_path / "a.db").close()
+    unlocked = os.stat(tmp_path).st_mode
+    os.chmod(tmp_path / "a.db", 0o400)
+    os.chmod(tmp_path, 0o500)
+
+    try:
+        if os.access(tmp_path, os.W_OK):
+            pytest.skip("this user may write everywhere")
+        with pytest.raises(StoreFailed, match="a database must be writable, and so must its folder"):
+            SqliteStore(tmp_path / "a.db")
+    finally:
+        os.chmod(tmp_path, unlocked)
