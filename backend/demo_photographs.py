@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from backend.errors import NotInstalled
+from backend.extras import not_installed
 
 _TRIES = 200
 _LESS_PX = 32
@@ -107,10 +107,7 @@ def _folder() -> Path:
     """Return where scikit-image keeps its photographs; it is not imported, which takes a second."""
     found = find_spec("skimage")
     if found is None or not found.submodule_search_locations:
-        raise NotInstalled(
-            "the demo's photographs come with scikit-image, which is not installed; "
-            "install openhype with its extra 'demo'"
-        )
+        raise not_installed("the demo", "skimage")
     return Path(found.submodule_search_locations[0]) / "data"
 
 

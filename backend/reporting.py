@@ -9,12 +9,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backend import __version__
+from backend import __version__, extras
 from backend.datadir import DataDir
 from backend.errors import InvalidInput
 from backend.protocol import to_json
 from backend.records import Study
-from backend.report import drawing, images, page, thumbnails
+from backend.report import images, page, thumbnails
 from backend.report.compose import compose
 from backend.report.found import About, Found
 from backend.report.leaderboard import Entry, leaderboard
@@ -55,7 +55,7 @@ def study_report(
     """
     from backend.results import study_findings
 
-    drawing.check_plots()
+    extras.check("a report", "matplotlib")
     asked = asked or Asked()
     found = study_findings(store, study, asked.question, asked.exposures, **asked.options)
     pictures = thumbnails.thumbnails(data.images(study.name), images.pictured(Found(found)))
@@ -87,7 +87,7 @@ def file_report(path: Path, now: datetime, asked: Asked | None = None) -> Report
     from backend.responses import read_answers
     from backend.shown import as_exposed
 
-    drawing.check_plots()
+    extras.check("a report", "matplotlib")
     asked = asked or Asked()
     answers = as_exposed(read_answers(path, details=True), asked.exposures)
     found = findings(answers, asked.question, **asked.options)
@@ -167,7 +167,7 @@ def leaderboard_of(entries: Sequence[Entry], title: str, now: datetime) -> Repor
         InvalidInput: two entries of one name.
         NotInstalled: there is nothing to draw with.
     """
-    drawing.check_plots()
+    extras.check("a report", "matplotlib")
     names = [entry.name for entry in entries]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

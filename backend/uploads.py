@@ -14,6 +14,7 @@ from typing import Any
 
 from backend import headers
 from backend.errors import InvalidInput, StoreFailed
+from backend.extras import not_installed
 
 _AT_ONCE = 16
 
@@ -47,7 +48,8 @@ def upload_pictures(place: Place, study: str, folder: Path, progress: Callable |
     """Upload the pictures and masks of a study; return how many were not there yet.
 
     Raises:
-        InvalidInput: there is no such folder, or no boto3.
+        InvalidInput: there is no such folder.
+        NotInstalled: the package boto3 is missing.
         StoreFailed: the bucket could not be read or written; what is there stays, and is not sent again.
     """
     if not folder.is_dir():
@@ -129,6 +131,6 @@ def s3_client(session: Any = None) -> Any:
         import boto3
         from botocore.config import Config
     except ImportError:
-        raise InvalidInput("a bucket needs boto3: pip install 'openhype[deploy]'") from None
+        raise not_installed("a bucket", "boto3") from None
     retries = {"mode": "standard", "max_attempts": 8}
     return (session or boto3).client("s3", config=Config(max_pool_connections=_AT_ONCE, retries=retries))

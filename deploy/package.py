@@ -106,7 +106,10 @@ def requirements(stage: str) -> list[str]:
     try:
         asked = requires("openhype") or []
     except PackageNotFoundError:
-        raise InvalidInput("openhype is not installed; run `pip install -e '.[deploy]'` first") from None
+        raise InvalidInput(
+            "openhype is not installed, only its files are here; in its folder run: "
+            f"{sys.executable} -m pip install -e '.[deploy]'"
+        ) from None
     bounds = {re.split(r"[^A-Za-z0-9_-]", text)[0]: text.partition(";")[0].strip() for text in asked}
     return [bounds.get(name, name) for name in STAGES[stage]]
 

@@ -21,6 +21,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from backend.errors import InvalidInput
+from backend.extras import not_installed
 from backend.panels import Bonus, PanelRefused, PanelUnreached, PanelUnsure, Recruitment, Status, Submission
 from backend.reading.texts import read_text
 
@@ -263,7 +264,8 @@ def open_prolific(environment: Mapping[str, str] | None = None) -> ProlificPanel
     """Return the panel with the token in PROLIFIC_TOKEN, or in the file that PROLIFIC_TOKEN_FILE names.
 
     Raises:
-        InvalidInput: there is no token, or the package `requests` is missing.
+        InvalidInput: there is no token.
+        NotInstalled: the package `requests` is missing.
     """
     environment = os.environ if environment is None else environment
     token = environment.get("PROLIFIC_TOKEN", "").strip()
@@ -282,9 +284,7 @@ def _requests() -> Any:
     try:
         import requests
     except ImportError:
-        raise InvalidInput(
-            "Prolific needs the package requests; install it with `pip install 'openhype[prolific]'`"
-        ) from None
+        raise not_installed("Prolific", "requests") from None
     return requests
 
 

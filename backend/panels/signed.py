@@ -10,11 +10,11 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from importlib.util import find_spec
 from typing import Any
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from backend.errors import NotAllowed, NotInstalled, Unavailable
+from backend.errors import NotAllowed, Unavailable
+from backend.extras import check
 from backend.panels.record import Signature
 
 _ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
@@ -130,8 +130,7 @@ class Signatures:
 
 def check_installed() -> None:
     """Raise NotInstalled where there is nothing to verify signatures with."""
-    if find_spec("jwt") is None or find_spec("cryptography") is None:
-        raise NotInstalled("signed entry needs PyJWT; install it with: pip install 'openhype[signed]'")
+    check("signed entry", "jwt", "cryptography")
 
 
 def _keys(document: bytes) -> dict[str, tuple[str, Any]]:

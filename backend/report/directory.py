@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from backend import extras
 from backend.report import drawing, page, writing
 from backend.report.parts import Report
 
@@ -20,7 +21,7 @@ def write(report: Report, out: Path, progress: Callable[..., Iterable] | None = 
     Args:
         progress: wraps a loop, such as a progress bar; given the items, `total` and `label`.
     """
-    drawing.check_plots()
+    extras.check("a report", "matplotlib")
     jobs: list[tuple[Path, Callable[[], Any]]] = []
     for table in report.tables:
         for ending, written in _TABLES.items():

@@ -9,7 +9,6 @@ import re
 import threading
 from typing import Any
 
-from backend.errors import NotInstalled
 from backend.report.colours import VARIABLES
 from backend.report.parts import Drawn
 
@@ -19,14 +18,6 @@ _PNG_DPI = 200
 _LOCK = threading.Lock()
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _PATHS = re.compile(r' (?:d|points|transform|x|y|style)="[^"]*"')
-
-
-def check_plots() -> None:
-    """Raise NotInstalled where there is nothing to draw with."""
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
-        raise NotInstalled("reports need matplotlib; install it with: pip install 'openhype[report]'")
 
 
 def svg(drawn: Drawn, width_in: float = WIDE_IN) -> str:

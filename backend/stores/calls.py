@@ -5,12 +5,14 @@ an earlier try may have been stored although its reply was an error or was lost.
 """
 
 import random
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from backend.errors import InvalidInput, NotFound, StoreFailed
+from backend.extras import not_installed
 
 _TRIES = 9
 _FIRST_PAUSE_S = 0.05
@@ -183,14 +185,19 @@ def parse_url(url: str) -> tuple[str, dict[str, str]]:
     Raises:
         InvalidInput: not of that form, or an option that there is not.
     """
-    parts = urlsplit(url)
+    wrong = InvalidInput(
+        f"a table's URL must be of the form {FORM}, with endpoint=URL and expire_days=N besides, not {url!r}"
+    )
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise wrong from None
     options = {name: values[-1] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
     unknown = sorted(set(options) - {"region", "endpoint", "expire_days"})
     if parts.scheme != "dynamodb" or not parts.netloc or parts.path not in ("", "/") or unknown:
-        raise InvalidInput(
-            f"a table's URL must be of the form {FORM}, with endpoint=URL and expire_days=N besides, "
-            f"not {url!r}"
-        )
+        raise wrong
+    if not re.fullmatch(r"[0-9]{1,5}(\.[0-9]+)?", options.get("expire_days", "0")):
+        raise wrong
     return parts.netloc, options
 
 
@@ -198,16 +205,15 @@ def connect(options: dict[str, str]) -> Any:
     """Return a client of DynamoDB; region and credentials come from the environment where not given.
 
     Raises:
-        InvalidInput: the library is not installed, or no region is named.
+        InvalidInput: no region is named, or region or endpoint are none.
+        NotInstalled: the library is missing.
     """
     try:
         import botocore.session
         from botocore.config import Config
-        from botocore.exceptions import NoRegionError
+        from botocore.exceptions import BotoCoreError, NoRegionError
     except ImportError:
-        raise InvalidInput(
-            "a store in DynamoDB needs boto3, which is not installed; run: pip install 'openhype[aws]'"
-        ) from None
+        raise not_installed("a store in DynamoDB", "boto3") from None
     config = Config(
         retries={"total_max_attempts": 1},
         connect_timeout=_CONNECT_S,
@@ -225,6 +231,8 @@ def connect(options: dict[str, str]) -> Any:
         )
     except NoRegionError:
         raise InvalidInput(f"no AWS region is named; use {FORM}, or set AWS_DEFAULT_REGION") from None
+    except (BotoCoreError, ValueError) as error:  # a region or an endpoint that is none
+        raise InvalidInput(f"a store in DynamoDB must be of the form {FORM}: {error}") from None
 
 
 def _of(p: str) -> dict[str, Any]:

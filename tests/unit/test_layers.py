@@ -21,8 +21,9 @@ PURE = {
     "session", "settling", "shown", "staircase", "tables", "wire",
 }  # fmt: skip
 WORLD = {
-    "control", "datadir", "debrief", "demo_images", "demo_photographs", "differences", "folders", "images",
-    "intake", "masks", "masks.cache", "masks.luminance", "masks.phase", "masks.products", "masks.projection",
+    "control", "datadir", "debrief", "demo_images", "demo_photographs", "differences", "extras",
+    "folders", "images", "intake", "masks", "masks.cache", "masks.luminance", "masks.phase", "masks.products",
+    "masks.projection",
     "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture", "owing", "panels",
     "panels.events", "panels.prolific", "panels.signed", "parallel", "paying", "paying_by_hand",
     "photosensitivity", "quilting", "reading", "reading.careful", "reading.cells", "reading.chunks",
@@ -35,8 +36,8 @@ WORLD = {
 DOORS = {
     "__main__", "admission", "cli", "commands", "commands.demonstration", "commands.deployment",
     "commands.live", "commands.moves", "commands.panels", "commands.pay", "commands.people",
-    "commands.plans", "commands.recruit",
-    "commands.reports", "commands.scores", "commands.service", "commands.studies", "commands.world",
+    "commands.plans", "commands.recruit", "commands.reports", "commands.scores", "commands.service",
+    "commands.studies", "commands.world",
     "copying", "creation", "demo", "demo_making", "demo_page", "export", "handlers", "live", "notebook",
     "places", "progress", "recruiting", "reporting", "researcher", "researcher.dashboard", "researcher.entry",
     "researcher.kept", "researcher.routes", "results", "server", "simulation", "site", "visits",

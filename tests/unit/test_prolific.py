@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from backend.errors import InvalidInput
+from backend.errors import InvalidInput, NotInstalled
 from backend.panels import Bonus, PanelRefused, PanelUnreached, PanelUnsure
 from backend.panels.prolific import ProlificPanel, open_prolific
 from tests import prolific
@@ -220,5 +220,5 @@ def test_the_token_comes_from_the_environment_or_a_file(fake, tmp_path):
 def test_without_requests_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "requests", None)
 
-    with pytest.raises(InvalidInput, match=r"openhype\[prolific\]"):
+    with pytest.raises(NotInstalled, match=r"Prolific needs requests, .* -m pip install 'requests>="):
         ProlificPanel("token")

@@ -263,7 +263,7 @@ def test_a_study_is_not_made_where_nothing_can_verify(tmp_path, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "jwt", None)
 
-    with pytest.raises(NotInstalled, match=r"pip install 'openhype\[signed\]'"):
+    with pytest.raises(NotInstalled, match=r"signed entry needs jwt, .* -m pip install 'pyjwt\[crypto\]>="):
         read_panel(str(file))
 
 

@@ -295,7 +295,16 @@ def test_a_missing_table_is_said_by_name(dynalite, tmp_path):
         store.studies()
 
 
-@pytest.mark.parametrize("url", ["dynamodb://", "dynamodb://t/x", "dynamodb://t?colour=red"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "dynamodb://",
+        "dynamodb://t/x",
+        "dynamodb://t?colour=red",
+        "dynamodb://[",
+        "dynamodb://t?expire_days=x",
+    ],
+)
 def test_a_url_that_names_no_table_is_refused(url, tmp_path):
     with pytest.raises(InvalidInput, match="must be of the form dynamodb://TABLE"):
         open_store(url, tmp_path)
@@ -310,4 +319,4 @@ def test_without_the_library_it_is_said_how_to_install_it():
 
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
 
-    assert "run: pip install 'openhype[aws]'" in found.stderr.splitlines()[-1]
+    assert f"run: {sys.executable} -m pip install 'boto3>=" in found.stderr.splitlines()[-1]

@@ -1,0 +1,57 @@
+"""Packages that only some commands need, and how to get them into the environment at hand.
+
+The command names the packages themselves: it works alike for a clone, a wheel and an index.
+"""
+
+import re
+import shlex
+import sys
+from importlib.util import find_spec
+
+from backend.errors import NotInstalled
+
+_EXTRA_OF = {
+    "skimage": "demo",
+    "matplotlib": "report",
+    "requests": "prolific",
+    "jwt": "signed",
+    "cryptography": "signed",
+    "boto3": "aws",
+    "botocore": "aws",
+    "zappa": "deploy",
+}
+"""By module that is imported: the extra of pyproject.toml that brings it."""
+
+
+def check(what: str, *modules: str) -> None:
+    """Raise NotInstalled where a module is missing that `what` needs."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise not_installed(what, module)
+
+
+def not_installed(what: str, module: str) -> NotInstalled:
+    """Return the error that says that `what` needs a module, and how to get it."""
+    return NotInstalled(f"{what} needs {module}, which is not installed; run: {install_command(module)}")
+
+
+def install_command(module: str) -> str:
+    """Return the command that installs what brings a module, with the rest of its extra."""
+    names = requirements(_EXTRA_OF[module]) if module in _EXTRA_OF else [module]
+    return shlex.join([sys.executable, "-m", "pip", "install", *names])
+
+
+def requirements(extra: str) -> list[str]:
+    """Return the packages of an extra, as pip takes them; its own name where openhype is not installed."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        asked = requires("openhype") or []
+    except PackageNotFoundError:
+        return [f"openhype[{extra}]"]
+    found = []
+    for name, _, marker in (text.partition(";") for text in asked):
+        if re.search(rf"""extra == ['"]{extra}['"]""", marker):
+            inner = re.fullmatch(r"openhype\[(\w+)\]", name.strip())
+            found += requirements(inner[1]) if inner else [name.strip()]
+    return found
