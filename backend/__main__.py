@@ -1,5 +1,18 @@
 """`python -m backend` is `openhype`."""
 
-from backend.cli import main
+import sys
 
-main()
+
+def run() -> None:
+    """Run the command line; an interruption while it is still being imported ends in a line, too."""
+    try:
+        from backend.cli import main
+
+        main()
+    except KeyboardInterrupt:
+        sys.stderr.write("openhype: interrupted\n")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,62 +1,161 @@
 """The command line: parses, calls, prints. A command's module is imported when the command is called.
 
-Exit status 0 done, 1 the work failed (one line on stderr says why), 2 wrong usage.
+Exit status 0 done, 1 the work failed (one line on stderr says why), 2 wrong usage, 130 interrupted.
 """
 
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from backend import __version__
-from backend.commands.world import World
-from backend.errors import OpenhypeError
+from backend.commands.world import store_options
+from backend.errors import OpenhypeError, reason
+from backend.suggest import did_you_mean
 
-_COMMANDS = {
-    "studies": ("create", "qualification", "masks", "upload"),
-    "service": ("demo", "serve", "status", "simulate"),
-    "panels": ("links",),
-    "recruit": ("recruit",),
-    "pay": ("pay",),
-    "scores": ("score", "export", "settling"),
-    "plans": ("plan",),
-    "reports": ("report", "leaderboard"),
-    "people": ("pause", "resume", "call", "retention"),
-    "deployment": ("deploy", "site"),
-    "moves": ("copy", "costs"),
+_GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Make and try a study": {
+        "demo": ("service", "make two sample studies and serve them"),
+        "create": ("studies", "make a study from folders of images"),
+        "qualification": ("studies", "make a test that evaluators pass before a study"),
+        "settings": ("settings", "list the settings of a study, with their defaults"),
+        "masks": ("studies", "show the masks of a study, or those of a folder"),
+        "simulate": ("service", "let simulated evaluators take part"),
+        "site": ("deployment", "write a demo of a study for any web server"),
+    },
+    "Collect answers": {
+        "serve": ("service", "serve the task page and the dashboard"),
+        "status": ("service", "list the studies, or show how far one is"),
+        "pause": ("people", "open no new sessions of a study"),
+        "resume": ("people", "let a study go on after a pause"),
+        "copy": ("moves", "copy a study with its answers to another store"),
+        "retention": ("people", "delete personal data that were kept long enough"),
+    },
+    "Recruit and pay": {
+        "plan": ("plans", "tell how many evaluators an aim needs, at what cost"),
+        "links": ("panels", "print private links, one a person"),
+        "recruit": ("recruit", "recruit evaluators at a panel"),
+        "call": ("people", "call those who wait for a study"),
+        "pay": ("pay", "show what evaluators are owed, and pay it"),
+    },
+    "Score and report": {
+        "score": ("scores", "score a study, or a file of responses"),
+        "report": ("reports", "write a page with every number, figure and table"),
+        "leaderboard": ("reports", "write one table over several studies"),
+        "export": ("scores", "write the answers as a Psych-DS data set"),
+        "settling": ("scores", "show where each reading of the staircase settles"),
+    },
+    "Deploy": {
+        "deploy": ("deployment", "put page, API and pictures on AWS"),
+        "upload": ("studies", "upload the pictures of a study to its bucket"),
+        "costs": ("moves", "tell what a study costs on AWS"),
+    },
 }
-"""By module of `backend.commands`."""
-HOMES: Mapping[str, str] = {name: module for module, names in _COMMANDS.items() for name in names}
+"""By heading of the help: each command's module of `backend.commands`, and what it does, in a line."""
+HOMES: Mapping[str, str] = {
+    name: module for commands in _GROUPS.values() for name, (module, _) in commands.items()
+}
+_EXAMPLES = (
+    "openhype demo",
+    "openhype create faces --real images/real --model gan=images/gan",
+    "openhype serve",
+    "openhype score faces",
+    "openhype report responses.csv -o report",
+)
 
 
-class _Group(click.Group):
-    """Finds commands by name, and turns our own errors into one line on stderr and status 1."""
+class _Commands(click.Group):
+    """Finds commands by name, and turns what goes wrong into one line on stderr and a status."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(HOMES)
+        return list(HOMES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in HOMES:
             return None
         return getattr(import_module(f"backend.commands.{HOMES[cmd_name]}"), cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in HOMES and not args[0].startswith("-"):
+            hint = did_you_mean(args[0], HOMES, "; `openhype --help` lists all")
+            ctx.fail(f"there is no command {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, HOMES))
+        for heading, commands in _GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), line) for name, (_, line) in commands.items()])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Examples"):
+            for example in _EXAMPLES:
+                formatter.write(f"  {example}\n")
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _fail("interrupted", 130)
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        _print_anything()
+        try:
+            return super().main(*args, **options)
         except OpenhypeError as error:
-            click.echo(f"openhype: {error}", err=True)
-            sys.exit(1)
+            _fail(str(error))
         except OSError as error:  # a full disk, a folder without rights, a file that went away
-            where = f"{error.filename}: " if error.filename else ""
-            click.echo(f"openhype: {where}{error.strerror or error}", err=True)
-            sys.exit(1)
+            where = error.filename2 or error.filename  # of a copy that failed, where it goes to
+            _fail(f"{where}: {reason(error)}" if where else reason(error))
+        except MemoryError as error:
+            _fail(f"there is not enough memory for this: {error or 'ask for less'}")
+        except UnicodeEncodeError as error:
+            _fail(f"a name must be text that can be written as UTF-8, not {error.object!a}")
+        except ModuleNotFoundError as error:
+            from backend.extras import not_installed
+
+            _fail(str(not_installed("this command", error.name or str(error))))
+        except Exception as error:  # noqa: BLE001 - the outermost door: whatever it is, it ends in a line
+            _fail(_fault(error))
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+def _print_anything() -> None:
+    """Let names be printed that the terminal's encoding cannot, escaped, instead of failing on them."""
+    for stream in (sys.stdout, sys.stderr):
+        if getattr(stream, "errors", "") == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _fail(message: str, status: int = 1) -> NoReturn:
+    click.echo(f"openhype: {message}", err=True)
+    sys.exit(status)
+
+
+def _fault(error: Exception) -> str:
+    """Return what to say of an error that nobody thought of; what a developer needs is kept in a file."""
+    import tempfile
+    import traceback
+
+    if type(error).__module__ == "sqlite3":
+        return f"the database cannot be read or written: {error}"
+    what = f"a fault in openhype: {type(error).__name__}: {error}".rstrip(": ").replace("\n", " ")
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="openhype-fault-", suffix=".txt", delete=False, encoding="utf-8", errors="replace"
+        ) as file:
+            file.write(f"openhype {__version__}, Python {sys.version}\n{sys.argv}\n")
+            traceback.print_exception(error, file=file)
+    except OSError:
+        return what
+    return f"{what}; please report it, with the file {file.name}"
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="openhype")
-@click.pass_context
-def main(ctx: click.Context) -> None:
+@store_options
+def main() -> None:
     """How real do generated images look to people? Human eye perceptual evaluation (HYPE)."""
-    ctx.obj = World()

@@ -65,7 +65,7 @@ def read_order(path: Path) -> Order:
         if name in data and not isinstance(data[name], kind):
             raise InvalidInput(f"{path}: {name} must be a {'list' if kind is list else 'table'}")
     here = path.parent
-    settings = dict(data.get("settings", {}))
+    settings = with_texts(data.get("settings", {}), here)
     if "panel" in data:
         settings["panel"] = read_panel(str(data["panel"]), here)
     return Order(
@@ -79,6 +79,23 @@ def read_order(path: Path) -> Order:
         equalise=tuple(map(str, data.get("equalise", ()))),
         skip_bad=bool(data.get("skip_bad", False)),
     )
+
+
+def with_texts(settings: Mapping[str, Any], here: Path = Path()) -> dict[str, Any]:
+    """Return settings in which a text given as `@FILE` is that of the file; `@@` begins a text with `@`.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidInput: it is no text that can be read.
+    """
+    found = dict(settings)
+    for name in protocols.TEXTS & set(settings):
+        value = str(settings[name])
+        if value.startswith("@@"):
+            found[name] = value[1:]
+        elif value.startswith("@"):
+            found[name] = read_text(here / value[1:]).strip()
+    return found
 
 
 def read_panel(text: str, here: Path = Path()) -> PanelRecord:

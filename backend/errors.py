@@ -6,6 +6,7 @@ word for programs; the doors (handlers, CLI) map a class to a status, in one pla
 
 import errno
 
+_LONGEST_SHOWN = 80
 _REASONS = {
     errno.ENOENT: "there is no such file or folder",
     errno.EISDIR: "it is a folder",
@@ -21,6 +22,15 @@ _REASONS = {
     errno.ENAMETOOLONG: "the name is too long",
     errno.EIO: "the disk cannot read or write it",
 }
+
+
+def brief(value: object) -> str:
+    """Return how a value is written, cut where it is longer than a line of a message should hold."""
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        text = f"a {type(value).__name__} that is too long to show"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def reason(error: OSError) -> str:

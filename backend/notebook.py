@@ -125,6 +125,7 @@ def plan(
     models: int | None = None,
     images: int | None = None,
     most_images: int = 200,
+    fee: float = 0.0,
     **costs: float,
 ) -> dict[str, Any]:
     """Return how many evaluators an aim needs, what they cost and how long they take.
@@ -141,7 +142,8 @@ def plan(
         models: of the study; default 2 with a difference, else 1. From 3 on Tukey's test is planned for.
         images: that an evaluator judges; HYPE-infinity only.
         most_images: that an evaluator may be asked to judge, where the cheapest number is looked for.
-        **costs: `base_usd_cents` (100), `right_usd_cents` (2), `hourly_usd_cents` (1200), `fee` (0),
+        fee: what the panel takes on top of the pay, in percent: 42.8, not 0.428.
+        **costs: `base_usd_cents` (100), `right_usd_cents` (2), `hourly_usd_cents` (1200),
             `image_seconds` (6, HYPE-time 8), `base_seconds` (60), `at_once` (10); see
             `analysis.costs.Costs`.
 
@@ -162,7 +164,7 @@ def plan(
         answers = _answers(pilot, method, details=False)
         method, spreads = answers.method, spreads_of(answers)
     try:
-        priced = replace(planning.PANEL_COSTS[method], **costs)
+        priced = replace(planning.PANEL_COSTS[method], fee_percent=fee, **costs)
     except TypeError:
         raise InvalidInput(
             f"costs are {', '.join(vars(planning.PANEL_COSTS[method]))}, not {', '.join(costs)}"

@@ -6,7 +6,7 @@ from typing import Any
 
 def as_table(plan: Mapping[str, Any]) -> str:
     """Return a plan as lines for a terminal: aim, a line for each row, and what the numbers rest on."""
-    unit = {"percent": "points of percent", "ms": "ms"}[plan["unit"]]
+    unit = {"percent": "percentage points", "ms": "ms"}[plan["unit"]]
     lines = [_title(plan, unit), *_columns(plan)]
     best = [row for row in plan["rows"] if row["best"]]
     if best:
@@ -20,7 +20,7 @@ def _title(plan: Mapping[str, Any], unit: str) -> str:
     if aim["width"] is not None:
         wanted.append(f"a {100 * aim['level']:g}% interval {aim['width']:g} {unit} wide")
     if aim["difference"] is not None:
-        wanted.append(f"models {aim['difference']:g} {unit} apart told apart with power {aim['power']:g}")
+        wanted.append(f"a difference of {aim['difference']:g} {unit} significant with power {aim['power']:g}")
     count = aim["models"]
     return f"{method}, {' and '.join(wanted)}; cost and hours for {count} model{'s' if count != 1 else ''}"
 
@@ -30,7 +30,7 @@ def _columns(plan: Mapping[str, Any]) -> Iterator[str]:
     names = {"width": "interval", "difference": "t-test", "tukey": "Tukey"}
     tests = [name for name in names if name in rows[0]["evaluators_for"]]
     tests = tests if len(tests) > 1 else []
-    has_fee = plan["costs"]["fee"] > 0
+    has_fee = plan["costs"]["fee_percent"] > 0
     width = _width(rows)
     heads = [f"{'model':<{width}}", "  score", "     SD", "images", *(f"{names[name]:>8}" for name in tests)]
     yield "  ".join([*heads, "evaluators", f"{'cost':>10}", *(["      fees"] if has_fee else []), " hours"])

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import backend.panels.record as records
-from backend.errors import InvalidInput
+from backend.errors import InvalidInput, brief
 from backend.panels.record import PanelRecord
 from backend.staircase import NAMED_RULES, StaircaseRule
+from backend.suggest import did_you_mean
 
 Method = Literal["infinity", "time"]
 METHODS = ("infinity", "time")
@@ -87,7 +88,7 @@ class Protocol:
     keep_days: float = _setting(
         0,
         "days after a session's end for which the panel's parameters and what browsers tell of devices are "
-        "kept; `openhype retention` then deletes them; 0 for as long as the study",
+        "kept; `openhype retention` then deletes them; 0 keeps them as long as the study",
         0,
         36500,
     )
@@ -106,7 +107,10 @@ class Protocol:
         "who comes again, or hears of it, then knows pictures",
     )
     title: str = _setting("Real or fake?", "title that evaluators see")
-    consent_text: str = _setting(DEFAULT_CONSENT, "text evaluators agree to; paragraphs apart by empty lines")
+    consent_text: str = _setting(
+        DEFAULT_CONSENT,
+        "text evaluators agree to, paragraphs separated by empty lines; `@FILE` takes it from a file",
+    )
     consent_version: str = _setting("1", "version of the consent text, stored with each session")
     minutes: float = _setting(10, "how long a session takes, as told to evaluators", 0.1, 1000)
     panel: PanelRecord = _setting(
@@ -167,14 +171,40 @@ _STAIRCASE_SHORTHANDS = {
     "min_exposure_ms": "min_ms",
     "max_exposure_ms": "max_ms",
 }
-
-
+"""Settings that change a bound of the staircase's rule."""
 _PANEL_SHORTHANDS = {
     "panel_parameters": "keeps",
     "evaluator_parameter": "evaluator",
     "redirect_url": "redirect",
 }
 """Settings that change an entry of the panel's record."""
+_SHORTHAND_DOCS = {
+    "start_exposure_ms": "first exposure of a block, without spelling out `staircase`",
+    "min_exposure_ms": "shortest exposure, without spelling out `staircase`",
+    "max_exposure_ms": "longest exposure, without spelling out `staircase`",
+    "panel_parameters": "parameters of the link that are kept, separated by commas, in the panel's record",
+    "evaluator_parameter": "parameter of the link that names the person, in the panel's record",
+    "redirect_url": "address to go back to, in the panel's record; `{code}` is the completion code",
+}
+
+
+def documented_settings() -> dict[str, str]:
+    """Return what each setting is that `with_settings` takes, by name."""
+    own = {setting.name: setting.metadata["doc"] for setting in fields(Protocol) if setting.name != "method"}
+    return own | _SHORTHAND_DOCS
+
+
+def value_of(protocol: Protocol, name: str) -> Any:
+    """Return the value that a protocol has for a setting; None where it has none."""
+    if name in _STAIRCASE_SHORTHANDS:
+        return getattr(protocol.staircase, _STAIRCASE_SHORTHANDS[name], None)
+    if name in _PANEL_SHORTHANDS:
+        return getattr(protocol.panel, _PANEL_SHORTHANDS[name])
+    return getattr(protocol, name)
+
+
+TEXTS = frozenset(setting.name for setting in fields(Protocol) if setting.type is str)
+"""Settings whose value is a text."""
 
 
 def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
@@ -192,10 +222,8 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
         if name in _STAIRCASE_SHORTHANDS or name in _PANEL_SHORTHANDS:
             continue
         if name not in known or name == "method":
-            raise InvalidInput(
-                f"no setting is called {name!r}; there are: "
-                + ", ".join(sorted({*known, *_STAIRCASE_SHORTHANDS, *_PANEL_SHORTHANDS} - {"method"}))
-            )
+            hint = did_you_mean(name, documented_settings(), "; `openhype settings` lists them all")
+            raise InvalidInput(f"no setting is called {name!r}{hint}")
         changes[name] = _parse(known[name], value)
     bounds = {
         target: _number(name, settings[name], float)
@@ -270,7 +298,15 @@ def _parse(setting: dataclasses.Field, value: Any) -> Any:
         return _truth_value(setting.name, value)
     if setting.type in (int, float):
         return _number(setting.name, value, setting.type)
-    return str(value)
+    return _text(setting.name, str(value))
+
+
+def _text(name: str, value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"{name} must be text that can be written as UTF-8, not {value!a}") from None
+    return value
 
 
 def _truth_value(name: str, value: Any) -> bool:
@@ -283,11 +319,14 @@ def _truth_value(name: str, value: Any) -> bool:
 def _number(name: str, value: Any, kind: type) -> Any:
     try:
         number = kind(value)
-    except (TypeError, ValueError):
+        is_whole = kind is float or number == value or isinstance(value, str)
+    except (TypeError, ValueError, OverflowError):
+        is_whole = False
+    if not is_whole or isinstance(value, bool):
         expected = "a whole number" if kind is int else "a number"
-        raise InvalidInput(f"{name} must be {expected}, not {value!r}") from None
+        raise InvalidInput(f"{name} must be {expected}, not {brief(value)}")
     if number != number or number in (float("inf"), float("-inf")):
-        raise InvalidInput(f"{name} must be finite, not {value!r}")
+        raise InvalidInput(f"{name} must be finite, not {brief(value)}")
     return number
 
 
@@ -296,7 +335,7 @@ def _check_numbers(protocol: Protocol) -> None:
         low, high = setting.metadata.get("low"), setting.metadata.get("high")
         value = getattr(protocol, setting.name)
         if low is not None and not low <= value <= high:
-            raise InvalidInput(f"{setting.name} must be from {low:g} to {high:g}, not {value!r}")
+            raise InvalidInput(f"{setting.name} must be from {low:g} to {high:g}, not {brief(value)}")
 
 
 INFINITY = Protocol()

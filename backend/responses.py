@@ -99,9 +99,17 @@ def _file_to_score(path: Path) -> Path:
     """Return the file itself, or that of an exported data set whose name has the study and nothing else."""
     if not path.is_dir():
         return path
-    found = [each for each in (path / "data").glob("study-*_data.csv") if each.name.count("_") == 1]
-    if len(found) != 1:
-        raise NotFound(f"{path} is a folder and must hold one data/study-<name>_data.csv, not {len(found)}")
+    files = [file for place in (path, path / "data") for file in sorted(place.glob("study-*_data.csv"))]
+    found = [file for file in files if file.name.count("_") == 1]
+    if not found:
+        raise NotFound(
+            f"{path} is a folder without responses; name a file, or the folder that `openhype export` wrote, "
+            "which has data/study-<name>_data.csv"
+        )
+    if len(found) > 1:
+        raise NotFound(
+            f"{path} has the responses of several studies; name one of {', '.join(map(str, found))}"
+        )
     return found[0]
 
 

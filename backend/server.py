@@ -1,8 +1,10 @@
 """The server of one machine: the application under waitress, stopped cleanly by a signal."""
 
+import errno
 import logging
 import os
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -12,38 +14,67 @@ from pathlib import Path
 from flask import Flask
 
 from backend import wire
-from backend.errors import InvalidInput
+from backend.errors import InvalidInput, reason
 
 _THREADS = 16
 _BACKLOG = 2048
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Addresses that stand for all of a machine's, and the one of them by which it reaches itself."""
 
 
-def make_server(app: Flask, host: str, port: int):
-    """Return a waitress server that listens already; `effective_port` tells the port of port 0.
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at an address; port 0 takes a free one.
+
+    Whoever connects before there is a server waits for it.
 
     Raises:
-        InvalidInput: the address cannot be listened on.
+        InvalidInput: the address cannot be listened on; the message says why, and what to do.
     """
+    try:
+        family, kind, protocol, _, address = _resolved(host, port)
+    except (OSError, UnicodeError):
+        raise InvalidInput(
+            f"cannot listen on {host.strip() or repr(host)}: not an address of this machine"
+        ) from None
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise InvalidInput(f"cannot listen on {_why_not(error, host, port)}") from None
+    return listening
+
+
+def base_url(listening: socket.socket) -> str:
+    """Return the URL by which this machine reaches what listens on a socket."""
+    host, port = listening.getsockname()[:2]
+    host = _EVERYWHERE.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def is_everywhere(listening: socket.socket) -> bool:
+    """Tell whether a socket listens at all addresses of this machine, so that others can reach it."""
+    return listening.getsockname()[0] in _EVERYWHERE
+
+
+def make_server(app: Flask, listening: socket.socket):
+    """Return a waitress server on a socket that listens; `effective_port` tells its port."""
     from waitress.server import create_server
 
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    try:
-        return create_server(
-            app,
-            host=host,
-            port=port,
-            threads=_THREADS,
-            backlog=_BACKLOG,
-            connection_limit=4096,
-            channel_timeout=60,
-            max_request_body_size=4 * wire.MAX_BODY_BYTES,
-            ident=None,
-            asyncore_use_poll=True,
-        )
-    except OSError as error:
-        raise InvalidInput(
-            f"cannot listen on {host}:{port}: {error.strerror or error}; choose another with --port"
-        ) from None
+    return create_server(
+        app,
+        sockets=[listening],
+        threads=_THREADS,
+        backlog=_BACKLOG,
+        connection_limit=4096,
+        channel_timeout=60,
+        max_request_body_size=4 * wire.MAX_BODY_BYTES,
+        ident=None,
+        asyncore_use_poll=True,
+    )
 
 
 def serve(server) -> None:
@@ -54,6 +85,22 @@ def serve(server) -> None:
         server.run()
     finally:
         server.close()
+
+
+def _resolved(host: str, port: int) -> tuple:
+    """Return the first address of a host, one of version 4 where it has both."""
+    found = socket.getaddrinfo(host or "-", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    return min(found, key=lambda each: each[0] != socket.AF_INET)
+
+
+def _why_not(error: OSError, host: str, port: int) -> str:
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"{host}: not an address of this machine"
+    if error.errno == errno.EADDRINUSE:
+        return f"{host}:{port}: another program does so; choose another with --port (0 takes a free one)"
+    if error.errno == errno.EACCES:
+        return f"{host}:{port}: ports below 1024 need more rights; choose another with --port"
+    return f"{host}:{port}: {reason(error)}"
 
 
 def _keep_to_one_core() -> None:
@@ -74,14 +121,14 @@ def _keep_to_one_core() -> None:
 @contextmanager
 def in_background(app: Flask) -> Iterator[str]:
     """Serve `app` on a free port of loopback in a thread; gives its URL."""
-    server = make_server(app, "127.0.0.1", 0)
+    server = make_server(app, listen("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, name="openhype-server", daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.effective_port}"
     finally:
+        server.task_dispatcher.shutdown()  # before what its threads wake the server with is closed
         server.close()
         for channel in list(server.active_channels.values()):
             channel.will_close = True  # kept-alive connections would keep the loop running
         thread.join(timeout=10)
-        server.task_dispatcher.shutdown()

@@ -19,7 +19,7 @@ from statistics import median
 
 from backend.datadir import DataDir
 from backend.handlers import create_app
-from backend.server import make_server, serve
+from backend.server import listen, make_server, serve
 from backend.simulation import Client
 from backend.stores import open_store
 from tests.unit import studies
@@ -170,6 +170,7 @@ def _our_app(folder: str):
 
 if __name__ == "__main__":
     kind, folder = sys.argv[1:]
-    server = make_server(_our_app(folder) if kind == "ours" else _floor_app(folder), "127.0.0.1", 0)
+    app = _our_app(folder) if kind == "ours" else _floor_app(folder)
+    server = make_server(app, listen("127.0.0.1", 0))
     print(server.effective_port, flush=True)  # noqa: T201
     server.run() if kind == "floor on all cores" else serve(server)

@@ -4,9 +4,10 @@ import math
 from dataclasses import dataclass
 
 from backend.errors import InvalidInput
+from backend.money import check_fee
 
 _AMOUNTS = (
-    "base_usd_cents", "right_usd_cents", "hourly_usd_cents", "fee", "image_seconds", "base_seconds",
+    "base_usd_cents", "right_usd_cents", "hourly_usd_cents", "image_seconds", "base_seconds",
 )  # fmt: skip
 
 
@@ -20,8 +21,8 @@ class Costs:
     """For each right answer."""
     hourly_usd_cents: float = 0.0
     """Wage for the time that images take; taking part is paid by the base."""
-    fee: float = 0.0
-    """The panel's share on top of the pay; 0.25 is a quarter."""
+    fee_percent: float = 0.0
+    """What the panel takes on top of the pay; 25 is a quarter."""
     image_seconds: float = 6.0
     """100 images take about 10 minutes (HYPE 2.2)."""
     base_seconds: float = 60.0
@@ -34,12 +35,18 @@ class Costs:
             value = getattr(self, name)
             if not 0 <= value < math.inf:
                 raise InvalidInput(f"{name} must be 0 or more, not {value}")
+        check_fee(self.fee_percent)
         if self.at_once < 1:
             raise InvalidInput(f"at_once must be 1 or more, not {self.at_once}")
 
     def evaluator_usd_cents(self, images: float, accuracy: float) -> float:
         """Return what an evaluator of so many images costs, right at a rate of `accuracy` (0 to 1)."""
-        return (self.base_usd_cents + self.image_usd_cents(accuracy) * images) * (1 + self.fee)
+        return (self.base_usd_cents + self.image_usd_cents(accuracy) * images) * self.with_fee
+
+    @property
+    def with_fee(self) -> float:
+        """What is paid to the panel for each cent that an evaluator gets."""
+        return 1 + self.fee_percent / 100
 
     def image_usd_cents(self, accuracy: float) -> float:
         """Return the pay for judging an image, without the panel's fee."""

@@ -37,11 +37,11 @@ class Aim:
     width: float | None = None
     """Of the interval of a score."""
     difference: float | None = None
-    """Between two models that are to be told apart."""
+    """Between two models, which is to be found significant."""
     power: float = 0.8
     level: float = 0.95
     models: int | None = None
-    """How many the study has: default two where they are to be told apart, else one. With three or more,
+    """How many the study has: default two where they are to differ, else one. With three or more,
     Tukey's test is planned for as well."""
 
     def __post_init__(self):
@@ -55,7 +55,7 @@ class Aim:
                 raise InvalidInput(f"{name} must be between 0 and 1, such as 0.8, not {value}")
         fewest = 1 if self.difference is None else 2
         if self.models is not None and self.models < fewest:
-            what = "models" if fewest == 1 else "models to be told apart"
+            what = "models" if fewest == 1 else "models that are to differ"
             raise InvalidInput(f"{what} must be {fewest} or more, not {self.models}")
 
 
@@ -148,14 +148,14 @@ def _needs(spread: Spread, aim: Aim, costs: Costs, images: float) -> dict[str, A
     if aim.width is not None:
         needed["width"] = evaluators_for_width(spread, aim.width, images, aim.level)
     if aim.difference is not None:
-        needed["difference"] = _to_tell_apart(sd, aim)
+        needed["difference"] = _for_difference(sd, aim)
         if aim.models > 2:
-            needed["tukey"] = _to_tell_apart(sd, aim, aim.models)
+            needed["tukey"] = _for_difference(sd, aim, aim.models)
     count = max(needed.values())
     return {"evaluators": count, "evaluators_for": needed, **_cost(spread, aim, costs, count, images)}
 
 
-def _to_tell_apart(sd: float, aim: Aim, tukey_models: int | None = None) -> int:
+def _for_difference(sd: float, aim: Aim, tukey_models: int | None = None) -> int:
     if sd == 0:
         return FEWEST
     return evaluators_for_power(aim.difference / sd, aim.power, aim.level, tukey_models)
@@ -164,7 +164,7 @@ def _to_tell_apart(sd: float, aim: Aim, tukey_models: int | None = None) -> int:
 def _cost(spread: Spread, aim: Aim, costs: Costs, evaluators: int, images: float) -> dict[str, float]:
     people = evaluators * aim.models
     total = people * costs.evaluator_usd_cents(images, spread.accuracy) / 100
-    pay = total / (1 + costs.fee)
+    pay = total / costs.with_fee
     return {"usd": total, "pay_usd": pay, "fee_usd": total - pay, "hours": costs.study_hours(people, images)}
 
 
@@ -222,7 +222,7 @@ def _assumptions(
         f"an evaluator is paid ${costs.base_usd_cents / 100:.2f} for taking part, "
         f"${costs.hourly_usd_cents / 100:.2f} an hour for the time that images take "
         f"({costs.image_seconds:g} s each), and ${costs.right_usd_cents / 100:.2f} for each right answer; "
-        f"the panel takes {100 * costs.fee:g}% on top"
+        f"the panel takes {costs.fee_percent:g}% on top"
     )
     yield (
         f"hours: {costs.at_once} evaluators at a time, each with {costs.base_seconds:g} s of consent and "

@@ -1,4 +1,4 @@
-"""How many evaluators an aim needs: an interval of some width, or two models told apart.
+"""How many evaluators an aim needs: an interval of some width, or a significant difference of two models.
 
 Power is that of the two-sided two-sample t-test at the level, by the noncentral t distribution, for
 models of one SD and as many evaluators each (Cohen, 1988, section 2.3); or, among several models, that of
@@ -37,10 +37,10 @@ def width(spread: Spread, evaluators: int, images: float, level: float) -> float
 
 def evaluators_for_width(spread: Spread, wanted: float, images: float, level: float) -> int:
     """Return the fewest evaluators whose interval is at most `wanted` wide."""
-    normal = (2 * float(ndtri((1 + level) / 2)) * spread.sd_at(images) / wanted) ** 2
-    count = max(FEWEST, math.ceil(normal * (1 - 1e-12)))
-    if count > _MOST:
+    root = 2 * float(ndtri((1 + level) / 2)) * spread.sd_at(images) / wanted
+    if not root <= math.sqrt(_MOST):
         raise InvalidInput(f"an interval of {wanted:g} would need more than {_MOST:,} evaluators; widen it")
+    count = max(FEWEST, math.ceil(root**2 * (1 - 1e-12)))
     if spread.values is None or count > _EXACT_UP_TO:
         return count
     count = max(FEWEST, int(count * 0.7))
@@ -50,7 +50,7 @@ def evaluators_for_width(spread: Spread, wanted: float, images: float, level: fl
 
 
 def power(evaluators: int, effect: float, level: float, tukey_models: int | None = None) -> float:
-    """Return the chance of telling two models apart with so many evaluators each.
+    """Return the chance of a significant difference between two models with so many evaluators each.
 
     Args:
         effect: the difference in SDs between evaluators.

@@ -1,12 +1,14 @@
 """Commands that bring studies to where people are: `deploy`, and `site` for a demo."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 import click
 
 from backend.commands.world import World, pass_world, progress_bar, store_options
-from backend.errors import InvalidInput, StoreFailed
+from backend.errors import StoreFailed
+from backend.extras import not_installed
 
 _EVALUATORS, _PICTURES = 30, 2000
 
@@ -29,7 +31,7 @@ def deploy(world: World, name: str, yes: bool, destroy: bool, with_data: str | N
         from botocore.exceptions import BotoCoreError, ClientError
         from zappa import cli as _  # noqa: F401 - packages are built by it
     except ImportError:
-        raise InvalidInput("deploying needs more packages: pip install 'openhype[deploy]'") from None
+        raise not_installed("deploying", "zappa") from None
     from deploy.deployment import Deployment
 
     try:
@@ -57,9 +59,9 @@ def site(world: World, name: str, out: Path, each: int) -> None:
     """Write a demo of the study NAME as plain files, with at most N pictures of each kind."""
     from backend.site import write_site
 
-    study = world.store.study(name)
+    study = world.study(name)
     page = write_site(world.store, study, world.data.images(study.name), out, each, progress_bar)
-    click.echo(f"{page}; try it with: python -m http.server -d {out}")
+    click.echo(f"{page}; try it with: python -m http.server -d {shlex.quote(str(out))}")
 
 
 def _deploy(world: World, deployment: Any, yes: bool) -> None:

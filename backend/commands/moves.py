@@ -30,8 +30,17 @@ def copy(world: World, name: str, source: str, target: str) -> None:
 
 
 @click.command()
-@click.option("--pictures", type=click.IntRange(2), default=2000, show_default=True, help="A study's pool.")
-@click.option("--evaluators", type=click.IntRange(1), multiple=True, default=(30, 1000), show_default=True)
+@click.option(
+    "--pictures", type=click.IntRange(2, 10_000_000), default=2000, show_default=True, help="A study's pool."
+)
+@click.option(
+    "--evaluators",
+    type=click.IntRange(1, 10_000_000),
+    multiple=True,
+    default=(30, 1000),
+    show_default=True,
+    help="Of a study; may be given several times.",
+)
 def costs(pictures: int, evaluators: tuple[int, ...]) -> None:
     """Tell what a study takes of AWS, and what that costs: requests, units, bytes, dollars."""
     from backend import usage

@@ -16,7 +16,7 @@ def links(world: World, name: str, count: int, url: str) -> None:
     from backend.admission import issue_links
     from backend.panels.record import PRIVATE_LINK
 
-    study = world.store.study(name)
+    study = world.study(name)
     for token in issue_links(world.store, world.data.keys().hashing, study.name, count):
         click.echo(f"{url.rstrip('/')}/s/{study.name}?{PRIVATE_LINK}={token}")
     if not study.protocol.panel.private_links:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, pairs, pass_world, progress_bar, store_options
+from backend.commands.world import FEE_TYPE, Number, World, pairs, pass_world, progress_bar, store_options
 from backend.errors import InvalidInput
 from backend.money import dollars
 from backend.records import Study
@@ -33,19 +33,24 @@ _SAID = {
 )
 @click.option("--yes", is_flag=True, help="Pay; without it, only the plan is shown.")
 @click.option("--budget", metavar="USD", help="What the study may cost in all, fees included; is kept.")
-@click.option("--fee", metavar="PERCENT", help="What the panel takes on top of pay; is kept. Default: 42.8.")
+@click.option(
+    "--fee",
+    type=FEE_TYPE,
+    metavar="PERCENT",
+    help="What the panel takes on top of pay; is kept. Default: 42.8.",
+)
 @click.option(
     "--broke-off",
     "faults",
     multiple=True,
-    callback=pairs,
+    callback=pairs("e1f2a3b4=browser-crash"),
     metavar="EVALUATOR=REASON",
     help="A session broke off through no fault of the evaluator; it is paid in part.",
 )
 @click.option("--panel-study", metavar="ID", help="The panel's study, where `recruit` did not make it.")
 @click.option(
     "--settle-hours",
-    type=click.FloatRange(1),
+    type=Number(1, 8760),
     default=24,
     show_default=True,
     metavar="H",
@@ -80,7 +85,7 @@ def pay(
     """Show what the evaluators of the study NAME are owed, and pay it with --yes."""
     from backend import owing, waiting
 
-    study = world.store.study(name)
+    study = world.study(name)
     if budget is not None or fee is not None:
         owing.set_budget(world.store, name, None if budget is None else _cents(budget), fee)
     for evaluator, fault in faults:

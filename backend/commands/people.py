@@ -2,7 +2,7 @@
 
 import click
 
-from backend.commands.world import World, pass_world, store_options
+from backend.commands.world import Number, World, pass_world, store_options
 
 
 @click.command()
@@ -32,7 +32,7 @@ def call(world: World, name: str) -> None:
     from backend.stamps import utc_now
     from backend.waiting import waiting_now
 
-    waiting = waiting_now(world.store, world.store.study(name).name, utc_now().timestamp())
+    waiting = waiting_now(world.store, world.study(name).name, utc_now().timestamp())
     _set_paused(world, name, False)
     click.echo(f"{waiting} waiting evaluators are called")
 
@@ -41,7 +41,7 @@ def _set_paused(world: World, name: str, is_to_pause: bool) -> None:
     from backend.control import set_paused
     from backend.stamps import stamp, utc_now
 
-    study = world.store.study(name)
+    study = world.study(name)
     has_changed = set_paused(world.store, study.name, is_to_pause, stamp(utc_now()))
     was = "" if has_changed else " already"
     click.echo(f"{name} is {'paused' if is_to_pause else 'open to evaluators'}{was}")
@@ -51,7 +51,7 @@ def _set_paused(world: World, name: str, is_to_pause: bool) -> None:
 @click.argument("name", required=False, metavar="[STUDY]")
 @click.option(
     "--keep-days",
-    type=click.FloatRange(0, 36500),
+    type=Number(0, 36500),
     metavar="D",
     help="Instead of the studies' own setting; 0 keeps for ever.",
 )
@@ -63,7 +63,7 @@ def retention(world: World, name: str | None, keep_days: float | None, yes: bool
     from backend.retention import apply, due, lines
     from backend.stamps import utc_now
 
-    studies = [world.store.study(name)] if name else world.store.studies()
+    studies = [world.study(name)] if name else world.store.studies()
     found = [due(world.store, study, utc_now(), keep_days) for study in studies]
     for line in lines(found):
         click.echo(line)

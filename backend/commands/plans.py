@@ -6,38 +6,54 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, answers_named, pass_world, store_options
+from backend.commands.world import FEE_TYPE, Number, World, answers_named, pass_world, store_options
 from backend.errors import InvalidInput
+from backend.extras import check
 
-_POSITIVE = click.FloatRange(0, min_open=True)
-_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+_POSITIVE = Number(0, min_open=True)
+_SHARE = Number(1e-6, 1 - 1e-6)
+_USD = Number(0, 1e6)
+_MANY = 1_000_000
 
 
 @click.command()
-@click.option("--width", type=_POSITIVE, help="Of the interval of a score: points of percent, or ms.")
-@click.option("--difference", type=_POSITIVE, help="Between two models that are to be told apart.")
-@click.option("--power", type=_SHARE, default=0.8, show_default=True, help="Chance of telling them apart.")
+@click.option("--width", type=_POSITIVE, help="Of the interval of a score: percentage points, or ms.")
+@click.option("--difference", type=_POSITIVE, help="Between two models, to be found significant.")
+@click.option("--power", type=_SHARE, default=0.8, show_default=True, help="Chance of finding it so.")
 @click.option("--level", type=_SHARE, default=0.95, show_default=True)
 @click.option(
-    "--models", type=click.IntRange(1), metavar="M", help="Models of the study; from 3 on, Tukey's test."
+    "--models",
+    type=click.IntRange(1, 10_000),
+    metavar="M",
+    help="Models of the study; from 3 on, Tukey's test.",
 )
 @click.option(
     "--method", type=click.Choice(["infinity", "time"]), help="Of the published SDs; a pilot has its own."
 )
 @click.option("--pilot", metavar="STUDY|FILE", help="Take the SDs from it instead of the published ones.")
 @click.option(
-    "--images", type=click.IntRange(2), metavar="K", help="Images an evaluator; default, as before."
+    "--images", type=click.IntRange(2, _MANY), metavar="K", help="Images an evaluator; default, as before."
 )
-@click.option("--most-images", type=click.IntRange(2), default=200, show_default=True, metavar="K")
-@click.option("--base-usd", type=click.FloatRange(0), help="For taking part; default 1.00.")
-@click.option("--hourly-usd", type=click.FloatRange(0), help="For the time that images take; default 12.00.")
-@click.option("--bonus-usd", type=click.FloatRange(0), help="For each right answer; default 0.02.")
 @click.option(
-    "--fee", type=click.FloatRange(0), help="The panel's share on top of the pay, such as 0.33; default 0."
+    "--most-images",
+    type=click.IntRange(2, _MANY),
+    default=200,
+    show_default=True,
+    metavar="K",
+    help="That an evaluator may be asked to judge.",
+)
+@click.option("--base-usd", type=_USD, help="For taking part; default 1.00.")
+@click.option("--hourly-usd", type=_USD, help="For the time that images take; default 12.00.")
+@click.option("--bonus-usd", type=_USD, help="For each right answer; default 0.02.")
+@click.option(
+    "--fee",
+    type=FEE_TYPE,
+    metavar="PERCENT",
+    help="What the panel takes on top of pay, such as 42.8; default 0.",
 )
 @click.option("--image-seconds", type=_POSITIVE, help="That an image takes; default 6, HYPE-time 8.")
-@click.option("--base-seconds", type=click.FloatRange(0), help="Consent and instructions; default 60.")
-@click.option("--at-once", type=click.IntRange(1), help="Evaluators at a time; default 10.")
+@click.option("--base-seconds", type=Number(0), help="Consent and instructions; default 60.")
+@click.option("--at-once", type=click.IntRange(1, _MANY), help="Evaluators at a time; default 10.")
 @click.option(
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="A picture: .svg, .png or .pdf."
 )
@@ -58,6 +74,8 @@ def plan(
         options["right_usd_cents" if name == "bonus" else f"{name}_usd_cents"] = (
             None if usd is None else 100 * usd
         )
+    if options["fee"] is not None:
+        options["fee"] = float(options["fee"])
     made = make(
         None if pilot is None else answers_named(world, pilot, details=False),
         method,
@@ -71,10 +89,7 @@ def plan(
 def _draw(made: dict[str, Any], out: Path) -> None:
     if out.suffix not in (".svg", ".png", ".pdf"):
         raise InvalidInput(f"a picture's name must end in .svg, .png or .pdf, not {out.name!r}")
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise InvalidInput("pictures need matplotlib: pip install 'openhype[report]'") from None
+    check("a picture of a plan", "matplotlib")
     from backend.report.figures.plan import draw_plan
 
     draw_plan(made).savefig(out)

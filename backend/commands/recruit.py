@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, pass_world, store_options
+from backend.commands.world import FEE_TYPE, Number, World, pass_world, store_options
 from backend.errors import InvalidInput
 from backend.reading.texts import read_text
 from backend.recruiting import FEE_PERCENT
@@ -25,11 +25,22 @@ def _flag(name: str, text: str) -> Any:
 @click.option("--panel", type=click.Choice(["prolific"]), default="prolific", show_default=True)
 @click.option("--url", help="Where evaluators reach the server: https://…")
 @click.option(
-    "--places", type=click.IntRange(1), metavar="N", help="Default: every session wanted. Can only grow."
+    "--places",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="Default: every session wanted. Can only grow.",
 )
-@click.option("--fee", "fee_percent", default=FEE_PERCENT, show_default=True, metavar="PERCENT")
 @click.option(
-    "--budget", type=click.FloatRange(0), metavar="USD", help="In all; default: what the plan costs at most."
+    "--fee",
+    "fee_percent",
+    type=FEE_TYPE,
+    default=FEE_PERCENT,
+    show_default=True,
+    metavar="PERCENT",
+    help="What the panel takes on top of pay.",
+)
+@click.option(
+    "--budget", type=Number(0, 1e9), metavar="USD", help="In all; default: what the plan costs at most."
 )
 @click.option(
     "--completion",
@@ -49,7 +60,7 @@ def _flag(name: str, text: str) -> Any:
 @pass_world
 def recruit(world: World, name: str, action: str | None, as_json: bool, **options: Any) -> None:
     """Recruit evaluators for the study NAME: shows the plan, and does it with --yes."""
-    study = world.store.study(name)
+    study = world.study(name)
     if action is None:
         _recruit(world, study, **options)
     elif action == "watch":

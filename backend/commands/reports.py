@@ -9,7 +9,7 @@ from backend.commands.world import (
     LEVEL,
     World,
     finding_options,
-    is_file,
+    named,
     pass_world,
     progress_bar,
     store_options,
@@ -49,10 +49,11 @@ def report(
 
     question = Question(read_metrics(metrics) if metrics else {}, margin=margin, threshold_at=threshold_at)
     asked = Asked(title, exposures, question, options)
-    if is_file(what):
-        made = file_report(Path(what), utc_now(), asked)
+    found = named(world, what)
+    if isinstance(found, Path):
+        made = file_report(found, utc_now(), asked)
     else:
-        made = study_report(world.store, world.data, world.store.study(what), utc_now(), asked)
+        made = study_report(world.store, world.data, found, utc_now(), asked)
     click.echo(str(write(made, out, progress=progress_bar)[-1]))
 
 
@@ -70,10 +71,8 @@ def leaderboard(world: World, what: tuple[str, ...], out: Path, title: str, leve
     from backend.stamps import utc_now
 
     entries = [
-        file_entry(Path(one), level)
-        if is_file(one)
-        else study_entry(world.store, world.store.study(one), level)
-        for one in what
+        file_entry(found, level) if isinstance(found, Path) else study_entry(world.store, found, level)
+        for found in (named(world, one) for one in what)
     ]
     made = leaderboard_of(entries, title, utc_now())
     click.echo(str(write(made, out, progress=progress_bar)[-1]))

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, answers_named, finding_options, pass_world, store_options
+from backend.commands.world import SEED, World, answers_named, finding_options, pass_world, store_options
 
 
 @click.command()
@@ -14,7 +14,9 @@ from backend.commands.world import World, answers_named, finding_options, pass_w
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
 @click.option("--full", is_flag=True, help="With all that stands beside the scores: the key `findings`.")
 @finding_options("--full")
-@click.option("--evaluators-drawn", type=click.IntRange(1), metavar="N", help="Evaluators a resample draws.")
+@click.option(
+    "--evaluators-drawn", type=click.IntRange(1, 100_000), metavar="N", help="Evaluators a resample draws."
+)
 @store_options
 @pass_world
 def score(
@@ -58,13 +60,13 @@ def export(world: World, name: str, out: Path) -> None:
     """Write the answers of the study NAME as a Psych-DS data set."""
     from backend.export import export as write
 
-    for path in write(world.store, world.store.study(name), out):
+    for path in write(world.store, world.study(name), out):
         click.echo(str(path))
 
 
 @click.command()
-@click.option("--evaluators", type=click.IntRange(2), default=4000, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--evaluators", type=click.IntRange(2, 1_000_000), default=4000, show_default=True)
+@click.option("--seed", type=SEED, default=0, show_default=True)
 @click.option("--observer", type=click.Choice(["constant", "exponential"]), default="constant")
 def settling(evaluators: int, seed: int, observer: str) -> None:
     """Print where each reading of the papers' staircase settles on their six models."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, pairs, pass_world, progress_bar, store_options
+from backend.commands.world import SEED, Number, World, pairs, pass_world, progress_bar, store_options
 from backend.records import Study
 
 _WATCH_SECONDS = 2.0
@@ -22,12 +22,16 @@ _WATCH_SECONDS = 2.0
 @pass_world
 def serve(world: World, host: str, port: int) -> None:
     """Serve the task page and the API on this machine."""
-    _serve(world, host, port)
+    from backend.server import listen
+
+    with listen(host, port) as listening:
+        _serve(world, listening)
 
 
-def _serve(world: World, host: str, port: int, start_page: Any = None) -> None:
+def _serve(world: World, listening: Any, start_page: Any = None) -> None:
+    """Serve on a socket that listens already: a port that is taken is told before any work."""
     from backend.handlers import create_app
-    from backend.server import make_server
+    from backend.server import base_url, make_server
     from backend.server import serve as run
     from backend.withdrawal import finish
 
@@ -35,12 +39,9 @@ def _serve(world: World, host: str, port: int, start_page: Any = None) -> None:
     watch = _places_watch(world)
     front = {"front": start_page.front} if start_page else {}
     app = create_app(world.store, world.data, world.data.keys(), watch=watch, **front)
-    server = make_server(app, host, port)
-    base = f"http://{host}:{server.effective_port}"
-    for study in world.store.studies():
-        click.echo(f"{study.kind} {study.name}: {base}/s/{study.name}")
-    click.echo(f"dashboard: {base}/dashboard; results: {base}/results")
-    click.echo(f"researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C")
+    server = make_server(app, listening)
+    base = base_url(listening)
+    _tell_where(world, listening, base, is_demo=start_page is not None)
     sys.stdout.flush()
     with ExitStack() as stack:
         if start_page is not None:
@@ -50,6 +51,23 @@ def _serve(world: World, host: str, port: int, start_page: Any = None) -> None:
             stack.callback(watch.stop)
             watch.start()
         run(server)
+
+
+def _tell_where(world: World, listening: Any, base: str, is_demo: bool) -> None:
+    from backend.server import is_everywhere
+
+    studies = world.store.studies()
+    for study in studies:
+        click.echo(f"{study.kind} {study.name}: {base}/s/{study.name}")
+    if not studies and not is_demo:
+        click.echo(
+            f"no study yet in {world.data.root}: make one with `openhype create`, or try `openhype demo`; "
+            "it is served as soon as it is made"
+        )
+    if is_everywhere(listening):
+        click.echo("other machines reach these pages by this machine's name in the place of the address")
+    click.echo(f"dashboard: {base}/dashboard; results: {base}/results")
+    click.echo(f"researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C")
 
 
 def _places_watch(world: World) -> Any:
@@ -79,7 +97,7 @@ def status(world: World, name: str | None, as_json: bool, is_watched: bool) -> N
     from backend.progress import as_text, progress
     from backend.stamps import utc_now
 
-    studies = [world.store.study(name)] if name else world.store.studies()
+    studies = _all_studies(world) if name is None else [world.study(name)]
     if not studies:
         click.echo(
             "[]" if as_json else "no study yet; make one with `openhype create`, or try `openhype demo`"
@@ -90,6 +108,10 @@ def status(world: World, name: str | None, as_json: bool, is_watched: bool) -> N
         found = [progress(world.store, study, utc_now()) for study in studies]
         told = "\n".join(as_text(data) for data in found)
         click.echo(json.dumps(found[0] if name else found, indent=2) if as_json else told)
+
+
+def _all_studies(world: World) -> list[Study]:
+    return world.store.studies() if world.has_store else []
 
 
 def _watch(world: World, studies: list[Study], as_json: bool) -> None:
@@ -121,13 +143,13 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
     "--accuracy",
     "observers",
     multiple=True,
-    callback=pairs,
+    callback=pairs("gan=0.8"),
     metavar="MODEL=OBSERVER",
     help="0.81, or threshold=250,slope=3,lapse=0.02,guess=0.5; `all=…` for every model not named.",
 )
-@click.option("--sd", type=click.FloatRange(0, 0.5), default=0.0, help="SD of accuracy between evaluators.")
+@click.option("--sd", type=Number(0, 0.5), default=0.0, help="SD of accuracy between evaluators.")
 @click.option("--url", help="A running server; default: one of its own on this store.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=SEED, default=0, show_default=True)
 @click.option("--at-once", type=click.IntRange(1, 256), default=8, show_default=True)
 @store_options
 @pass_world
@@ -147,5 +169,7 @@ def simulate(world: World, name: str, observers: tuple, **options: Any) -> None:
 def demo(world: World, port: int, no_browser: bool) -> None:
     """Serve the sample studies, which are made meanwhile if they are missing."""
     from backend.commands.demonstration import StartPage
+    from backend.server import listen
 
-    _serve(world, "127.0.0.1", port, StartPage(world, is_opened=not no_browser))
+    with listen("127.0.0.1", port) as listening:
+        _serve(world, listening, StartPage(world, is_opened=not no_browser))

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, pairs, pass_world, progress_bar, store_options
+from backend.commands.world import SEED, World, pairs, pass_world, progress_bar, store_options
 from backend.errors import InvalidInput
 
 _places = click.option(
@@ -26,7 +26,7 @@ def _image_options(command: Any) -> Any:
                 "--model",
                 "models",
                 multiple=True,
-                callback=pairs,
+                callback=pairs("gan=images/gan"),
                 metavar="NAME=DIR",
                 help="A model and the folder of its samples; once for each model.",
             ),
@@ -35,7 +35,7 @@ def _image_options(command: Any) -> Any:
                 "--set",
                 "settings",
                 multiple=True,
-                callback=pairs,
+                callback=pairs("images=40"),
                 metavar="KEY=VALUE",
                 help="A setting of the study (docs/settings.md).",
             ),
@@ -93,7 +93,7 @@ def create(
     "--size", "size_px", type=click.IntRange(16, 2048), default=256, show_default=True, metavar="PX"
 )
 @click.option("--count", type=click.IntRange(1, 1000), default=10, show_default=True, metavar="N")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=SEED, default=0, show_default=True)
 @store_options
 @pass_world
 def masks(world: World, what: str, out: Path, count: int, **options: Any) -> None:
@@ -101,7 +101,7 @@ def masks(world: World, what: str, out: Path, count: int, **options: Any) -> Non
     from backend.masks import sheet
 
     if "/" not in what and not Path(what).is_dir():
-        study = world.store.study(what)
+        study = world.study(what)
         folder = world.data.images(study.name)
         if not study.masks:
             raise InvalidInput(f"study {what} has no masks")
@@ -141,7 +141,7 @@ def upload(world: World, name: str, place: str | None) -> None:
 
     if place is None:
         raise click.UsageError("--images s3://BUCKET/PREFIX is needed")
-    study = world.store.study(name)
+    study = world.study(name)
     target = parse_place(place)
     sent = upload_pictures(target, study.name, world.data.images(study.name), progress_bar)
     click.echo(f"{sent} files of {study.name} uploaded to {target}")
@@ -157,7 +157,9 @@ def _folders(models: tuple) -> tuple[tuple[str, Path], ...]:
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    settings = dict(options["settings"])
+    from backend.creation import with_texts
+
+    settings = with_texts(dict(options["settings"]))
     named = {"size_px": "size", "evaluators": "evaluators", "qualification": "qualification"}
     settings.update({key: options[name] for key, name in named.items() if options.get(name) is not None})
     if options.get("panel"):

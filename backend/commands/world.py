@@ -1,17 +1,24 @@
-"""What every command shares: the store and the data directory, NAME=VALUE options, progress bars."""
+"""What every command shares: the store and the data directory, types of options, progress bars."""
 
+import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
+
+from backend.errors import InvalidInput, NotFound
+from backend.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from backend.answers import Answers
     from backend.datadir import DataDir
+    from backend.records import Study
     from backend.stores import Store
 
 _DEFAULT_STORE = "sqlite:///openhype.db"
+_NAMED = 10
 
 
 class World:
@@ -37,19 +44,47 @@ class World:
             click.get_current_context().find_root().call_on_close(self._store.close)
         return self._store
 
+    @property
+    def has_store(self) -> bool:
+        """Whether the store is there already; reading commands make none."""
+        from backend.stores import is_there
+
+        return is_there(self.url, self.data.root)
+
+    def study(self, name: str) -> "Study":
+        """Return the study called `name`.
+
+        Raises:
+            NotFound: there is none; the message says which there are.
+        """
+        known = []
+        if self.has_store:
+            try:
+                return self.store.study(name)
+            except NotFound:
+                known = [study.name for study in self.store.studies()]
+        others = f"; there are {', '.join(known[:_NAMED])}{' …' if len(known) > _NAMED else ''}"
+        where = self.data.root if self.url == _DEFAULT_STORE else self.url
+        hint = did_you_mean(name, known, others) if known else "; there is no study yet: is --data right?"
+        raise NotFound(f"there is no study {name!r} in {where}{hint}", code="unknown_study")
+
 
 pass_world = click.make_pass_decorator(World)
 
 
 def data_option(command: Any) -> Any:
-    """Give a command --data."""
+    """Give a command --data. What stands after the command goes before what stands before it."""
 
-    def take_data(ctx: click.Context, _: click.Parameter, value: Path) -> None:
-        ctx.find_object(World).folder = value
+    def take_data(ctx: click.Context, param: click.Parameter, value: str) -> None:
+        if not value:
+            raise click.BadParameter("must name a folder, not ''", ctx, param)
+        if _rules(ctx, param):
+            ctx.ensure_object(World).folder = Path(value)
 
     return click.option(
         "--data",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=click.Path(file_okay=False),
+        metavar="DIR",
         envvar="OPENHYPE_DATA",
         default="./openhype-data",
         show_default=True,
@@ -63,8 +98,9 @@ def data_option(command: Any) -> Any:
 def store_options(command: Any) -> Any:
     """Give a command --store and --data, which nearly every command takes."""
 
-    def take_url(ctx: click.Context, _: click.Parameter, value: str) -> None:
-        ctx.find_object(World).url = value
+    def take_url(ctx: click.Context, param: click.Parameter, value: str) -> None:
+        if _rules(ctx, param):
+            ctx.ensure_object(World).url = value
 
     return click.option(
         "--store",
@@ -79,35 +115,97 @@ def store_options(command: Any) -> Any:
     )(data_option(command))
 
 
+def _rules(ctx: click.Context, param: click.Parameter) -> bool:
+    """Tell whether an option that stands both before and after the command decides here."""
+    return ctx.parent is None or ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
+
+
 def answers_named(world: World, what: str, details: bool) -> "Answers":
     """Return the answers of a responses file, or of the study of that name.
 
     Args:
         details: of a file, with the columns that scores can do without; a study's are always there.
     """
-    if is_file(what):
+    found = named(world, what)
+    if isinstance(found, Path):
         from backend.responses import read_answers
 
-        return read_answers(Path(what), details)
+        return read_answers(found, details)
     from backend.results import study_answers
 
-    return study_answers(world.store, world.store.study(what))
+    return study_answers(world.store, found)
 
 
-def pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Parse NAME=VALUE options."""
-    pairs = []
-    for value in values:
-        name, equals, rest = value.partition("=")
-        if not (name and equals and rest):
-            raise click.BadParameter(f"must be of the form NAME=VALUE, not {value!r}", ctx, param)
-        pairs.append((name, rest))
-    return tuple(pairs)
+def named(world: World, what: str) -> "Study | Path":
+    """Return the study of that name, or else the file or folder of responses.
+
+    Raises:
+        NotFound: it is neither.
+    """
+    path = Path(what)
+    if path.suffix in (".csv", ".jsonl", ".ndjson") or "/" in what:
+        return path
+    try:
+        return world.study(what)
+    except NotFound:
+        if what and path.exists():
+            return path
+        raise
 
 
-def is_file(what: str) -> bool:
-    """Tell a file of responses from the name of a study."""
-    return Path(what).suffix in (".csv", ".jsonl", ".ndjson") or "/" in what
+def pairs(example: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], tuple]:
+    """Return what parses the values of a NAME=VALUE option; errors show `example`."""
+
+    def parse(
+        ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+    ) -> tuple[tuple[str, str], ...]:
+        found = []
+        for value in values:
+            name, equals, rest = value.partition("=")
+            if not (name and equals and rest):
+                raise click.BadParameter(_expected(param, example, value), ctx, param)
+            found.append((name, rest))
+        return tuple(found)
+
+    return parse
+
+
+def _expected(param: click.Parameter, example: str, came: str) -> str:
+    option, form = param.opts[0], param.metavar or "NAME=VALUE"
+    if form.endswith("=DIR") and "=" not in came and Path(came).name:
+        example = f"{Path(came).name}={came}"
+    return f"must be `{option} {form}`, for example `{option} {example}`, not {came!r}"
+
+
+class Number(click.FloatRange):
+    """A number within a range, and neither infinite nor `nan`, which lies within every range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; a usage error if it is none."""
+        found = super().convert(value, param, ctx)
+        if not math.isfinite(found):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return found
+
+
+class Percent(click.ParamType):
+    """What a panel takes on top of pay, in percent; given on as text, without a percent sign."""
+
+    name = "percent"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the number as text; a usage error if it is none, or looks like a share."""
+        from backend.money import parse_fee
+
+        try:
+            return parse_fee(str(value))
+        except InvalidInput as error:
+            self.fail(str(error), param, ctx)
+
+
+FEE_TYPE = Percent()
+SEED = click.IntRange(0)
+ITERATIONS = click.IntRange(1, 10_000_000)
 
 
 def progress_bar(items: Iterable, total: int | None = None, label: str = "") -> Iterable:
@@ -118,9 +216,8 @@ def progress_bar(items: Iterable, total: int | None = None, label: str = "") -> 
 
 
 LEVEL = click.option(
-    "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True
+    "--level", type=Number(1e-6, 1 - 1e-6), default=0.95, show_default=True, help="Of the intervals."
 )
-"""Of the intervals."""
 
 
 def finding_options(only_with: str = "") -> Callable[[Any], Any]:
@@ -135,22 +232,20 @@ def finding_options(only_with: str = "") -> Callable[[Any], Any]:
         ),
         click.option(
             "--margin",
-            type=click.FloatRange(0, 50, min_open=True, max_open=True),
+            type=Number(0, 50, min_open=True, max_open=True),
             default=5.0,
             show_default=True,
-            help=f"Points of percent around 50% that count as indistinguishable{where}.",
+            help=f"Percentage points around 50% that count as indistinguishable{where}.",
         ),
         click.option(
             "--threshold-at",
-            type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+            type=Number(0.5, 1, min_open=True, max_open=True),
             default=0.75,
             show_default=True,
             help=f"Accuracy at which the psychometric function has its threshold{where}.",
         ),
-        click.option(
-            "--iterations", type=click.IntRange(1), help="Monte Carlo bootstrap instead of the exact one."
-        ),
-        click.option("--seed", type=int, help="Seed of the Monte Carlo bootstrap."),
+        click.option("--iterations", type=ITERATIONS, help="Monte Carlo bootstrap instead of the exact one."),
+        click.option("--seed", type=SEED, help="Seed of the Monte Carlo bootstrap."),
         LEVEL,
         click.option(
             "--exposures",

@@ -124,6 +124,12 @@ class Store(Interface):
     def close(self) -> None: ...
 
 
+def is_there(url: str, data: Path) -> bool:
+    """Tell whether a store may be at `url` already: whether its file is there, where it is one."""
+    path = _sqlite_path(url, data)
+    return path is None or path.exists()
+
+
 def open_store(url: str, data: Path) -> Store:
     """Open the store at `url`; a relative `sqlite:///` path lies in the data directory.
 
@@ -136,12 +142,17 @@ def open_store(url: str, data: Path) -> Store:
         from backend.stores.dynamodb import DynamoStore
 
         return DynamoStore.open(url)
-    prefix = "sqlite:///"
-    if not url.startswith(prefix) or url == prefix:
+    path = _sqlite_path(url, data)
+    if path is None:
         raise InvalidInput(
             "a store's URL must be of the form sqlite:///openhype.db or dynamodb://TABLE?region=REGION, "
             f"not {url!r}"
         )
     from backend.stores.sqlite import SqliteStore
 
-    return SqliteStore(data / url.removeprefix(prefix))
+    return SqliteStore(path)
+
+
+def _sqlite_path(url: str, data: Path) -> Path | None:
+    prefix = "sqlite:///"
+    return data / url.removeprefix(prefix) if url.startswith(prefix) and url != prefix else None

@@ -212,7 +212,7 @@ def test_a_full_disk_is_said_in_one_line_and_nothing_is_left(run, folders, tmp_p
 
     made = run("create", "faces", *sides(folders), "--size", 16, "--set", "images=20")
 
-    assert (made.exit_code, made.stderr.splitlines()[-1]) == (1, "openhype: a.png: No space left on device")
+    assert (made.exit_code, made.stderr.splitlines()[-1]) == (1, "openhype: a.png: the disk is full")
     assert not list((tmp_path / "data" / "images").iterdir())
 
 

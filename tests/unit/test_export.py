@@ -119,7 +119,7 @@ def test_the_folder_scores_as_its_first_file_and_one_without_is_refused(faces, e
     scored = exported(faces)[0]
 
     assert score_file(tmp_path / "out") == score_file(scored)
-    with pytest.raises(NotFound, match=r"materials is a folder and must hold one data/study-<name>_data.csv"):
+    with pytest.raises(NotFound, match=r"materials is a folder without responses; name a file"):
         score_file(tmp_path / "out" / "materials")
 
 

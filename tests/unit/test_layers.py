@@ -18,7 +18,7 @@ PURE = {
     "report.figures.style", "report.found", "report.images", "report.leaderboard", "report.models",
     "report.page", "report.parts", "report.people", "report.precision", "report.settings",
     "report.training", "report.wording", "report.writing", "retainer", "sampling", "scoring", "sections",
-    "session", "settling", "shown", "staircase", "tables", "wire",
+    "session", "setting_list", "settling", "shown", "staircase", "suggest", "tables", "wire",
 }  # fmt: skip
 WORLD = {
     "control", "datadir", "debrief", "demo_images", "demo_photographs", "differences", "extras",
@@ -37,7 +37,7 @@ DOORS = {
     "__main__", "admission", "cli", "commands", "commands.demonstration", "commands.deployment",
     "commands.live", "commands.moves", "commands.panels", "commands.pay", "commands.people",
     "commands.plans", "commands.recruit", "commands.reports", "commands.scores", "commands.service",
-    "commands.studies", "commands.world",
+    "commands.settings", "commands.studies", "commands.world",
     "copying", "creation", "demo", "demo_making", "demo_page", "export", "handlers", "live", "notebook",
     "places", "progress", "recruiting", "reporting", "researcher", "researcher.dashboard", "researcher.entry",
     "researcher.kept", "researcher.routes", "results", "server", "simulation", "site", "visits",

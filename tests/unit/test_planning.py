@@ -260,7 +260,7 @@ def test_a_pilots_spread_at_its_own_number_of_images_is_what_was_seen():
 
 
 def test_a_plan_costs_what_it_says_by_hand():
-    row = openhype.plan(width=5, fee=0.5)["rows"][0]
+    row = openhype.plan(width=5, fee=50)["rows"][0]
 
     # $1.00, 100 images of 6 s at $12 an hour = $2.00, 49.3 right answers at 2 cents
     assert row["evaluators"] == 30
@@ -340,11 +340,13 @@ def test_a_plan_from_few_evaluators_warns_of_their_interval():
         ({"difference": -1}, "difference must be a number above 0, not -1"),
         ({"width": 5, "power": 1}, "power must be between 0 and 1, such as 0.8, not 1"),
         ({"width": 5, "level": 95}, "level must be between 0 and 1"),
-        ({"difference": 5, "models": 1}, "models to be told apart must be 2 or more, not 1"),
+        ({"difference": 5, "models": 1}, "models that are to differ must be 2 or more, not 1"),
         ({"width": 5, "images": 33}, "images must be an even number from 2, half of them being real, not 33"),
         ({"width": 5, "method": "time", "images": 30}, "images go with HYPE-infinity"),
         ({"width": 5, "method": "both"}, "method must be 'infinity' or 'time', not 'both'"),
-        ({"width": 5, "fee": -0.1}, "fee must be 0 or more, not -0.1"),
+        ({"width": 5, "fee": -0.1}, "a fee must be in percent, such as 42.8, not -0.1"),
+        ({"width": 5, "fee": 0.428}, "would be less than one percent; for a share of 0.428 write 42.8"),
+        ({"width": 1e-300}, "would need more than 10,000,000 evaluators; widen it"),
         ({"width": 5, "wage": 3}, "costs are base_usd_cents, .*, not wage"),
         ({"width": 1e-9}, "an interval of 1e-09 would need more than 10,000,000 evaluators; widen it"),
         ({"difference": 1e-9}, "would need more than 10,000,000 evaluators; look for a larger one"),
@@ -409,9 +411,9 @@ def test_a_study_is_a_pilot_as_its_export_is(world, tmp_path):
 
 
 def test_the_table_tells_the_plan_in_words(run):
-    lines = run("--width", 5, "--fee", 0.2).output.splitlines()
+    lines = run("--width", 5, "--fee", 20).output.splitlines()
 
-    assert lines[0] == "HYPE-infinity, a 95% interval 5 points of percent wide; cost and hours for 1 model"
+    assert lines[0] == "HYPE-infinity, a 95% interval 5 percentage points wide; cost and hours for 1 model"
     assert lines[2].split()[2:] == ["50.7", "6.90", "100", "30", "$143.50", "$23.92", "0.6"]
     assert any("the panel takes 20% on top" in line for line in lines)
 
@@ -433,7 +435,9 @@ def test_the_picture_is_written(run, tmp_path, suffix):
         (["--pilot", "faces"], 1, "there is no study 'faces'"),
         (["--pilot", "faces", "--method", "time"], 2, "--method goes with the published SDs"),
         (["--width", "wide"], 2, "'wide' is not a valid float"),
-        (["--width", "nan"], 1, "width must be a number above 0, not nan"),
+        (["--width", "nan"], 2, "nan is not a finite number"),
+        (["--fee", "0.428"], 2, "for a share of 0.428 write 42.8"),
+        (["--fee", "nan"], 2, "a fee must be in percent, such as 42.8, not 'nan'"),
         (["--power", "1"], 2, "1.0 is not in the range"),
         (["--images", "33"], 1, "images must be an even number"),
     ],

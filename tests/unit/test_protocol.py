@@ -1,12 +1,14 @@
 """The settings of a study: parsed in one place, checked, and stored for good."""
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
 
 from backend import protocol
 from backend.errors import InvalidInput
+from backend.setting_list import as_markdown
 from backend.staircase import StaircaseRule, equilibrium_accuracy
 
 SETTINGS_PAGE = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
@@ -34,9 +36,16 @@ def test_a_rule_can_be_spelled_out_and_its_bounds_be_set_apart():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"imags": "10"}, "no setting is called 'imags'"),
+        ({"imags": "10"}, "no setting is called 'imags'; did you mean `images`\\?"),
+        ({"colour": "10"}, "no setting is called 'colour'; `openhype settings` lists them all"),
         ({"method": "time"}, "no setting is called 'method'"),
         ({"images": "ten"}, "images must be a whole number, not 'ten'"),
+        ({"images": 10.5}, "images must be a whole number, not 10.5"),
+        ({"images": True}, "images must be a whole number, not True"),
+        ({"images": "9" * 5000}, f"images must be a whole number, not '{'9' * 79}…"),
+        ({"images": 10**400}, "images must be from 2 to 5000, not 1000"),
+        ({"minutes": 10**400}, "minutes must be a number, not 1000"),
+        ({"title": "a\udcff"}, r"title must be text that can be written as UTF-8, not 'a\\udcff'"),
         ({"images": "11"}, "images must be even"),
         ({"images": "0"}, "images must be from 2 to"),
         ({"mask_ms": "nan"}, "mask_ms must be finite"),
@@ -70,7 +79,8 @@ def test_a_protocol_stored_before_a_setting_existed_takes_its_default():
 
 
 def test_every_setting_is_documented():
-    page = SETTINGS_PAGE.read_text("utf-8")
+    table = re.search(r"^\| setting \|.*?(?=\n\n)", SETTINGS_PAGE.read_text("utf-8"), re.M | re.S)
 
-    names = {f.name for f in dataclasses.fields(protocol.Protocol)} - {"method"}
-    assert {name for name in names if f"`{name}`" not in page} == set()
+    names = [row.split("`")[1] for row in as_markdown().splitlines()[2:]]
+    assert {f.name for f in dataclasses.fields(protocol.Protocol)} - {"method"} <= set(names)
+    assert table[0].splitlines() == as_markdown().splitlines()

@@ -1,0 +1,11 @@
+"""What somebody may have meant who mistyped a name."""
+
+from collections.abc import Iterable
+
+
+def did_you_mean(word: str, known: Iterable[str], or_else: str = "") -> str:
+    """Return the end of an error message: the known name closest to `word`, else `or_else`."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(word.lower(), list(known), n=1)
+    return f"; did you mean `{found[0]}`?" if found else or_else
