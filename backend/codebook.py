@@ -43,21 +43,21 @@ COLUMNS = {
     "shown_ms": Column("Exposure as measured (HYPE-time)", "ms"),
     "frames": Column("Refreshes of the display for which the picture stood (HYPE-time)", "whole number"),
     "frame_ms": Column("Time between refreshes of the display", "ms"),
-    "mask_ms": Column("How long each mask stood, as measured (HYPE-time)", "ms, apart by spaces"),
+    "mask_ms": Column("How long each mask stood, as measured (HYPE-time)", "ms, separated by spaces"),
     "rt": Column("Response time, from when the question could be answered", "ms"),
-    "flags": Column("What was out of order during the trial", "words, apart by spaces"),
+    "flags": Column("What was out of order during the trial", "words, separated by spaces"),
     "at": Column("When the server stored the answer", "UTC, ISO 8601"),
     "attempt": Column("Pictures of this trial that were replaced before this one", "whole number from 0"),
     "evidence": Column("How the shown times were measured (HYPE-time)", "element, worker, callback"),
     "lateness_ms": Column("Latest change of what is shown, after the start of its refresh (HYPE-time)", "ms"),
     "planned_frames": Column(
         "Refreshes planned for each number of the countdown, the picture and each mask (HYPE-time)",
-        "whole numbers, apart by spaces",
+        "whole numbers, separated by spaces",
     ),
     "achieved_frames": Column(
-        "Refreshes for which each of them stood (HYPE-time)", "whole numbers, apart by spaces"
+        "Refreshes for which each of them stood (HYPE-time)", "whole numbers, separated by spaces"
     ),
-    "phase_ms": Column("How long each of them stood, as measured (HYPE-time)", "ms, apart by spaces"),
+    "phase_ms": Column("How long each of them stood, as measured (HYPE-time)", "ms, separated by spaces"),
     "responses": Column("Answers of the evaluator that count", "count"),
     "value": Column(
         "The evaluator's value: share of wrong answers (HYPE-infinity), or modal exposure, averaged over "

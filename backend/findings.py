@@ -55,7 +55,7 @@ class Question:
 
     def __post_init__(self):
         if not 0 < self.margin < CHANCE:
-            raise InvalidInput(f"margin must be between 0 and 50 points of percent, not {self.margin:g}")
+            raise InvalidInput(f"margin must be between 0 and 50 percentage points, not {self.margin:g}")
         if not CHANCE / 100 < self.threshold_at < 1:
             raise InvalidInput(f"threshold_at must be between 0.5 and 1, not {self.threshold_at:g}")
 

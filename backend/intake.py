@@ -175,7 +175,7 @@ def _sorted_out(made: list[_Made], skip_bad: bool) -> tuple[list[_Made], tuple[s
 
 def _listed(problems: Sequence[str], one: str, many: str) -> str:
     what = f"1 file {one}" if len(problems) == 1 else f"{len(problems)} files {many}"
-    return f"{what}: {_shown(problems)}; mend or remove, or leave out with --skip-bad"
+    return f"{what}: {_shown(problems)}; fix or remove them, or leave them out with --skip-bad"
 
 
 def _shown(problems: Sequence[str]) -> str:

@@ -41,7 +41,7 @@ def score(
         full: with the key `findings`: what stands beside the scores in a results section.
         metrics: automatic metrics to correlate with the scores, by metric and then by model, or the path
             of a CSV (model, then one column a metric). Implies `full`.
-        margin: points of percent around 50% that count as indistinguishable, above 0 and below 50.
+        margin: percentage points around 50% that count as indistinguishable, above 0 and below 50.
         threshold_at: accuracy (0.5 to 1) at which the psychometric function has its threshold.
         exposures: 'nominal', or 'shown' (HYPE-time; needs `frames` and `frame_ms`).
         **options: `iterations`, `seed`, `level`, `evaluators_drawn`; see `scoring.Options`.
@@ -134,10 +134,10 @@ def plan(
         pilot: responses whose spread is planned from, as `score` takes them; default, the SDs between
             evaluators of the papers' six models (HYPE, tables 1 to 3; workshop paper, tables 6 and 7).
         method: 'infinity' (default) or 'time', of published SDs or of rows.
-        width: of the wanted interval, in points of percent or ms; where neither it nor `difference` is
+        width: of the wanted interval, in percentage points or ms; where neither it nor `difference` is
             given, 5 points or 100 ms.
-        difference: between two models that are to be told apart, in the same unit.
-        power: chance that they are, 0 to 1.
+        difference: between two models, to be found significant, in the same unit.
+        power: chance that it is found so, 0 to 1.
         level: of intervals and tests, 0 to 1.
         models: of the study; default 2 with a difference, else 1. From 3 on Tukey's test is planned for.
         images: that an evaluator judges; HYPE-infinity only.
@@ -192,7 +192,7 @@ def _method(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the method of rows that say one, or else what their exposures tell."""
     stated = {row.get("method") for row in rows}
     if len(stated) > 1:
-        raise InvalidInput("method must be the same in every row; score the methods apart")
+        raise InvalidInput("method must be the same in every row; score the methods separately")
     if stated and None not in stated:
         return stated.pop()
     exposures = [row.get("exposure_ms") for row in rows]

@@ -28,7 +28,7 @@ def write_responses(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
 def row_writer(file: TextIO, columns: Sequence[str]) -> Callable[[Mapping[str, Any]], None]:
     """Write the header of a CSV and return what writes a row to it.
 
-    Lists become words apart by spaces, None an empty cell, truth values `true` and `false`. Floats are
+    Lists become words separated by spaces, None an empty cell, truth values `true` and `false`. Floats are
     written as `repr` gives them, so that they come back as they were.
     """
     writer = csv.writer(file, lineterminator="\n")
@@ -126,7 +126,7 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
     if column in LISTS:
         numbers = tuple(map(number, text.split()))
         if None in numbers:
-            raise chunk.bad(i, column, "numbers set apart by spaces", text)
+            raise chunk.bad(i, column, "numbers separated by spaces", text)
         return numbers
     return tuple(text.split()) if column == "flags" else text
 

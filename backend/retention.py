@@ -12,6 +12,7 @@ from typing import Any
 
 from backend import owing
 from backend.records import Session, Study
+from backend.report.wording import counted
 from backend.session import Cursor
 from backend.stamps import stamp
 from backend.stores import Store
@@ -90,12 +91,12 @@ def lines(found: list[Due]) -> Iterator[str]:
     """Yield a line for each study, for a terminal."""
     for what in found:
         if not what.keep_days:
-            yield f"{what.study}: kept for as long as the study (keep_days is 0)"
+            yield f"{what.study}: is kept as long as the study"
         elif not len(what):
             yield f"{what.study}: nothing is older than {what.keep_days:g} days"
         else:
             ends = f"that ended more than {what.keep_days:g} days ago"
-            yield f"{what.study}: panel parameters and devices of {len(what)} sessions {ends}"
+            yield f"{what.study}: panel parameters and devices of {counted(len(what), 'session')} {ends}"
 
 
 def _is_due(session: Session, cursor: Cursor, before: datetime) -> bool:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from backend.report.wording import verdict
+
 
 def as_table(scores: Mapping[str, Any]) -> str:
     """Return scores as lines for a terminal."""
@@ -13,10 +15,10 @@ def as_table(scores: Mapping[str, Any]) -> str:
     if anova is not None:
         lines.append(f"ANOVA: F({anova['df'][0]}, {anova['df'][1]}) = {anova['F']:.2f}, {p_text(anova['p'])}")
     for pair in scores["pairs"]:
-        verdict = "apart" if pair["p"] < 1 - scores["settings"]["level"] else "not told apart"
+        differs = pair["p"] < 1 - scores["settings"]["level"]
         lines.append(
             f"{pair['a']} - {pair['b']}: {pair['difference']:.1f}{unit} "
-            f"[{pair['ci'][0]:.1f}, {pair['ci'][1]:.1f}], Tukey {p_text(pair['p'])}: {verdict}"
+            f"[{pair['ci'][0]:.1f}, {pair['ci'][1]:.1f}], Tukey {p_text(pair['p'])}: {verdict(differs)}"
         )
     settings = scores["settings"]
     if settings["bootstrap"] != "exact":

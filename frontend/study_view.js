@@ -77,7 +77,7 @@ function pauseButton(setPaused, onChange) {
 }
 
 function leaving() {
-  return el("form", { method: "post", action: `${location.pathname}/leave` }, el("button", { class: "plain" }, "Leave"));
+  return el("form", { method: "post", action: `${location.pathname}/leave` }, el("button", { class: "plain" }, "Sign out"));
 }
 
 function tiles() {

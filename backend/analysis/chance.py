@@ -29,7 +29,7 @@ def against_chance(values: np.ndarray, level: float = 0.95, margin: float = MARG
     """
     count = len(values)
     if not 0 < margin < CHANCE:
-        raise InvalidInput(f"the margin must be between 0 and 50 points of percent, not {margin:g}")
+        raise InvalidInput(f"the margin must be between 0 and 50 percentage points, not {margin:g}")
     if count < 2 or values.min() == values.max():
         return None
     error, df = float(values.std(ddof=1)) / math.sqrt(count), count - 1

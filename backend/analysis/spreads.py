@@ -2,7 +2,7 @@
 
 The variance of an evaluator's error rate over k images has two parts: evaluators differ (`between`),
 and each is judged by a sample of k images (`within` / k, where `within` is p (1 - p) at an error rate p).
-Variances are in squared points of percent. HYPE-time has no such parts: a threshold is not a mean over
+Variances are in squared percentage points. HYPE-time has no such parts: a threshold is not a mean over
 images, so that its spread is known only for sessions as long as those it was seen in.
 """
 
@@ -43,7 +43,7 @@ tables 6 and 7, times the root of the number of evaluators drawn. Percent, ms.""
 
 @dataclass(frozen=True)
 class Spread:
-    """The spread of one model's evaluators, in the score's unit: points of percent, or ms."""
+    """The spread of one model's evaluators, in the score's unit: percentage points, or ms."""
 
     model: str
     score: float

@@ -127,7 +127,7 @@ class ResponsesFile:
             self._check_columns(chunk)
         expected = self.method if self._is_stated else ""
         if stated != {expected}:
-            what = f"{expected!r} as in the rows before (score the methods apart)"
+            what = f"{expected!r} as in the rows before (score the methods separately)"
             chunk.refuse("method", what, lambda cell: cell != expected)
         is_inferred = not self._is_stated and has_exposures and self.method == "infinity"
         if is_inferred and any(set(chunk.column("exposure_ms"))):

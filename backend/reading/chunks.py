@@ -65,7 +65,7 @@ def places_of(path: Path, header: list[str]) -> dict[str, int]:
     """Return the place of each column, having checked that the needed ones are there, once each."""
     missing = [column for column in NEEDED if column not in header]
     if missing:
-        hint = "; columns are set apart by commas" if len(header) == 1 else ""
+        hint = "; columns are separated by commas" if len(header) == 1 else ""
         raise InvalidInput(
             f"{path} line 1: the header must name the columns {', '.join(NEEDED)}; "
             f"{', '.join(missing)} missing{hint}"

@@ -36,7 +36,7 @@ def section(found: Found) -> Section | None:
     if any(row.get("detection") for row in found.models):
         more.append(
             "An error rate mixes how well people tell fakes from reals with how readily they say “fake”. "
-            "Signal detection takes them apart: d′ is sensitivity (0 is guessing; 1 is right in some 69% of "
+            "Signal detection separates them: d′ is sensitivity (0 is guessing; 1 is right in some 69% of "
             "cases without bias), c is bias (above 0, people lean to “real”)."
         )
         notes.append(

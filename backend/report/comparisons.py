@@ -9,7 +9,7 @@ from backend.report.wording import p_value
 
 
 def section(found: Found) -> Section | None:
-    """Return what tells the models apart; None of one model."""
+    """Return which models differ significantly; None of one model."""
     if len(found.models) < 2:
         return None
     if found.data["anova"] is None:
@@ -42,9 +42,7 @@ def pairs_table(found: Found) -> Table:
             Column("Games–Howell interval", lambda row: wording.brackets(row.get("games_howell_ci"))),
             Column("p (Games–Howell)", lambda row: wording.bare_p(row.get("games_howell_p"))),
         ]
-    columns.append(
-        Column("verdict", lambda row: "apart" if row["is_apart"] else "not told apart", is_number=False)
-    )
+    columns.append(Column("verdict", lambda row: wording.verdict(row["is_apart"]), is_number=False))
     return Table(
         "pairs",
         "Differences of scores, with simultaneous intervals over all pairs",
@@ -92,25 +90,26 @@ def _row(name: str, statistic: str, test: dict[str, Any]) -> dict[str, Any]:
 
 
 def _figure(found: Found) -> Drawn:
-    apart = sum(row["is_apart"] for row in found.pairs)
+    differing = sum(row["is_apart"] for row in found.pairs)
     caption = (
         f"Differences of scores. Intervals are Tukey's, {found.level} for all pairs together: where one "
-        "leaves "
-        "out 0, the pair was told apart (filled disc)."
+        "leaves out 0, the two models differ significantly (filled disc)."
     )
     if len(found.pairs) > 45:
-        caption = "Every model against every other, best first; filled discs are pairs that were told apart."
+        caption = (
+            "Every model against every other, best first; filled discs are pairs that differ significantly."
+        )
     elif found.is_unequal:
         caption = (
             f"Differences of scores. Thick lines are Tukey's {found.level} intervals for all pairs "
-            "together, thin "
-            "ones Games–Howell's, which decide here; filled discs are pairs that were told apart."
+            "together, thin ones Games–Howell's, which decide here; filled discs are pairs that differ "
+            "significantly."
         )
     return Drawn(
         "pairs",
         "Differences between models",
         caption,
-        f"{apart} of {wording.counted(len(found.pairs), 'pair')} told apart.",
+        f"{differing} of {wording.counted(len(found.pairs), 'pair')} differ significantly.",
         lambda width_in: _draw(found, width_in),
         pairs_table(found),
     )
@@ -123,20 +122,21 @@ def _draw(found: Found, width_in: float):
 
 
 def verdict(found: Found) -> str:
-    """Return in a sentence how many pairs were told apart."""
-    apart = [row for row in found.pairs if row["is_apart"]]
+    """Return in a sentence how many pairs differ significantly."""
+    differing = [row for row in found.pairs if row["is_apart"]]
     if len(found.pairs) == 1:
         pair = found.pairs[0]
-        if apart:
-            return f"{pair['a']} and {pair['b']} were told apart."
-        return f"{pair['a']} and {pair['b']} were not told apart, which does not show them equal."
-    if len(apart) == len(found.pairs):
-        return f"All {len(apart)} pairs of models were told apart."
-    if not apart:
+        if differing:
+            return f"{pair['a']} and {pair['b']} differ significantly."
+        return f"{pair['a']} and {pair['b']} do not differ significantly, which does not show them equal."
+    if len(differing) == len(found.pairs):
+        return f"All {len(differing)} pairs of models differ significantly."
+    if not differing:
         return (
-            f"None of the {len(found.pairs)} pairs of models was told apart, which does not show them equal."
+            f"None of the {len(found.pairs)} pairs of models differs significantly, which does not show them "
+            "equal."
         )
-    return f"{len(apart)} of {len(found.pairs)} pairs of models were told apart."
+    return f"{len(differing)} of {len(found.pairs)} pairs of models differ significantly."
 
 
 def _says(found: Found) -> list[str]:
@@ -173,8 +173,8 @@ def _says(found: Found) -> list[str]:
         if len(open_ones) > 5:
             names += f"; and {len(open_ones) - 5} more"
         said.append(
-            f"Not told apart: {names}. That does not show them equal: their interval holds every difference "
-            "that these data leave possible."
+            f"No significant difference: {names}. That does not show them equal: their interval holds every "
+            "difference that these data leave possible."
         )
     return said
 

@@ -41,7 +41,7 @@ class Found:
 
     @property
     def points(self) -> str:
-        """The unit of differences and widths: points of percent, or ms."""
+        """The unit of differences and widths: percentage points, or ms."""
         return "points" if self.unit == "percent" else "ms"
 
     @property

@@ -64,7 +64,7 @@ def _section(method: str, entries: Sequence[Entry]) -> Section:
     notes = (
         "Between studies the evaluators differ, and so may the pictures, the pay and the day. A difference "
         "between "
-        "models of two studies mixes these with the models; judge both in one study to tell them apart.",
+        "models of two studies mixes these with the models; judge both in one study to compare them.",
     )
     return Section(
         method,

@@ -86,6 +86,11 @@ def level(value: float) -> str:
     return f"{100 * value:g}%"
 
 
+def verdict(differs: bool) -> str:
+    """Return what a test says of two models."""
+    return "differ significantly" if differs else "no significant difference"
+
+
 def short(name: str, length: int) -> str:
     """Return a name cut to a length, for figures; the tables have it whole.
 

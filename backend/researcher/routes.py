@@ -129,6 +129,5 @@ def _page(title: str, status: int = 200, **told: Any) -> Response:
 
 
 def _leave(study: str) -> str:
-    return (
-        f'<form class="leave" method="post" action="{entry.PATH}/{study}/leave"><button>Leave</button></form>'
-    )
+    action = f"{entry.PATH}/{study}/leave"
+    return f'<form class="leave" method="post" action="{action}"><button>Sign out</button></form>'

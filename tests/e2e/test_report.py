@@ -94,5 +94,5 @@ def test_the_servers_results_ask_for_the_key_and_then_show_the_pictures(watched,
     assert site.data.keys().researcher not in "".join(seen)
     assert {url for url in seen if url.startswith("http")} == {f"{site.url}/results/faces"}
     assert [text for text in seen if "Content Security Policy" in text] == []
-    page.get_by_role("button", name="Leave").click()
+    page.get_by_role("button", name="Sign out").click()
     page.wait_for_selector("input[name=key]")

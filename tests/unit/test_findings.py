@@ -178,7 +178,7 @@ def test_no_responses_are_refused():
 @pytest.mark.parametrize(
     ("question", "message"),
     [
-        ({"margin": 0}, "margin must be between 0 and 50 points of percent, not 0"),
+        ({"margin": 0}, "margin must be between 0 and 50 percentage points, not 0"),
         ({"threshold_at": 0.5}, "threshold_at must be between 0.5 and 1, not 0.5"),
     ],
 )

@@ -235,7 +235,7 @@ def test_the_parts_of_a_pilots_spread_are_unbiased():
     rng = np.random.default_rng(5)
     between, within = [], []
     for _ in range(300):
-        shares = rng.beta(3, 7, 30)  # variance 3 * 7 / (100 * 11) = 190.9 squared points of percent
+        shares = rng.beta(3, 7, 30)  # variance 3 * 7 / (100 * 11) = 190.9 squared percentage points
         seen = rng.choice([20, 60], 30)
         spread = spreads_of(answers_of(rows_of(rng.binomial(seen, shares), seen), "infinity"))[0]
         between.append(spread.between)

@@ -289,11 +289,11 @@ def test_numbers_read_well(text, words):
     assert text == words
 
 
-def test_not_told_apart_is_never_called_equal():
+def test_no_significant_difference_is_never_called_equal():
     report = report_of(answered.infinity({"a": 0.4, "b": 0.4}, evaluators=10))
 
     assert report.data["pairs"][0]["p"] > 0.05
-    assert "were not told apart, which does not show them equal" in report.summary
+    assert "do not differ significantly, which does not show them equal" in report.summary
 
 
 def test_indistinguishable_is_said_only_by_the_test_of_equivalence():

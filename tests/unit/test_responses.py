@@ -50,7 +50,7 @@ def test_a_byte_order_mark_and_empty_lines_do_no_harm(tmp_path):
         (f"{HEADER}\n\nm,e,real,fake\n\nm,e,real\n", "line 5: expected 4 cells, got 3"),
         (f'{HEADER},class\nm,e,real,fake,"a\nb"\nm,e,no,fake,x\n', "line 4: truth must be 'real'"),
         ("model,truth\nm,real\n", "evaluator, response missing"),
-        ("model;evaluator;truth;response\n", "set apart by commas"),
+        ("model;evaluator;truth;response\n", "separated by commas"),
         (f"{HEADER},model\nm,e,real,fake,n\n", "must name a column once; model repeated"),
         ("", "line 1: the header must name"),
         (f"{HEADER}\n", "has no responses"),
@@ -175,7 +175,7 @@ def test_a_number_that_scoring_has_no_use_for_is_refused_when_it_is_read(tmp_pat
     path = written(tmp_path, f"{HEADER},mask_ms,frames\nm,e,real,real,30.1 x,\n")
 
     with pytest.raises(
-        InvalidInput, match=r"line 2: mask_ms must be numbers set apart by spaces, not '30\.1 x'"
+        InvalidInput, match=r"line 2: mask_ms must be numbers separated by spaces, not '30\.1 x'"
     ):
         list(read_responses(path))
 

@@ -162,9 +162,9 @@ def test_each_study_gets_a_line(world, study):
     )
 
     assert told == [
-        "faces: panel parameters and devices of 1 sessions that ended more than 30 days ago",
+        "faces: panel parameters and devices of 1 session that ended more than 30 days ago",
         "faces: nothing is older than 30 days",
-        "kept: kept for as long as the study (keep_days is 0)",
+        "kept: is kept as long as the study",
     ]
 
 

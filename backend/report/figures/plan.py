@@ -29,7 +29,7 @@ def draw_plan(plan: Mapping[str, Any]) -> "Figure":
 
 
 def _draw_widths(axes: "Axes", plan: Mapping[str, Any]) -> None:
-    unit = {"percent": "points of percent", "ms": "ms"}[plan["unit"]]
+    unit = {"percent": "percentage points", "ms": "ms"}[plan["unit"]]
     for i, row in enumerate(plan["rows"]):
         label = f"{row['model']} ({row['evaluators']})"
         points = [(point["evaluators"], point["width"]) for point in row["curve"]]

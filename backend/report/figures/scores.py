@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from backend.report.figures import style
-from backend.report.wording import amount, brackets, short
+from backend.report.wording import amount, brackets, short, verdict
 
 Rows = Sequence[Mapping[str, Any]]
 _MOST_LINES = 45
@@ -94,14 +94,14 @@ def pairs(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
                   markersize=5.5, markeredgewidth=1.2, zorder=3)  # fmt: skip
     length = style.label_length(width_in) // 2 + 2
     style.rows_down(axes, [f"{short(row['a'], length)} {'−'} {short(row['b'], length)}" for row in rows])
-    sign = "points of percent" if unit == "percent" else "ms"
+    sign = "percentage points" if unit == "percent" else "ms"
     axes.set_xlabel(f"difference of scores ({sign})")
     axes.grid(axis="x")
     marks = [
         Line2D([], [], marker="o", color=style.ACCENT, linewidth=2.2),
         Line2D([], [], marker="o", color=style.ACCENT, linewidth=2.2, markerfacecolor=style.CARD),
     ]
-    words = ["apart", "not told apart"]
+    words = [verdict(True), verdict(False)]
     if any(row.get("games_howell_ci") for row in rows):
         marks.append(Line2D([], [], color=style.INK, linewidth=0.9, marker="|", markersize=4.5))
         words.append(f"Games–Howell {level}")
@@ -111,7 +111,7 @@ def pairs(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
 
 
 def _matrix(rows: Rows, width_in: float) -> Figure:
-    """Every model against every other, best first: a disc where they were told apart."""
+    """Every model against every other, best first: a disc where they differ significantly."""
     names = [*dict.fromkeys([*(row["a"] for row in rows), *(row["b"] for row in rows)])]
     place = {name: i for i, name in enumerate(names)}
     figure = style.figure(width_in, width_in * 0.94 + 0.3)
@@ -122,7 +122,7 @@ def _matrix(rows: Rows, width_in: float) -> Figure:
         axes.scatter(
             [place[row["a"]] for row in some], [place[row["b"]] for row in some], s=max(2.0, size),
             facecolors=face, edgecolors=style.ACCENT if is_apart else style.QUIET, linewidths=0.7,
-            label="apart" if is_apart else "not told apart",
+            label=verdict(is_apart),
         )  # fmt: skip
     letters = {"fontsize": max(4.0, min(8.5, 75 * width_in / len(names) / 6.9 * 4))}
     labels = [short(name, style.label_length(width_in)) for name in names]
