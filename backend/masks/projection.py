@@ -5,6 +5,9 @@ is the smallest there is (the optimal map between Gaussians); auto-correlations 
 symmetric filter that has them; skewness and kurtosis take a step along their own gradient.
 """
 
+from collections.abc import Callable
+from math import comb
+
 import numpy as np
 
 from backend.masks import pyramid as pyramids
@@ -17,7 +20,10 @@ _RIDGE = 1e-3
 """Keeps a filter near 1 at frequencies where a band has no power to learn it from."""
 _MOST_GAIN = 2.0
 """Of an amplitude in one round; larger steps overshoot and take longer in the end."""
-_STEPS = 200
+_STEPS = np.linspace(0, 1, 200) ** 2
+"""Along a moment's gradient, at which the moment is looked for."""
+_FLAT = 1e-4
+"""Share of its variance that a gradient keeps where a field has two levels: nothing can be moved along it."""
 
 
 def match_covariance(
@@ -25,20 +31,26 @@ def match_covariance(
     wanted: np.ndarray,
     others: np.ndarray | None = None,
     wanted_cross: np.ndarray | None = None,
+    products: Callable[..., np.ndarray] = covariance,
 ) -> np.ndarray:
-    """Return `x` (row, sample; mean 0) with covariance `wanted`, and `wanted_cross` with `others`.
+    """Return `x` (row, sample) with covariance `wanted`, and `wanted_cross` with `others`.
 
     What the others explain is exchanged; what is left over is brought to the covariance that is
     left over, by the symmetric map that moves it least.
+
+    Args:
+        products: `covariance` where means are 0, or count; `central_covariance` where they do not.
     """
-    here = covariance(x)
+    here = products(x)
     if others is None:
-        return mixed(_map(here, wanted), x)
-    among = _pseudo_inverse(covariance(others))
-    cross = covariance(x, others)
-    rest = _map(here - cross @ among @ cross.T, wanted - wanted_cross @ among @ wanted_cross.T)
+        return mixed(covariance_map(here, wanted), x)
+    among = _pseudo_inverse(products(others))
+    cross = products(x, others)
+    rest = covariance_map(here - cross @ among @ cross.T, wanted - wanted_cross @ among @ wanted_cross.T)
     exchange = (wanted_cross - rest @ cross) @ among
-    return mixed(rest, x) + mixed(exchange, others)
+    made = mixed(rest, x)
+    made += mixed(exchange, others)
+    return made
 
 
 def match_lags(fields: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -47,11 +59,15 @@ def match_lags(fields: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     Args:
         wanted: (field, lag), at `lags_of(side)`.
     """
-    side = fields.shape[-1]
     half = pyramids.spectrum(fields)
+    return pyramids.field(half * lag_gain(power(half), fields.shape[-1], wanted), fields.shape[-1])
+
+
+def lag_gain(power: np.ndarray, side: int, wanted: np.ndarray) -> np.ndarray:
+    """Return by what to multiply half spectra of this power, so that their lags come near `wanted`."""
     lags = lags_of(side)
     reach = int(lags[:, 0].max())
-    table = lag_table(power(half), side, 2 * reach).reshape(-1, 4 * reach + 1, 4 * reach + 1)
+    table = lag_table(power, side, 2 * reach).reshape(-1, 4 * reach + 1, 4 * reach + 1)
     here = table[:, lags[:, 0], lags[:, 1]]
     apart, together = (lags[:, None] - lags[None, :], lags[:, None] + lags[None, :])
     system = table[:, apart[..., 0], apart[..., 1]] + table[:, together[..., 0], together[..., 1]]
@@ -62,81 +78,107 @@ def match_lags(fields: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     kernel = np.zeros((len(change), 2 * reach + 1, 2 * reach + 1))
     kernel[:, lags[:, 0], lags[:, 1]] = change
     kernel[:, -lags[:, 0], -lags[:, 1]] = change
-    gain = np.sqrt(np.clip(1 + from_lag_table(kernel, side), 0, _MOST_GAIN))
-    return pyramids.field(half * gain.reshape(half.shape), side)
-
-
-def match_skewness(x: np.ndarray, wanted: float) -> np.ndarray:
-    """Return the samples `x` (mean 0, variance 1) at mean 0, variance 1 and nearly this skewness."""
-    squares = x * x
-    skewness = float(np.mean(squares * x, dtype=float))
-    gradient = squares - 1 - np.float32(skewness) * x
-    return _along(x, gradient, 3, wanted)
-
-
-def match_kurtosis(x: np.ndarray, wanted: float) -> np.ndarray:
-    """Return the samples `x` (mean 0, variance 1) at mean 0, variance 1 and nearly this kurtosis."""
-    squares = x * x
-    skewness, kurtosis = (float(np.mean(squares * y, dtype=float)) for y in (x, squares))
-    gradient = (squares - np.float32(kurtosis)) * x - np.float32(skewness)
-    return _along(x, gradient, 4, wanted)
+    return np.sqrt(np.clip(1 + from_lag_table(kernel, side), 0, _MOST_GAIN)).reshape(power.shape)
 
 
 def match_moments(fields: np.ndarray, skewness: np.ndarray, kurtosis: np.ndarray) -> np.ndarray:
     """Return fields (channel, side, side; mean 0) of these skewnesses and kurtoses, variances kept."""
-    made = []
-    for x, skew, kurt in zip(rows(fields), skewness, kurtosis, strict=True):
-        sd = float(x.std())
-        if sd == 0:
-            made.append(x)
-            continue
-        unit = match_kurtosis(match_skewness(x / np.float32(sd), float(skew)), float(kurt))
-        made.append(unit * np.float32(sd))
-    return np.stack(made).reshape(fields.shape)
+    made = rows(fields).copy()
+    sds = made.std(axis=1, keepdims=True)
+    varies = sds[:, 0] > 0
+    if not varies.any():
+        return fields
+    unit = made[varies] / sds[varies]
+    for order, wanted in ((3, skewness), (4, kurtosis)):
+        unit = _along_gradient(unit, order, wanted[varies])
+    made[varies] = unit * sds[varies]
+    return made.reshape(fields.shape)
 
 
-def _along(x: np.ndarray, gradient: np.ndarray, order: int, wanted: float) -> np.ndarray:
-    """Return x + t gradient, at variance 1, for the smallest t at which the moment is `wanted`.
+def _along_gradient(fields: np.ndarray, order: int, wanted: np.ndarray) -> np.ndarray:
+    """Return rows x (mean 0, variance 1) at nearly the moments `wanted` of `order`, at mean 0, variance 1.
 
-    Where no such t lies on the branch that starts at 0, the nearest that the branch has.
+    A row is moved to x + t g, g being the moment's gradient at variance 1, for the smallest t that
+    gives what is wanted; where none does on the branch that starts at 0, the nearest that the branch
+    has. As g is a polynomial in x, all that is asked of x are its raw moments.
     """
-    sd = float(gradient.std())
-    if sd < 1e-6:
-        return x
-    gradient = gradient / np.float32(sd)
-    numerator, denominator = (_powers(x, gradient, n) for n in (order, 2))
-
-    def moment(t: np.ndarray) -> np.ndarray:
-        return np.polyval(numerator, t) / np.polyval(denominator, t) ** (order / 2)
-
-    direction = 1 if wanted > moment(0.0) else -1
-    steps = direction * np.linspace(0, 1, _STEPS) ** 2
-    t = _first_root(direction * moment(steps), direction * wanted, steps)
-    moved = x + np.float32(t) * gradient
-    moved -= moved.mean()
-    return moved / np.float32(moved.std())
-
-
-def _first_root(values: np.ndarray, wanted: float, steps: np.ndarray) -> float:
-    """Return the step at which rising `values` first reach `wanted`, or where they stop to rise."""
-    falls = np.flatnonzero(np.diff(values) <= 0)
-    end = falls[0] if len(falls) else len(values) - 1
-    return float(np.interp(wanted, values[: end + 1], steps[: end + 1]))
+    moments = np.array([_raw_moments(x, 3 * (order - 1)) for x in fields])
+    gradient = np.zeros((len(fields), order))
+    gradient[:, 0], gradient[:, 1], gradient[:, -1] = -moments[:, order - 1], -moments[:, order], 1
+    variance = _mean(_product(gradient, gradient), moments)
+    is_flat = variance <= _FLAT * moments[:, 2 * order - 2]
+    gradient /= np.sqrt(np.where(is_flat, 1, variance))[:, None]
+    t = _first_step(_moved_means(gradient, moments, order), _moved_means(gradient, moments, 2), order, wanted)
+    moved = np.where(is_flat, 0, t)[:, None] * gradient
+    moved[:, 1] += 1
+    moved[:, 0] -= _mean(moved, moments)
+    moved /= np.sqrt(_mean(_product(moved, moved), moments))[:, None]
+    made = np.empty_like(fields)
+    for x, into, polynomial in zip(fields, made, moved.astype(fields.dtype), strict=True):
+        np.multiply(x, polynomial[-1], out=into)
+        for coefficient in polynomial[-2:0:-1]:
+            into += coefficient
+            into *= x
+        into += polynomial[0]
+    return made
 
 
-def _powers(x: np.ndarray, gradient: np.ndarray, order: int) -> np.ndarray:
-    """Return the coefficients, highest first, of the mean of (x + t gradient)**order in t."""
-    binomial = {2: (1, 2, 1), 3: (1, 3, 3, 1), 4: (1, 4, 6, 4, 1)}[order]
-    powers = [[np.ones_like(y), y] for y in (x, gradient)]
-    for list_ in powers:
-        while len(list_) <= order:
-            list_.append(list_[-1] * list_[1])
-    ours, theirs = powers
-    means = [float(np.mean(theirs[n] * ours[order - n], dtype=float)) for n in range(order, -1, -1)]
-    return np.array([b * m for b, m in zip(binomial, means, strict=True)])
+def _raw_moments(x: np.ndarray, half: int) -> np.ndarray:
+    """Return the means of x**0 to x**(2 half)."""
+    powers = np.empty((half + 1, len(x)), x.dtype)
+    powers[0] = 1
+    for n in range(half):
+        np.multiply(powers[n], x, out=powers[n + 1])
+    lower, upper = covariance(powers[::half], powers)
+    return np.concatenate([lower, upper[1:]])
 
 
-def _map(here: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return products of polynomials (row, coefficient of rising powers)."""
+    made = np.zeros((len(a), a.shape[1] + b.shape[1] - 1))
+    for n in range(b.shape[1]):
+        made[:, n : n + a.shape[1]] += a * b[:, n : n + 1]
+    return made
+
+
+def _mean(polynomials: np.ndarray, moments: np.ndarray, shift: int = 0) -> np.ndarray:
+    """Return the means of polynomials times x**shift, of x with these raw moments."""
+    return (polynomials * moments[:, shift : shift + polynomials.shape[1]]).sum(axis=1)
+
+
+def _moved_means(gradient: np.ndarray, moments: np.ndarray, order: int) -> np.ndarray:
+    """Return the coefficients in t (row, rising powers) of the means of (x + t gradient(x))**order."""
+    factor = np.ones((len(gradient), 1))
+    means = []
+    for n in range(order + 1):
+        means.append(comb(order, n) * _mean(factor, moments, order - n))
+        factor = _product(factor, gradient)
+    return np.stack(means, axis=1)
+
+
+def _first_step(numerator: np.ndarray, denominator: np.ndarray, order: int, wanted: np.ndarray) -> np.ndarray:
+    """Return for each row the step t at which its moment first is `wanted`, or stops to come nearer."""
+    directions = np.where(wanted > numerator[:, 0] / denominator[:, 0] ** (order / 2), 1, -1)
+    steps = directions[:, None] * _STEPS
+    top, bottom = (_at(steps, coefficients) for coefficients in (numerator, denominator))
+    rising = directions[:, None] * top / bottom ** (order / 2)
+    found = np.empty(len(steps))
+    for row, (values, goal) in enumerate(zip(rising, directions * wanted, strict=True)):
+        falls = np.flatnonzero(np.diff(values) <= 0)
+        end = falls[0] if len(falls) else len(values) - 1
+        found[row] = np.interp(goal, values[: end + 1], steps[row, : end + 1])
+    return found
+
+
+def _at(t: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """Return polynomials (row, coefficient of rising powers) at `t` (row, value)."""
+    made = np.zeros_like(t)
+    for coefficient in coefficients.T[::-1]:
+        made = made * t + coefficient[:, None]
+    return made
+
+
+def covariance_map(here: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the symmetric matrix that takes covariance `here` to `wanted` and moves samples least."""
     root, inverse = _roots(here)
     middle, _ = _roots(root @ wanted @ root)

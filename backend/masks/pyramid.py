@@ -99,25 +99,31 @@ def bands(half: np.ndarray, scale: Scale) -> np.ndarray:
 
 def complex_field(whole: np.ndarray, side: int) -> np.ndarray:
     """Return complex fields of whole spectra, on a grid of `side` at least as fine as theirs."""
-    old = whole.shape[-1]
-    if old != side:
-        reach = (old - 1) // 2
-        wide = np.zeros((*whole.shape[:-2], side, side), whole.dtype)
-        for rows in (slice(0, reach + 1), slice(-reach, None)):
-            for columns in (slice(0, reach + 1), slice(-reach, None)):
-                wide[..., rows, columns] = whole[..., rows, columns]
-        whole = wide
-    return fft.ifft2(whole, norm="forward")
+    columns = fft.ifft(_widened(whole, side, -2), axis=-2, norm="forward", overwrite_x=True)
+    return fft.ifft(_widened(columns, side, -1), axis=-1, norm="forward", overwrite_x=True)
 
 
 def analytic_spectrum(real_bands: np.ndarray, scale: Scale) -> np.ndarray:
-    """Return the whole spectra of the complex bands that have these real parts."""
-    return _whole(spectrum(real_bands)) * scale.half_plane
+    """Return the whole spectra of the complex bands whose real parts have these half spectra."""
+    return _whole(real_bands) * scale.half_plane
 
 
 def rebuilt(real_bands: np.ndarray, scale: Scale) -> np.ndarray:
-    """Return the half spectrum (channel, …) of what real bands add to the picture."""
-    return (spectrum(real_bands) * scale.rebuild).sum(axis=1)
+    """Return the half spectrum (channel, …) of what real bands with these half spectra add to the picture."""
+    return (real_bands * scale.rebuild).sum(axis=1)
+
+
+def _widened(spectra: np.ndarray, side: int, axis: int) -> np.ndarray:
+    """Return spectra on a grid of `side` along `axis`, the frequencies that they lack being 0."""
+    if spectra.shape[axis] == side:
+        return spectra
+    reach = (spectra.shape[axis] - 1) // 2
+    there = np.moveaxis(spectra, axis, -1)
+    wide = np.zeros((*spectra.shape[:axis], side, *spectra.shape[axis:][1:]), spectra.dtype)
+    new = np.moveaxis(wide, axis, -1)
+    new[..., : reach + 1] = there[..., : reach + 1]
+    new[..., -reach:] = there[..., -reach:]
+    return wide
 
 
 def _whole(half: np.ndarray) -> np.ndarray:

@@ -72,10 +72,9 @@ def measure(half: np.ndarray, pyramid: Pyramid) -> Statistics:
     scales = tuple(
         _band_statistics(half, scale, below) for scale, below in zip(pyramid.scales, coarser, strict=True)
     )
-    residual = pyramids.resized(half, pyramid.residual_side) * pyramid.below
-    below = lowpass_statistics(pyramids.field(without_mean(residual), pyramid.residual_side))
-    above = pyramids.field(half * pyramid.above, pyramid.side)
-    return Statistics(scales, below, covariance(rows(above)))
+    residual = without_mean(pyramids.resized(half, pyramid.residual_side) * pyramid.below)
+    below = lowpass_statistics(residual, pyramid.residual_side)
+    return Statistics(scales, below, half_covariance(without_mean(half * pyramid.above), pyramid.side))
 
 
 def remaining_error(found: Statistics, wanted: Statistics) -> float:
@@ -90,11 +89,10 @@ def remaining_error(found: Statistics, wanted: Statistics) -> float:
     return float(np.sqrt(np.mean(np.concatenate(differences) ** 2)))
 
 
-def lowpass_statistics(fields: np.ndarray) -> LowpassStatistics:
-    """Return the statistics of low-pass fields (channel, side, side) of mean 0."""
-    flat = rows(fields)
-    skewness, kurtosis = standard_moments(flat)
-    return LowpassStatistics(covariance(flat), lags(fields), skewness, kurtosis)
+def lowpass_statistics(half: np.ndarray, side: int) -> LowpassStatistics:
+    """Return the statistics of low-pass fields with the half spectra `half` (channel, …), of mean 0."""
+    skewness, kurtosis = standard_moments(rows(pyramids.field(half, side)))
+    return LowpassStatistics(half_covariance(half, side), _lags_from(power(half), side), skewness, kurtosis)
 
 
 def rows(fields: np.ndarray) -> np.ndarray:
@@ -102,10 +100,16 @@ def rows(fields: np.ndarray) -> np.ndarray:
     return fields.reshape(-1, fields.shape[-2] * fields.shape[-1])
 
 
-def doubled_phase(parents: np.ndarray) -> np.ndarray:
+def doubled_phase(parents: np.ndarray, magnitudes: np.ndarray) -> np.ndarray:
     """Return real and then imaginary parts, as rows, of complex bands at twice their phase."""
-    doubled = rows(parents * parents / np.maximum(np.abs(parents), _TINY))
-    return np.concatenate([doubled.real, doubled.imag])
+    flat, sizes = rows(parents), rows(magnitudes)
+    doubled = np.empty((2, *flat.shape), np.float32)
+    for band, size, cosine, sine in zip(flat, sizes, *doubled, strict=True):  # one stays in the cache
+        real, imaginary = band.real.copy(), band.imag.copy()
+        size = np.maximum(size, np.float32(_TINY))
+        np.divide(real * real - imaginary * imaginary, size, out=cosine)
+        np.divide(2 * real * imaginary, size, out=sine)
+    return doubled.reshape(-1, flat.shape[1])
 
 
 def centred(magnitudes: np.ndarray) -> np.ndarray:
@@ -136,14 +140,27 @@ def lags_of(side: int) -> np.ndarray:
 
 def lags(fields: np.ndarray) -> np.ndarray:
     """Return the auto-covariances (…, lag) of fields (…, side, side) of mean 0, at `lags_of`."""
-    side = fields.shape[-1]
+    return _lags_from(power(pyramids.spectrum(fields)), fields.shape[-1])
+
+
+def _lags_from(power: np.ndarray, side: int) -> np.ndarray:
     y, x = lags_of(side).T
-    table = lag_table(power(pyramids.spectrum(fields)), side, int(y.max()))
-    return table[..., y, x].reshape(-1, len(y))
+    return lag_table(power, side, int(y.max()))[..., y, x].reshape(-1, len(y))
 
 
 def power(half: np.ndarray) -> np.ndarray:
     return half.real**2 + half.imag**2
+
+
+def half_covariance(half: np.ndarray, side: int) -> np.ndarray:
+    """Return the covariance of fields of mean 0 from their half spectra (channel, …), by Parseval."""
+    weighted = real_rows(half * np.sqrt(_column_weights(side)))
+    return covariance(weighted) * weighted.shape[1]
+
+
+def real_rows(half: np.ndarray) -> np.ndarray:
+    """Return half spectra (channel, …) as rows in which real and imaginary parts alternate."""
+    return rows(np.ascontiguousarray(half)).view(half.real.dtype)
 
 
 def lag_table(power: np.ndarray, side: int, reach: int) -> np.ndarray:
@@ -196,16 +213,19 @@ def _band_statistics(half: np.ndarray, scale: Scale, coarser: Scale | None) -> B
     complex_bands = pyramids.complex_field(pyramids.bands(half, scale), scale.side)
     magnitudes = np.abs(complex_bands)
     size, real = centred(magnitudes), rows(complex_bands.real)
-    parents = None if coarser is None else pyramids.complex_field(pyramids.bands(half, coarser), scale.side)
-    lowpass = pyramids.field(without_mean(pyramids.resized(half, scale.side) * scale.below), scale.side)
+    lowpass = without_mean(pyramids.resized(half, scale.side) * scale.below)
+    parents = parent_sizes = None
+    if coarser is not None:
+        parents = pyramids.complex_field(pyramids.bands(half, coarser), scale.side)
+        parent_sizes = np.abs(parents)
     return BandStatistics(
         magnitude_mean=rows(magnitudes).mean(axis=1, keepdims=True),
         magnitude_covariance=covariance(size),
         magnitude_lags=lags(size.reshape(magnitudes.shape)),
-        magnitude_parents=None if parents is None else covariance(size, centred(np.abs(parents))),
+        magnitude_parents=None if parents is None else covariance(size, centred(parent_sizes)),
         real_covariance=covariance(real),
-        real_parents=None if parents is None else covariance(real, doubled_phase(parents)),
-        lowpass=lowpass_statistics(lowpass),
+        real_parents=None if parents is None else covariance(real, doubled_phase(parents, parent_sizes)),
+        lowpass=lowpass_statistics(lowpass, scale.side),
     )
 
 

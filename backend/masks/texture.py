@@ -7,38 +7,46 @@ across channels, so that colours keep together at every scale. Coarse scales are
 their small grids; then all are projected together, each round going a little beyond its projection.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from backend.masks import pyramid as pyramids
 from backend.masks.luminance import at_luminance, mean_luminance
-from backend.masks.products import mixed
-from backend.masks.projection import match_covariance, match_lags, match_moments
+from backend.masks.products import central_covariance, mixed
+from backend.masks.projection import covariance_map, lag_gain, match_covariance, match_moments
 from backend.masks.pyramid import Pyramid
 from backend.masks.statistics import (
     BandStatistics,
     LowpassStatistics,
     Statistics,
-    centred,
     doubled_phase,
+    half_covariance,
     measure,
+    power,
+    real_rows,
     remaining_error,
     rows,
     standard_moments,
     without_mean,
 )
 
-VERSION = 1
+VERSION = 2
 """Goes up whenever the same picture and seed give another mask, so that no old one is taken from a cache."""
 TOLERANCE = 0.005
 """Remaining error (`statistics.remaining_error`) at which the statistics count as matched."""
-MOST_ROUNDS = 40
+MOST_ROUNDS = 21
 _ROUNDS_A_CHECK = 5
+_STALLED = 0.04
+"""Share by which the error changes from check to check where more rounds are in vain."""
 _COARSE_ROUNDS = 8
 _BEYOND = 0.8
 """Share of a round's progress that is added to it: the error halves in about half as many rounds."""
+_BEYOND_MAGNITUDES = 0.5
+"""Share of a change of magnitudes that is added to it: of a real band, some of the change is lost."""
+_BEYOND_MOMENTS = 0.5
 _FAINT = 0.25
 """Standard deviation (in levels of 255) below which a colour is left out: rounding alone gives 0.29."""
 _LARGEST_TILE_PX = 512
@@ -93,15 +101,16 @@ def synthesise(
     noise = rng.standard_normal((len(source.channels), pyramid.side, pyramid.side), dtype=np.float32)
     half = pyramids.spectrum(noise)
     for finest in range(len(pyramid.scales) - 1, 0, -1):
-        half = _coarse_settled(half, wanted, pyramid, finest)
+        half = _settled(half, [partial(_projected, wanted, pyramid, finest)], _COARSE_ROUNDS)
 
-    def project(half: np.ndarray) -> np.ndarray:
-        return _as_pixels(_projected(half, wanted, pyramid), source, pyramid)
+    def project_all(half: np.ndarray) -> np.ndarray:
+        return _as_pixels(_projected(wanted, pyramid, 0, half), source, pyramid)
 
-    def is_matched(half: np.ndarray) -> bool:
-        return remaining_error(measure(half, pyramid), wanted) <= tolerance
+    def error(half: np.ndarray) -> float:
+        return remaining_error(measure(half, pyramid), wanted)
 
-    half = _settled(half, project, rounds, is_matched)
+    coarse = [partial(_projected, wanted, pyramid, 1)] if len(pyramid.scales) > 1 else []
+    half = _settled(half, [*coarse, project_all], rounds, error, tolerance)
     levels = _levels(pyramids.field(half, pyramid.side), source)
     whole = np.tile(np.moveaxis(levels, 0, -1), (tiles, tiles, 1))[:side, :side]
     return at_luminance(np.broadcast_to(whole, picture.shape), mean_luminance(picture))
@@ -127,42 +136,50 @@ def read(picture: np.ndarray) -> Source:
     )
 
 
-def _coarse_settled(half: np.ndarray, wanted: Statistics, pyramid: Pyramid, finest: int) -> np.ndarray:
-    """Return the half spectrum with scale `finest` and the coarser ones brought near what is wanted."""
-    scale = pyramid.scales[finest]
-    part = pyramids.resized(half, scale.side)
-
-    def project(part: np.ndarray) -> np.ndarray:
-        return _low_projected(part, wanted, pyramid, finest) + part * (1 - scale.below)
-
-    part = _settled(part, project, _COARSE_ROUNDS)
-    held = pyramids.resized(np.ones_like(part), pyramid.side)
-    return half * (1 - held) + pyramids.resized(part, pyramid.side)
-
-
 def _settled(
     half: np.ndarray,
-    project: Callable[[np.ndarray], np.ndarray],
+    projections: Sequence[Callable[[np.ndarray], np.ndarray]],
     rounds: int,
-    is_matched: Callable[[np.ndarray], bool] = lambda _: False,
+    error: Callable[[np.ndarray], float] | None = None,
+    tolerance: float = 0,
 ) -> np.ndarray:
-    """Return `half` projected up to `rounds` times, each time going on a little beyond."""
-    before = project(half)
-    beyond = before
-    for number in range(1, rounds):
-        if number % _ROUNDS_A_CHECK == 0 and is_matched(before):
-            break
-        after = project(beyond)
-        beyond, before = after + np.float32(_BEYOND) * (after - before), after
-    return before
+    """Return `half` after up to `rounds` of `projections`, each of which goes on a little beyond the last.
+
+    It stops before where the error is within tolerance, or no longer changes.
+    """
+    before = after = half
+    found, check = np.inf, _ROUNDS_A_CHECK
+    for number in range(1, rounds + 1):
+        for project in projections:
+            beyond = after + np.float32(_BEYOND) * (after - before)
+            before, after = after, project(beyond)
+        if number == 1:
+            before = after  # what came of noise is no direction to go on in
+        if error and number == check < rounds:
+            last, found = found, error(after)
+            if found <= tolerance or abs(found / last - 1) < _STALLED:
+                break
+            check += _rounds_to(tolerance, last, found)
+    return after
 
 
-def _projected(half: np.ndarray, wanted: Statistics, pyramid: Pyramid) -> np.ndarray:
-    """Return a half spectrum with all statistics of the pyramid projected once, coarse to fine."""
-    low = _low_projected(half, wanted, pyramid, 0)
-    above = rows(pyramids.field(half * pyramid.above, pyramid.side))
-    above = match_covariance(above, wanted.above).reshape(-1, pyramid.side, pyramid.side)
-    return low + pyramids.spectrum(above) * pyramid.above
+def _rounds_to(tolerance: float, last: float, found: float) -> int:
+    """Return after how many rounds to look again: when `tolerance` will be met if it goes on so, but soon."""
+    if not tolerance < found < last < np.inf:
+        return _ROUNDS_A_CHECK
+    wanted = np.log(tolerance / found) / np.log(found / last) * _ROUNDS_A_CHECK
+    return int(np.clip(np.ceil(wanted), 2, _ROUNDS_A_CHECK))
+
+
+def _projected(wanted: Statistics, pyramid: Pyramid, finest: int, half: np.ndarray) -> np.ndarray:
+    """Return a half spectrum with the statistics of scale `finest` and the coarser ones projected once."""
+    low = _low_projected(half, wanted, pyramid, finest)
+    if finest:
+        scale = pyramid.scales[finest]
+        return half + pyramids.resized(low - pyramids.resized(half, scale.side) * scale.below, pyramid.side)
+    above = without_mean(half * pyramid.above)
+    exchange = covariance_map(half_covariance(above, pyramid.side), wanted.above)
+    return low + _mixed(exchange, above) * pyramid.above
 
 
 def _low_projected(half: np.ndarray, wanted: Statistics, pyramid: Pyramid, finest: int) -> np.ndarray:
@@ -173,7 +190,7 @@ def _low_projected(half: np.ndarray, wanted: Statistics, pyramid: Pyramid, fines
     for number in range(len(pyramid.scales) - 1, finest - 1, -1):
         scale, goal = pyramid.scales[number], wanted.scales[number]
         bands = pyramids.complex_field(pyramids.bands(half, scale), scale.side)
-        real = _bands_matched(bands, parents, goal)
+        real = pyramids.spectrum(_bands_matched(bands, parents, goal))
         low = pyramids.resized(low, scale.side) + pyramids.rebuilt(real, scale)
         low = _low_matched(low, scale.side, goal.lowpass)
         if number > finest:
@@ -183,10 +200,12 @@ def _low_projected(half: np.ndarray, wanted: Statistics, pyramid: Pyramid, fines
 
 
 def _low_matched(half: np.ndarray, side: int, goal: LowpassStatistics) -> np.ndarray:
-    field = pyramids.field(without_mean(half), side)
-    field = match_covariance(rows(field), goal.covariance).reshape(field.shape)
-    field = match_lags(field, goal.lags)
-    return pyramids.spectrum(match_moments(field, goal.skewness, goal.kurtosis))
+    half = without_mean(half)
+    half = _mixed(covariance_map(half_covariance(half, side), goal.covariance), half)
+    half = half * lag_gain(power(half), side, goal.lags)
+    field = pyramids.field(half, side)
+    matched = match_moments(field, goal.skewness, goal.kurtosis)
+    return pyramids.spectrum(matched + np.float32(_BEYOND_MOMENTS) * (matched - field))
 
 
 def _bands_matched(bands: np.ndarray, parents: np.ndarray | None, goal: BandStatistics) -> np.ndarray:
@@ -197,22 +216,41 @@ def _bands_matched(bands: np.ndarray, parents: np.ndarray | None, goal: BandStat
         parents: the coarser scale's, on the same grid; None at the coarsest.
     """
     magnitudes = np.abs(bands)
-    coarser = None if parents is None else centred(np.abs(parents))
-    size = match_covariance(centred(magnitudes), goal.magnitude_covariance, coarser, goal.magnitude_parents)
-    size = match_lags(size.reshape(bands.shape), goal.magnitude_lags)
-    size = np.maximum(size + goal.magnitude_mean.reshape(*bands.shape[:2], 1, 1), 0)
-    real = rows(bands.real * (size / np.maximum(magnitudes, np.float32(_TINY))))
-    doubled = None if parents is None else doubled_phase(parents)
-    return match_covariance(real, goal.real_covariance, doubled, goal.real_parents).reshape(bands.shape)
+    parent_magnitudes = None if parents is None else np.abs(parents)
+    size = match_covariance(
+        rows(magnitudes),
+        goal.magnitude_covariance,
+        None if parents is None else rows(parent_magnitudes),
+        goal.magnitude_parents,
+        central_covariance,
+    )
+    half = pyramids.spectrum(size.reshape(bands.shape))
+    half[..., 0, 0] = 0
+    half *= lag_gain(power(half), bands.shape[-1], goal.magnitude_lags) * np.float32(1 + _BEYOND_MAGNITUDES)
+    half[..., 0, 0] = (1 + _BEYOND_MAGNITUDES) * goal.magnitude_mean.reshape(bands.shape[:2])
+    scaled = pyramids.field(half, bands.shape[-1])
+    scaled /= np.maximum(magnitudes, np.float32(_TINY), out=magnitudes)
+    scaled -= np.float32(_BEYOND_MAGNITUDES)
+    np.maximum(scaled, 0, out=scaled)
+    scaled *= bands.real
+    doubled = None if parents is None else doubled_phase(parents, parent_magnitudes)
+    real = match_covariance(rows(scaled), goal.real_covariance, doubled, goal.real_parents)
+    return real.reshape(bands.shape)
 
 
 def _as_pixels(half: np.ndarray, source: Source, pyramid: Pyramid) -> np.ndarray:
     """Return a half spectrum whose pixels have the source's moments and range, by colour."""
-    channels = pyramids.field(without_mean(half), pyramid.side)
-    flat = match_covariance(rows(channels), np.eye(len(channels)))
-    levels = _levels(flat.reshape(channels.shape), source)
+    half = without_mean(half)
+    unit = covariance_map(half_covariance(half, pyramid.side), np.eye(len(half)))
+    levels = _levels(pyramids.field(_mixed(unit, half), pyramid.side), source)
     inverse = np.linalg.pinv(source.directions)
-    return pyramids.spectrum(mixed(inverse, rows(levels) - source.mean).reshape(channels.shape))
+    return _mixed(inverse, pyramids.spectrum(levels - source.mean[..., None]))
+
+
+def _mixed(matrix: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """Return half spectra of fields mixed by `matrix` (channel, channel before)."""
+    made = mixed(matrix, real_rows(half))
+    return made.view(half.dtype).reshape(-1, *half.shape[1:])
 
 
 def _levels(channels: np.ndarray, source: Source) -> np.ndarray:
