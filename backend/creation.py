@@ -184,7 +184,7 @@ def _checked(store: Store, order: Order) -> protocols.Protocol:
     if order.name in {study.name for study in store.studies()}:
         raise Conflict(f"a study {order.name} exists already; choose another name")
     base = _base(order)
-    protocol = protocols.with_settings(base, order.settings)
+    protocol = protocols.new_protocol(base, order.kind, order.settings)
     if order.kind == "qualification" and protocol.debrief:
         raise InvalidInput(
             "a qualification must not have debrief=true: who takes it again, or hears of it, would know "

@@ -77,8 +77,16 @@ class Protocol:
     size_px: int = _setting(256, "width and height that pictures are brought to", 16, 2048)
     image_format: str = _setting("auto", "`png`, `jpeg:QUALITY`, or `auto`: png up to 256 px, above jpeg:95")
     evaluators: int = _setting(30, "finished sessions wanted for each model", 1, 100000)
-    base_usd_cents: int = _setting(0, "pay for taking part, whatever the answers", 0, 100000)
-    bonus_usd_cents: int = _setting(2, "pay for each right answer", 0, 1000)
+    base_usd_cents: int = _setting(
+        0,
+        "pay for taking part, whatever the answers; where the panel pays and nothing is set, 100 for a "
+        "qualification",
+        0,
+        100000,
+    )
+    bonus_usd_cents: int = _setting(
+        0, "pay for each right answer; where the panel pays and nothing is set, 2 for a study", 0, 1000
+    )
     target_wage_usd_cents: int = _setting(
         1200,
         "wage an hour that the study aims at; `openhype status` warns where the median is lower",
@@ -114,7 +122,7 @@ class Protocol:
     consent_version: str = _setting("1", "version of the consent text, stored with each session")
     minutes: float = _setting(10, "how long a session takes, as told to evaluators", 0.1, 1000)
     panel: PanelRecord = _setting(
-        records.PROLIFIC,
+        records.LINK,
         "where evaluators come from: `link`, `private`, `prolific`, `connect`, `sona`, `mturk`, or a "
         "record in a file (`--panel FILE.toml`)",
     )
@@ -241,6 +249,18 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     return dataclasses.replace(base, **changes)
 
 
+def new_protocol(base: Protocol, kind: str, settings: Mapping[str, Any]) -> Protocol:
+    """Return the protocol of a new study or qualification: `base` with `settings` applied.
+
+    Nobody is promised money where nobody pays. Where the panel pays, what is not set is the papers'.
+
+    Raises:
+        InvalidInput: as `with_settings`.
+    """
+    made = with_settings(base, settings)
+    return with_settings(base, {**PAPERS_PAY[kind], **settings}) if made.panel.pays else made
+
+
 def to_json(protocol: Protocol) -> dict:
     """Return the settings as plain data for the store."""
     return dataclasses.asdict(protocol)
@@ -342,6 +362,9 @@ INFINITY = Protocol()
 TIME = Protocol(
     method="time", images=150, blocks=3, spare_images=60, staircase=NAMED_RULES["hype-2019"], minutes=60
 )
-QUALIFICATION = dataclasses.replace(
-    INFINITY, base_usd_cents=100, bonus_usd_cents=0, evaluators=100000, title="Real or fake: a short test"
-)
+QUALIFICATION = dataclasses.replace(INFINITY, evaluators=100000, title="Real or fake: a short test")
+PAPERS_PAY = {
+    "study": {"base_usd_cents": 0, "bonus_usd_cents": 2},
+    "qualification": {"base_usd_cents": 100, "bonus_usd_cents": 0},
+}
+"""By kind (HYPE 2.3)."""

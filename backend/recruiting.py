@@ -17,7 +17,7 @@ from backend.ledger import Purse
 from backend.money import LEAST_WAGE_USD_CENTS, dollars
 from backend.owing import set_budget
 from backend.panels import Panel, Recruitment
-from backend.panels.record import NOTHING_TOLD, Told
+from backend.panels.record import NOTHING_TOLD, PROLIFIC, Told
 from backend.protocol import Protocol
 from backend.records import Study
 from backend.stores import Stale, Store
@@ -81,12 +81,40 @@ def plan(study: Study, places: int | None = None, fee_percent: str = FEE_PERCENT
             raise InvalidInput(f"{study.name} is a qualification; say for how many people, with --places N")
         places = len(study.models) * protocol.evaluators
     if protocol.base_usd_cents == 0:
-        needed = -(-FAIR_WAGE_USD_CENTS * protocol.minutes // 60)
         raise InvalidInput(
             f"study {study.name} has no base pay, and the panel wants the wage in it; make the study with "
-            f"--set base_usd_cents={needed:.0f} ({dollars(FAIR_WAGE_USD_CENTS)} an hour)"
+            f"{_fair_base(protocol)}"
         )
     return Plan(places, protocol.base_usd_cents, protocol.minutes, _largest_bonus(protocol), fee_percent)
+
+
+def asked_for(study: Study) -> list[str]:
+    """Return what `openhype recruit` will ask for; nothing where the study's panel has no API."""
+    protocol = study.protocol
+    if protocol.panel.name != PROLIFIC.name:
+        return []
+    asked = ["PROLIFIC_TOKEN, or PROLIFIC_TOKEN_FILE, and the server's https:// address (--url)"]
+    wage = protocol.base_usd_cents * 60 / protocol.minutes
+    if wage < LEAST_WAGE_USD_CENTS:
+        asked.append(
+            f"a base pay of {dollars(LEAST_WAGE_USD_CENTS)} an hour or more, and this study has "
+            f"{dollars(wage)}; make it with {_fair_base(protocol)}"
+        )
+    return asked
+
+
+def check_panel(study: Study, name: str) -> None:
+    """Refuse to recruit at a panel that the study was not made for: it would not know who comes from there.
+
+    Raises:
+        InvalidInput: says which it was made for.
+    """
+    made_for = study.protocol.panel.name
+    if made_for != name:
+        raise InvalidInput(
+            f"study {study.name} was made for the panel {made_for}, not for {name}; make one with "
+            f"--panel {name}"
+        )
 
 
 def book(study: str) -> str:
@@ -134,10 +162,7 @@ def begin(
         InvalidInput: the plan is over the budget, under the least wage, or of another panel.
         PanelRefused, PanelUnsure, PanelUnreached: ask again.
     """
-    if study.protocol.panel.name != panel.name:
-        raise InvalidInput(
-            f"study {study.name} was made for the panel {study.protocol.panel.name}, not for {panel.name}"
-        )
+    check_panel(study, panel.name)
     if store.entry(book(study.name), panel.name) is None:
         _check(study, wanted, budget_usd_cents)
         set_budget(store, study.name, fee_percent=wanted.fee_percent)  # by which pay reckons, too
@@ -216,6 +241,11 @@ def status(store: Store, panel: Panel, study: Study) -> dict[str, Any]:
         "cost_usd_cents": panel.cost_usd_cents(state["panel_study"]),
         "budget_usd_cents": state["budget_usd_cents"],
     }
+
+
+def _fair_base(protocol: Protocol) -> str:
+    needed = -(-FAIR_WAGE_USD_CENTS * protocol.minutes // 60)
+    return f"--set base_usd_cents={needed:.0f} ({dollars(FAIR_WAGE_USD_CENTS)} an hour)"
 
 
 def _check(study: Study, wanted: Plan, budget_usd_cents: int | None) -> None:

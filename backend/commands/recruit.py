@@ -94,6 +94,7 @@ def _recruit(world: World, study: Any, *, url: str | None, places: int | None, f
     if state is not None:
         places, fee_percent = places or state["places"], state["fee_percent"]
         cents = cents if cents is not None else state["budget_usd_cents"]
+    recruiting.check_panel(study, panel)
     plan = recruiting.plan(study, places, fee_percent)
     click.echo("\n".join([f"{study.kind} {study.name} at {panel}", *plan.lines()]))
     if cents is not None:

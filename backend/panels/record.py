@@ -81,6 +81,8 @@ class PanelRecord:
     """Sites that may show the page in a frame."""
     private_links: bool = False
     """Only links that `openhype links` printed open the study, once each."""
+    pays: bool = False
+    """People are paid in money through the panel: what a study pays is the papers' unless it is set."""
     signature: Signature | None = None
     """How the panel vouches for the person; None where it is believed without."""
 
@@ -162,9 +164,15 @@ PROLIFIC = PanelRecord(
     redirect="https://app.prolific.com/submissions/complete?cc={code}",
     back="https://app.prolific.com/submissions",
     told_codes=True,
+    pays=True,
 )
 CONNECT = PanelRecord(
-    "connect", evaluator="participantId", submission="assignmentId", keeps=("projectId",), told_codes=True
+    "connect",
+    evaluator="participantId",
+    submission="assignmentId",
+    keeps=("projectId",),
+    told_codes=True,
+    pays=True,
 )
 SONA = PanelRecord("sona", evaluator="sona_id")
 MTURK = PanelRecord(
@@ -176,6 +184,7 @@ MTURK = PanelRecord(
     form_origin="turkSubmitTo",
     form_path="/mturk/externalSubmit",
     form_fields={"assignmentId": "{assignmentId}", "completion_code": "{code}"},
+    pays=True,
 )
 BUILT_IN = {record.name: record for record in (LINK, PRIVATE, PROLIFIC, CONNECT, SONA, MTURK)}
 

@@ -49,7 +49,7 @@ class Site:
 
     def create(self, name, method="infinity", kind="study", **settings):
         models = (("gan", self.folders / "gan"),)
-        settings = {"size_px": SIZE, "masks": "phase", **settings}
+        settings = {"size_px": SIZE, "masks": "phase", "panel": "prolific", **settings}
         order = Order(name, kind, method, self.folders / "real", models, settings)
         return create(self.store, self.data, order, datetime.now(UTC))
 

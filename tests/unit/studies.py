@@ -9,12 +9,12 @@ CREATED_AT = "2026-01-01T00:00:00.000Z"
 
 
 def study(name="faces", method="infinity", kind="study", models=("gan", "vae"), classes=(), **settings):
-    """Return a study with its settings given as text or values."""
+    """Return a study with settings as text or values; its panel is Prolific unless they name another."""
     base = {"infinity": protocol.INFINITY, "time": protocol.TIME}[method]
     if kind == "qualification":
         base = protocol.QUALIFICATION
     masks = tuple(f"{i:032x}.png" for i in range(900, 910)) if method == "time" else ()
-    numbers = protocol.with_settings(base, settings)
+    numbers = protocol.new_protocol(base, kind, {"panel": "prolific", **settings})
     return Study(name, kind, models, numbers, CREATED_AT, classes=classes, masks=masks)
 
 

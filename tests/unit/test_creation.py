@@ -243,6 +243,44 @@ def test_pictures_left_by_a_creation_that_died_do_not_stand_in_the_way(folders, 
     store.close()
 
 
+def test_nothing_is_promised_where_nobody_pays(run, folders, tmp_path):
+    options = [*sides(folders), "--size", 16, "--set", "images=20"]
+    paying = ["--panel", "prolific"]
+
+    run("create", "plain", *options)
+    run("create", "private", *options, "--panel", "private")
+    run("create", "set", *options, "--set", "base_usd_cents=150")
+    run("create", "panel", *options, *paying)
+    run("create", "both", *options, *paying, "--set", "base_usd_cents=200", "--set", "bonus_usd_cents=0")
+    run("qualification", "test", *options)
+    run("qualification", "paid", *options, *paying)
+
+    store = open_store("sqlite:///openhype.db", tmp_path / "data")
+    pay = {
+        study.name: (study.protocol.base_usd_cents, study.protocol.bonus_usd_cents)
+        for study in store.studies()
+    }
+    panels = {study.name: study.protocol.panel.name for study in store.studies()}
+    store.close()
+    assert pay == {
+        **{"plain": (0, 0), "private": (0, 0), "set": (150, 0), "panel": (0, 2), "both": (200, 0)},
+        **{"test": (0, 0), "paid": (100, 0)},
+    }
+    assert (panels["plain"], panels["private"], panels["panel"]) == ("link", "private", "prolific")
+
+
+def test_people_are_recruited_only_at_the_panel_that_a_study_was_made_for(run, folders):
+    run("create", "plain", *sides(folders), "--size", 16, "--set", "images=20")
+
+    recruited = run("recruit", "plain")
+
+    assert recruited.exit_code == 1
+    assert recruited.stderr == (
+        "openhype: study plain was made for the panel link, not for prolific; make one with "
+        "--panel prolific\n"
+    )
+
+
 def test_help_imports_nothing_heavy():
     program = (
         "import sys\nfrom backend.cli import main\n"

@@ -173,11 +173,11 @@ def test_the_page_hears_of_it_before_anybody_agrees(world):
 
 
 def test_nobody_is_paid_for_knowing_pictures_from_an_earlier_visit():
-    settings = {"debrief": "true", "repeat_visits": "true"}
+    settings = {"debrief": "true", "repeat_visits": "true", "panel": "prolific"}
 
     with pytest.raises(InvalidInput, match="would be paid for knowing them; set bonus_usd_cents=0"):
-        protocol.with_settings(protocol.INFINITY, settings)
-    assert protocol.with_settings(protocol.INFINITY, {**settings, "bonus_usd_cents": "0"}).debrief
+        protocol.new_protocol(protocol.INFINITY, "study", settings)
+    assert protocol.new_protocol(protocol.INFINITY, "study", {**settings, "bonus_usd_cents": "0"}).debrief
 
 
 def test_a_qualification_has_none(world, tmp_path):

@@ -21,7 +21,26 @@ def test_the_defaults_are_the_papers_numbers():
     assert (time.images, time.blocks) == (150, 3)
     assert (time.countdown_from, time.countdown_ms, time.mask_count, time.mask_ms) == (3, 500, 4, 30)
     assert time.staircase == StaircaseRule(3, 30, 10, 500, 100, 1000)
-    assert (qualification.images, qualification.pass_share, qualification.base_usd_cents) == (100, 0.65, 100)
+    assert (qualification.images, qualification.pass_share) == (100, 0.65)
+
+
+@pytest.mark.parametrize(
+    ("base", "kind", "settings", "pay"),
+    [
+        # HYPE 2.3: $1.00 for the qualification, and then $0.02 for each right answer
+        (protocol.INFINITY, "study", {"panel": "prolific"}, (0, 2)),
+        (protocol.QUALIFICATION, "qualification", {"panel": "connect"}, (100, 0)),
+        (protocol.TIME, "study", {"panel": "mturk", "base_usd_cents": "200"}, (200, 2)),
+        (protocol.INFINITY, "study", {"panel": "prolific", "bonus_usd_cents": 0}, (0, 0)),
+        (protocol.INFINITY, "study", {}, (0, 0)),
+        (protocol.QUALIFICATION, "qualification", {"panel": "sona"}, (0, 0)),
+        (protocol.INFINITY, "study", {"panel": "private", "bonus_usd_cents": "3"}, (0, 3)),
+    ],
+)
+def test_money_is_promised_only_where_the_panel_pays_or_it_is_set(base, kind, settings, pay):
+    made = protocol.new_protocol(base, kind, settings)
+
+    assert (made.base_usd_cents, made.bonus_usd_cents) == pay
 
 
 def test_a_rule_can_be_spelled_out_and_its_bounds_be_set_apart():
