@@ -23,12 +23,12 @@ from backend.errors import Conflict, InvalidInput, NotFound
 from backend.panels.record import PanelRecord
 from backend.panels.signed import check_installed
 from backend.reading.texts import read_text
-from backend.records import Study
+from backend.records import Stimulus, Study
 from backend.stamps import stamp
 from backend.stores import Store
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
-_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,99}")
+_MODEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9 ._@+-]{0,98}[A-Za-z0-9._@+-])?")
 _MASKS = 64
 """Masks made for a study: enough that four a trial never become familiar, few enough to load fast."""
 
@@ -46,6 +46,7 @@ class Order:
     masks: Path | None = None
     equalise: tuple[str, ...] = ()
     skip_bad: bool = False
+    strict: bool = False
     seed: int = 0
 
 
@@ -56,7 +57,19 @@ def read_order(path: Path) -> Order:
         InvalidInput: names the file and the entry that is missing, unknown or of a wrong type.
     """
     data = _read_toml(path)
-    known = {"name", "kind", "method", "real", "models", "settings", "masks", "equalise", "skip_bad", "panel"}
+    known = {
+        "name",
+        "kind",
+        "method",
+        "real",
+        "models",
+        "settings",
+        "masks",
+        "equalise",
+        "skip_bad",
+        "strict",
+        "panel",
+    }
     unknown, missing = sorted(set(data) - known), sorted({"name", "real", "models"} - set(data))
     if unknown or missing:
         problem = f"has unknown entries {unknown}" if unknown else f"lacks the entries {missing}"
@@ -78,6 +91,7 @@ def read_order(path: Path) -> Order:
         masks=here / str(data["masks"]) if data.get("masks") else None,
         equalise=tuple(map(str, data.get("equalise", ()))),
         skip_bad=bool(data.get("skip_bad", False)),
+        strict=bool(data.get("strict", False)),
     )
 
 
@@ -129,20 +143,50 @@ def create(
     now: datetime,
     progress: Any = None,
     publish: Callable[[str, Path], Any] | None = None,
+    say: Callable[[str], Any] | None = None,
 ) -> Study:
     """Make the study that `order` asks for and return it as stored.
 
     Args:
         publish: brings the pictures (study, folder) to where browsers get them, if that is another place.
+        say: is told of work that will take long, before it is done.
 
     Raises:
         InvalidInput: a name, setting, folder or file is not as expected; nothing is left behind.
         Conflict: a study of that name exists.
     """
-    from backend.intake import take_in
-
     protocol = _checked(store, order)
     partial = data.partial()
+    try:
+        return _made(store, data, order, protocol, stamp(now), partial, progress, publish, say)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _made(
+    store: Store,
+    data: DataDir,
+    order: Order,
+    protocol: protocols.Protocol,
+    created_at: str,
+    partial: Path,
+    progress: Any,
+    publish: Callable[[str, Path], Any] | None,
+    say: Callable[[str], Any] | None,
+) -> Study:
+    from backend.intake import Refused, take_in
+
+    study = Study(
+        name=order.name,
+        kind=order.kind,
+        models=tuple(name for name, _ in order.models),
+        protocol=protocol,
+        created_at=created_at,
+    )
+
+    def lacking(stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
+        return sampling.lack(dataclasses.replace(study, classes=tuple(classes)), sampling.pool_of(stimuli))
+
     try:
         intake = take_in(
             order.real,
@@ -152,25 +196,48 @@ def create(
             image_format=protocol.image_format,
             equalise=order.equalise,
             skip_bad=order.skip_bad,
+            strict=order.strict,
+            lacking=lacking,
             rng=Random(order.seed),
             progress=progress,
+            say=say,
         )
-        study = Study(
-            name=order.name,
-            kind=order.kind,
-            models=tuple(name for name, _ in order.models),
-            protocol=protocol,
-            created_at=stamp(now),
-            classes=tuple(intake.classes),
-            notes=tuple(intake.notes),
-        )
-        sampling.check_pool(study, sampling.pool_of(intake.stimuli))
-        study = _with_masks(study, order, data, partial, intake, progress)
-        study = _with_flash_note(study, order, partial, intake)
-        _publish(store, data, study, intake.stimuli, partial, publish)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    except Refused as refused:
+        where = _listed(data, order.name, refused.everything)
+        raise InvalidInput(f"{refused}{f'; all are listed in {where}' if where else ''}") from None
+    if say and (where := _listed(data, order.name, intake.left_out_untold)):
+        say(f"all files that were left out are listed in {where}")
+    study = dataclasses.replace(study, classes=intake.classes, notes=intake.notes)
+    study = _with_spares_note(study, intake.stimuli)
+    study = _with_masks(study, order, data, partial, intake, progress, say)
+    study = _with_flash_note(study, order, partial, intake)
+    _publish(store, data, study, intake.stimuli, partial, publish)
     return study
+
+
+def _listed(data: DataDir, study: str, lines: Sequence[str]) -> Path | None:
+    """Return the file of the data directory to which a list too long for a message was written, or None."""
+    if not lines:
+        return None
+    path = data.root / f"{study}-files.txt"
+    try:
+        path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    except OSError:  # a disk that is full must not hide what was to be said
+        return None
+    return path
+
+
+def _with_spares_note(study: Study, stimuli: Sequence[Stimulus]) -> Study:
+    """Return the study with a note on how few pictures a session can replace mistimed flashes with."""
+    wanted = study.protocol.spare_images // 2
+    left = sampling.spares_left(study, sampling.pool_of(stimuli))
+    if study.protocol.method != "time" or left == wanted:
+        return study
+    note = (
+        f"the pictures leave {left} of {wanted} spare reals and fakes to replace mistimed flashes; a session "
+        "that uses them up ends early, and is paid"
+    )
+    return dataclasses.replace(study, notes=(*study.notes, note))
 
 
 def _checked(store: Store, order: Order) -> protocols.Protocol:
@@ -181,8 +248,7 @@ def _checked(store: Store, order: Order) -> protocols.Protocol:
             f"or digit, not {order.name!r}"
         )
     _check_models([name for name, _ in order.models])
-    if order.name in {study.name for study in store.studies()}:
-        raise Conflict(f"a study {order.name} exists already; choose another name")
+    _check_free(store, order.name)
     base = _base(order)
     protocol = protocols.new_protocol(base, order.kind, order.settings)
     if order.kind == "qualification" and protocol.debrief:
@@ -215,10 +281,15 @@ def _check_models(names: Sequence[str]) -> None:
         raise InvalidInput("a study needs at least one model: --model NAME=FOLDER")
     for name in names:
         if not _MODEL.fullmatch(name):
-            raise InvalidInput(f"a model's name must be letters, digits, spaces and . _ @ + -, not {name!r}")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InvalidInput(f"two models are called {twice[0]!r}; each needs a name of its own")
+            raise InvalidInput(
+                "a model's name must be 1 to 100 letters, digits, spaces and . _ @ + -, starting with a "
+                f"letter or digit and not ending with a space, not {name!r}"
+            )
+    folded: dict[str, str] = {}
+    for name in names:
+        if (other := folded.setdefault(name.casefold(), name)) is not name:
+            how = "are called" if other == name else "differ by case only:"
+            raise InvalidInput(f"two models {how} {other!r} and {name!r}; each needs a name of its own")
 
 
 def _check_qualification(store: Store, order: Order, name: str) -> None:
@@ -234,7 +305,7 @@ def _check_qualification(store: Store, order: Order, name: str) -> None:
 
 
 def _with_masks(
-    study: Study, order: Order, data: DataDir, partial: Path, intake: Any, progress: Any
+    study: Study, order: Order, data: DataDir, partial: Path, intake: Any, progress: Any, say: Any
 ) -> Study:
     from backend import masks
 
@@ -256,6 +327,7 @@ def _with_masks(
             image_format=intake.image_format,
             cache=data.cache("masks"),
             progress=progress,
+            say=say,
         )
     return dataclasses.replace(study, masks=tuple(names))
 
@@ -277,11 +349,15 @@ def _publish(
     """Move the pictures into place and store the study, one process at a time."""
     place = data.images(study.name)
     with data.locked("publish"):
-        if study.name in {stored.name for stored in store.studies()}:
-            raise Conflict(f"a study {study.name} exists already; choose another name")
+        _check_free(store, study.name)
         if place.exists():  # left by a creation that died here: no study of that name is stored
             shutil.rmtree(place)
         partial.rename(place)
         if publish is not None:
             publish(study.name, place)
         store.add_study(study, stimuli)
+
+
+def _check_free(store: Store, name: str) -> None:
+    if name in {study.name for study in store.studies()}:
+        raise Conflict(f"a study {name} exists already; choose another name")

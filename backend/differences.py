@@ -4,7 +4,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
-from backend.images import Equalise, SourceFacts
+from backend.images import Equalise, SourceFacts, Treatment
+
+_TREATMENTS: dict[Treatment, str] = {
+    "16 bits": "had 16 bits a channel, scaled to 8",
+    "CMYK": "were in CMYK, converted to sRGB",
+    "profile": "had a colour profile other than sRGB, converted to sRGB",
+    "odd profile": "had a colour profile that does not fit them, left aside",
+    "transparency": "had transparency, laid on white",
+    "frames": "had several frames or pages, of which the first is shown",
+    "turned": "were turned upright as their EXIF says",
+}
 
 
 def differences(
@@ -22,10 +32,29 @@ def differences(
     for model, fakes in models.items() if reals else ():
         yield from _compression(model, reals, fakes, losses)
         yield from _sharpness(model, reals, fakes, size_px, losses)
-        for name, what in (("has_colour", "are in colour"), ("has_alpha", "had transparency, now white")):
-            ours, theirs = _share(reals, name), _share(fakes, name)
-            if abs(ours - theirs) > 0.05:
-                yield f"{100 * ours:.0f}% of the reals and {100 * theirs:.0f}% of the fakes of {model} {what}"
+        ours, theirs = _share(reals, "has_colour"), _share(fakes, "has_colour")
+        if abs(ours - theirs) > 0.05:
+            shares = f"{100 * ours:.0f}% of the reals and {100 * theirs:.0f}% of the fakes of {model}"
+            yield f"{shares} are in colour"
+
+
+def treatments(sides: Mapping[str | None, Sequence[SourceFacts]]) -> Iterator[str]:
+    """Yield one sentence for each thing that was done to some files to make them 8 bits of sRGB, upright.
+
+    Args:
+        sides: facts of the files, by model; under None, those of the reals.
+    """
+    for treatment, what in _TREATMENTS.items():
+        counts = {
+            model: (sum(treatment in facts.treatments for facts in side), len(side))
+            for model, side in sides.items()
+        }
+        if any(count for count, _ in counts.values()):
+            yield f"{', '.join(_of(model, *count) for model, count in counts.items())} {what}"
+
+
+def _of(model: str | None, count: int, of: int) -> str:
+    return f"{count} of {of} {'reals' if model is None else f'fakes of {model}'}"
 
 
 def _compression(

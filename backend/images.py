@@ -12,17 +12,20 @@ import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from PIL import Image, ImageCms, ImageOps, JpegImagePlugin, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageCms, ImageOps, JpegImagePlugin, UnidentifiedImageError
 
 from backend.errors import InvalidInput
+from backend.printable import printable
 
 MAX_PIXELS = 100_000_000
 """A larger picture is refused before it is decoded; a small file can claim any size."""
+MIN_SIDE_PX = 8
+"""Of a smaller picture nothing can be judged; the smallest sets in use have 28 px."""
 SUFFIXES = frozenset(
     [
         *(".png", ".apng", ".jpg", ".jpeg", ".jpe", ".jfif", ".mpo", ".webp", ".avif", ".jp2", ".j2k"),
@@ -30,6 +33,27 @@ SUFFIXES = frozenset(
     ]
 )
 """Endings of the files that `process` reads."""
+OTHER_PICTURES = frozenset(
+    [
+        *(
+            ".heic",
+            ".heif",
+            ".hif",
+            ".jxl",
+            ".svg",
+            ".eps",
+            ".ps",
+            ".pdf",
+            ".psd",
+            ".psb",
+            ".xcf",
+            ".tga",
+            ".ico",
+        ),
+        *(".exr", ".hdr", ".rgbe", ".pfm", ".dng", ".raw", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2"),
+    ]
+)
+"""Endings of pictures in formats that it does not read."""
 _READABLE = ("PNG", "JPEG", "WEBP", "AVIF", "BMP", "GIF", "TIFF", "PPM", "JPEG2000")
 """JPEG brings MPO along. Of what else Pillow knows, some starts other programs (EPS: Ghostscript)."""
 PNG_SETTING = {"compress_level": 6, "compress_type": zlib.Z_RLE}
@@ -40,11 +64,29 @@ _JPEG_END = b"\xff\xd9"
 _JPEG_SEGMENT = 65537
 _IJG_LUMINANCE_SUM = 3685
 """Sum of the luminance table of the JPEG standard (ITU-T T.81, table K.1), which quality scales."""
+_BRIGHTEST = 65535
+_HDR_TRANSFERS = (16, 18)
+"""PQ and HLG, by ITU-T H.273: levels of light beyond any white."""
+_SRGB_PRIMARIES = (1, 2)
+"""Those of sRGB, and unspecified, by ITU-T H.273."""
+_HEAD = 1 << 16
 _UNREADABLE = (
     OSError, ValueError, SyntaxError, EOFError, ArithmeticError, LookupError, TypeError, RuntimeError,
     AttributeError, MemoryError, struct.error, zlib.error,
 )  # fmt: skip
 """What Pillow's decoders raise on broken files; each decoder has its own habits."""
+
+
+BadKind = Literal["gone", "forbidden", "empty", "no picture", "broken", "large", "small", "unsupported"]
+Treatment = Literal["16 bits", "CMYK", "profile", "odd profile", "transparency", "frames", "turned"]
+
+
+class BadPicture(InvalidInput):
+    """A file that gives no picture; `kind` sorts it, `why` says more than the kind, or nothing."""
+
+    def __init__(self, path: Path, kind: BadKind, message: str):
+        super().__init__(f"{printable(path)} {message}")
+        self.kind, self.why = kind, message
 
 
 @dataclass(frozen=True)
@@ -54,11 +96,12 @@ class SourceFacts:
     format: str
     short_side_px: int
     has_colour: bool
-    has_alpha: bool
     jpeg_quality: int | None = None
     """Estimated from the quantisation table; None for other formats."""
     has_full_chroma: bool = True
     """False for a JPEG whose colours are stored at a lower resolution."""
+    treatments: tuple[Treatment, ...] = ()
+    """What it took to bring the picture to 8 bits of sRGB, upright and opaque."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +157,7 @@ def process(
     """Return the encoded picture, `size_px` square in RGB, and what its file was before.
 
     Raises:
-        InvalidInput: the file cannot be read as a picture; names the file and why.
+        BadPicture: the file cannot be read as a picture; names the file and why.
     """
     picture, facts = _load(path)
     square = ImageOps.fit(picture, (size_px, size_px), Image.Resampling.LANCZOS)
@@ -174,20 +217,31 @@ def _load(path: Path) -> tuple[Image.Image, SourceFacts]:
             warnings.simplefilter("ignore")  # Pillow warns of odd metadata, which is dropped anyway
             with _opened(path) as picture:
                 _check_size(path, picture.size)
+                _check_light(path, picture)
                 facts = _facts(picture)
                 picture.load()
                 ImageOps.exif_transpose(picture, in_place=True)
-                return _to_srgb(picture), facts
+                made, of_colours = _to_srgb(path, picture)
+                return made, replace(facts, treatments=(*facts.treatments, *of_colours))
     except InvalidInput:
         raise
     except FileNotFoundError:
-        raise InvalidInput(f"{path} does not exist") from None
+        raise BadPicture(path, "gone", "does not exist") from None
+    except PermissionError:
+        raise BadPicture(path, "forbidden", "may not be read: there is no permission") from None
     except UnidentifiedImageError:
-        raise InvalidInput(f"{path} is not an image that can be read") from None
+        raise _unidentified(path) from None
     except Image.DecompressionBombError:
-        raise InvalidInput(f"{path} claims more pixels than the limit of {MAX_PIXELS:,}") from None
+        raise BadPicture(path, "large", f"claims more pixels than the limit of {MAX_PIXELS:,}") from None
     except _UNREADABLE as error:
-        raise InvalidInput(f"{path} is broken: {str(error) or type(error).__name__}") from None
+        why = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
+        raise BadPicture(path, "broken", f"is broken: {' '.join(why.split())}") from None
+
+
+def _unidentified(path: Path) -> BadPicture:
+    if path.stat().st_size == 0:
+        return BadPicture(path, "empty", "is empty")
+    return BadPicture(path, "no picture", "is not an image that can be read")
 
 
 @contextmanager
@@ -206,22 +260,84 @@ def _opened(path: Path) -> Iterator[Image.Image]:
 def _check_size(path: Path, size: tuple[int, int]) -> None:
     width, height = size
     if width * height > MAX_PIXELS:
-        raise InvalidInput(
-            f"{path} claims {width} x {height} pixels, more than the limit of {MAX_PIXELS:,}; "
-            "bring it to a smaller size first"
+        raise BadPicture(
+            path,
+            "large",
+            f"claims {width} x {height} pixels, more than the limit of {MAX_PIXELS:,}; "
+            "bring it to a smaller size first",
         )
+    if min(size) < MIN_SIDE_PX:
+        raise BadPicture(
+            path, "small", f"has {width} x {height} pixels, and needs {MIN_SIDE_PX} or more on each side"
+        )
+
+
+def _check_light(path: Path, opened: Image.Image) -> None:
+    """Refuse levels that have no white, or colours told in a way that would be taken for sRGB."""
+    if opened.mode == "F":
+        raise BadPicture(
+            path,
+            "unsupported",
+            "has floating-point levels (HDR), of which none is white; tone-map it to 8 or 16 bits",
+        )
+    primaries, transfer = _coding_points(path, opened) or (1, 1)
+    if transfer in _HDR_TRANSFERS:
+        raise BadPicture(path, "unsupported", "is in HDR (PQ or HLG); tone-map it to sRGB")
+    if primaries not in _SRGB_PRIMARIES and not opened.info.get("icc_profile"):
+        raise BadPicture(
+            path,
+            "unsupported",
+            f"is in wide-gamut colours (CICP primaries {primaries}), with no ICC profile; convert it to sRGB",
+        )
+
+
+def _coding_points(path: Path, opened: Image.Image) -> tuple[int, int] | None:
+    """Return colour primaries and transfer by ITU-T H.273, where a PNG or AVIF file tells them."""
+    mark, width = {"PNG": (b"cICP", 1), "AVIF": (b"colrnclx", 2)}.get(opened.format or "", (b"", 0))
+    if not mark:
+        return None
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    start = head.find(mark) + len(mark)
+    is_there = start >= len(mark) and (opened.format != "PNG" or start < head.find(b"IDAT"))
+    values = head[start : start + 2 * width]
+    if not is_there or len(values) < 2 * width:
+        return None
+    return int.from_bytes(values[:width]), int.from_bytes(values[width:])
 
 
 def _facts(opened: Image.Image) -> SourceFacts:
     is_jpeg = opened.format in ("JPEG", "MPO")
+    has_colour = opened.mode not in ("1", "L", "LA", "I") and not opened.mode.startswith("I;16")
     return SourceFacts(
         format=opened.format or "?",
         short_side_px=min(opened.size),
-        has_colour=opened.mode not in ("1", "L", "LA", "I", "F") and not opened.mode.startswith("I;16"),
-        has_alpha=_has_alpha(opened),
+        has_colour=has_colour and not _raw_mode(opened).startswith("LA"),
         jpeg_quality=_jpeg_quality(opened.quantization) if is_jpeg else None,
         has_full_chroma=not is_jpeg or JpegImagePlugin.get_sampling(opened) in (-1, 0),
+        treatments=tuple(_treatments(opened)),
     )
+
+
+def _treatments(opened: Image.Image) -> Iterator[Treatment]:
+    """Yield what an opened file's header alone says that has to be done with it."""
+    if opened.mode.startswith("I") or "16" in _raw_mode(opened):
+        yield "16 bits"
+    if opened.mode == "CMYK":
+        yield "CMYK"
+    if _has_alpha(opened):
+        yield "transparency"
+    if getattr(opened, "n_frames", 1) > 1 and opened.format != "MPO":  # whose others are previews
+        yield "frames"
+    if opened.getexif().get(ExifTags.Base.Orientation, 1) in range(2, 9):
+        yield "turned"
+
+
+def _raw_mode(opened: Image.Image) -> str:
+    """Return how Pillow calls the samples as they are stored, such as `RGB;16B`."""
+    arguments = opened.tile[0].args if getattr(opened, "tile", None) else ""
+    first = arguments[0] if isinstance(arguments, tuple) and arguments else arguments
+    return first if isinstance(first, str) else ""
 
 
 def _jpeg_quality(tables: dict[int, Any]) -> int | None:
@@ -237,32 +353,39 @@ def _has_alpha(picture: Image.Image) -> bool:
     return "A" in picture.getbands() or "a" in picture.getbands() or "transparency" in picture.info
 
 
-def _to_srgb(picture: Image.Image) -> Image.Image:
-    """Return the picture in sRGB, its transparent parts on white."""
+def _to_srgb(path: Path, picture: Image.Image) -> tuple[Image.Image, tuple[Treatment, ...]]:
+    """Return the picture in sRGB, its transparent parts on white, and what became of its profile."""
     profile = picture.info.get("icc_profile")
-    picture = _to_8_bit(picture)
-    alpha = None
+    picture = _to_8_bit(path, picture)
+    alpha, treatments = None, ()
     if _has_alpha(picture):
         picture = _straight(picture)
         alpha = picture.getchannel("A")
     if profile:
-        picture = _from_profile(picture, profile)
+        picture, treatments = _from_profile(picture, profile)
+    if picture.mode == "LAB":
+        picture = ImageCms.applyTransform(picture, _from_lab())
     if picture.mode != "RGB":
         picture = picture.convert("RGB")
     if alpha is not None:
         picture = Image.composite(picture, Image.new("RGB", picture.size, "white"), alpha)
-    return picture
+    return picture, treatments
 
 
-def _to_8_bit(picture: Image.Image) -> Image.Image:
-    """Return 16-bit and float greys in 8 bits; other modes as they are."""
-    if picture.mode.startswith("I;16") or picture.mode == "I":
-        picture.info.pop("transparency", None)  # a level of 16 bits, which none of 8 can match
-        return picture.convert("I").point(lambda level: level / 257 + 0.5).convert("L")
-    if picture.mode == "F":
-        full = 1 if picture.getextrema()[1] <= 1 else 255  # the two ranges in use
-        return picture.point(lambda level: level * (255 / full) + 0.5).convert("L")
-    return picture
+def _to_8_bit(path: Path, picture: Image.Image) -> Image.Image:
+    """Return greys of 16 bits in 8 bits; other modes as they are."""
+    if not picture.mode.startswith("I"):
+        return picture
+    picture.info.pop("transparency", None)  # a level of 16 bits, which none of 8 can match
+    levels = picture.convert("I")
+    darkest, brightest = levels.getextrema()
+    if darkest < 0 or brightest > _BRIGHTEST:
+        raise BadPicture(
+            path,
+            "unsupported",
+            f"has levels from {darkest} to {brightest}, beyond 16 bits (0 to {_BRIGHTEST}); save it with 16",
+        )
+    return levels.point(lambda level: level / 257 + 0.5).convert("L")
 
 
 def _straight(picture: Image.Image) -> Image.Image:
@@ -272,18 +395,19 @@ def _straight(picture: Image.Image) -> Image.Image:
     return picture if picture.mode in ("LA", "RGBA") else picture.convert("RGBA")
 
 
-def _from_profile(picture: Image.Image, profile: bytes) -> Image.Image:
+def _from_profile(picture: Image.Image, profile: bytes) -> tuple[Image.Image, tuple[Treatment, ...]]:
     """Return the picture converted from its embedded profile; one that does not fit it is left aside."""
     try:
         space, _ = _profile(profile)
         mode = _mode_for(picture.mode, space)
         if mode is None:
-            return picture
-        return ImageCms.applyTransform(
+            return picture, ("odd profile",)
+        made = ImageCms.applyTransform(
             picture if picture.mode == mode else picture.convert(mode), _to_srgb_from(profile, mode)
         )
+        return made, () if _is_srgb(profile) else ("profile",)
     except (ImageCms.PyCMSError, OSError, ValueError):
-        return picture
+        return picture, ("odd profile",)
 
 
 def _mode_for(mode: str, space: str) -> str | None:
@@ -300,6 +424,17 @@ def _mode_for(mode: str, space: str) -> str | None:
 def _profile(profile: bytes) -> tuple[str, ImageCms.ImageCmsProfile]:
     opened = ImageCms.ImageCmsProfile(io.BytesIO(profile))
     return opened.profile.xcolor_space.strip(), opened
+
+
+@lru_cache(maxsize=8)
+def _is_srgb(profile: bytes) -> bool:
+    return "sRGB" in ImageCms.getProfileDescription(_profile(profile)[1])
+
+
+@cache
+def _from_lab() -> ImageCms.ImageCmsTransform:
+    lab, srgb = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
+    return ImageCms.buildTransform(lab, srgb, "LAB", "RGB")
 
 
 @lru_cache(maxsize=8)

@@ -1,4 +1,4 @@
-"""Folders in, a pool of uniform pictures out; or one clear message and nothing left behind.
+"""Folders in, a pool of uniform pictures out; or one message that says all that is wrong, and nothing left.
 
 All cores work, one picture each at a time, so that memory does not grow with the folders.
 """
@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
-from backend.differences import differences
+from backend.differences import differences, treatments
 from backend.errors import InvalidInput
-from backend.folders import Source, scan
+from backend.estimates import announced
+from backend.folders import Finding, Source, scan
 from backend.images import (
+    BadPicture,
     Equalise,
     SourceFacts,
     parse_equalise,
@@ -24,10 +27,38 @@ from backend.images import (
     suffix_of,
 )
 from backend.parallel import in_parallel
+from backend.printable import printable
 from backend.records import FAKE, REAL, Stimulus
 from backend.uniform import make_uniform
 
-_NAMED = 5
+_FIRST = 64
+"""Pictures whose time tells that of all."""
+_NAMED = 3
+_ALL_NAMED = 5
+"""Files of a kind that are all named rather than the first few of them."""
+_KINDS = {
+    "gone": ("is gone", "are gone"),
+    "dead link": ("is a link that leads nowhere", "are links that lead nowhere"),
+    "forbidden": ("may not be read for lack of permission", "may not be read for lack of permission"),
+    "empty": ("is empty", "are empty"),
+    "no picture": ("has a picture's ending but holds none", "have a picture's ending but hold none"),
+    "format": ("is a picture in a format that is not read", "are pictures in formats that are not read"),
+    "unsupported": ("has levels or colours that are not read", "have levels or colours that are not read"),
+    "broken": ("is cut off or damaged", "are cut off or damaged"),
+    "large": ("is too large", "are too large"),
+    "small": ("is too small", "are too small"),
+    "both sides": ("appears on more than one side", "appear on more than one side"),
+    "duplicate": ("is a duplicate", "are duplicates"),
+}
+"""Kinds of files that are refused, in the order in which they are told: of one, and of several."""
+
+
+class Refused(InvalidInput):
+    """Folders that are not as expected: the message says what, `everything` says it of every file."""
+
+    def __init__(self, message: str, everything: Sequence[str]):
+        super().__init__(message)
+        self.everything = tuple(everything)
 
 
 @dataclass(frozen=True)
@@ -39,6 +70,9 @@ class Intake:
     image_format: str
     notes: tuple[str, ...]
     left_out: tuple[str, ...]
+    """Every file that was left out, with the reason."""
+    left_out_untold: tuple[str, ...] = ()
+    """The same, where the notes do not name all of them."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +90,7 @@ class _Made:
     source: Source
     name: str = ""
     facts: SourceFacts | None = None
-    problem: str = ""
+    finding: Finding | None = None
 
 
 def take_in(
@@ -68,39 +102,60 @@ def take_in(
     image_format: str = "auto",
     equalise: Sequence[str] = (),
     skip_bad: bool = False,
+    strict: bool = False,
+    lacking: Callable[[Sequence[Stimulus], Sequence[str]], str] | None = None,
     rng: Random | None = None,
     workers: int | None = None,
     progress: Callable[..., Iterable] | None = None,
+    say: Callable[[str], Any] | None = None,
 ) -> Intake:
     """Bring all pictures of the folders into `out`, alike in all but what they show.
 
     A public name is a keyed hash of the finished picture: it depends neither on the truth nor on
-    the order of the files, and tells nothing that the picture does not.
+    the order of the files, and tells nothing that the picture does not. Files that are no pictures,
+    and pictures that stand on a side before, are left out, with a note.
 
     Args:
         real: folder of the real pictures; sub-folders are classes.
         models: folder of each model's samples, by the model's name.
         out: folder for the results, made here; removed again if anything fails.
-        skip_bad: leave unreadable and duplicate files out instead of refusing.
+        skip_bad: leave unreadable files, and pictures that stand on several sides, out as well.
+        strict: refuse duplicates.
+        lacking: what a pool (pictures, classes) lacks, as a sentence; "" where it is enough.
         rng: where the names' key comes from, for a pool that can be made again with the same names;
             default, the system's randomness.
         workers: processes; default, one a core.
         progress: wraps an iterable: `progress(items, total, label)`.
+        say: is told how long it will take, where that is long.
 
     Raises:
-        InvalidInput: names the folder or files that are not as expected, and what to do.
+        Refused: names all folders and files that are not as expected, and what to do.
     """
     chosen = resolve_format(image_format, size_px)
     losses = _checked_losses(equalise, size_px)
     scanned = scan(real, models)
-    if scanned.odd and not skip_bad:
-        raise InvalidInput(_listed(scanned.odd, "is not a picture", "are not pictures"))
     key = rng.randbytes(32) if rng else secrets.token_bytes(32)
     jobs = [_Job(source, out, size_px, chosen, losses, key) for source in scanned.sources]
     out.mkdir(parents=True)
     try:
-        made = list(_tracked(in_parallel(_make, jobs, workers), len(jobs), "pictures", progress))
-        good, left_out = _sorted_out(made, skip_bad)
+        making = announced(
+            in_parallel(_make, jobs, workers),
+            len(jobs),
+            say,
+            f"{len(jobs):,} pictures will take {{}}",
+            first=_FIRST,
+        )
+        made = list(_tracked(making, len(jobs), "pictures", progress))
+        good, duplicates, torn = _sorted_out([item for item in made if item.name])
+        bad, unnamed = _unreadable(made)
+        folders = [finding for finding in scanned.findings if finding.kind == "folder"]
+        files = [*(finding for finding in scanned.findings if finding.kind != "folder"), *bad, *torn]
+        stimuli = tuple(sorted((_stimulus(item) for item in good), key=lambda stimulus: stimulus.name))
+        _check(
+            folders,
+            [*(() if skip_bad else files), *(duplicates if strict else ())],
+            lacking(stimuli, scanned.classes) if lacking and not folders else "",
+        )
         kept = {item.name for item in good}
         for name in {item.name for item in made if item.name} - kept:
             (out / name).unlink()
@@ -108,18 +163,44 @@ def take_in(
     except BaseException:
         shutil.rmtree(out, ignore_errors=True)
         raise
-    left_out = (*scanned.odd, *left_out)
-    stimuli = tuple(sorted((_stimulus(item) for item in good), key=lambda stimulus: stimulus.name))
-    notes = (*differences(_sides(good), size_px, losses), *_left_out_note(left_out))
-    return Intake(stimuli, scanned.classes, chosen, notes, left_out)
+    no_pictures = (*scanned.no_pictures, *unnamed)
+    notes = (
+        *differences(_sides(good), size_px, losses),
+        *treatments(_sides(good)),
+        *_left_out_notes(no_pictures, duplicates, files),
+    )
+    left_out = (
+        *(f"{name}: is no picture" for name in no_pictures),
+        *map(_line, [*duplicates, *files]),
+    )
+    groups = [no_pictures, *_by_kind([*duplicates, *files]).values()]
+    untold = left_out if any(len(group) > _ALL_NAMED for group in groups) else ()
+    return Intake(stimuli, scanned.classes, chosen, notes, left_out, untold)
+
+
+def processed(folder: Path, what: str, size_px: int, image_format: str) -> list[bytes]:
+    """Return the finished pictures of a folder that is no side of a study; `what` they are is for messages.
+
+    Raises:
+        Refused: names all files that are not as expected.
+    """
+    scanned = scan(folder, {}, what)
+    made, bad = [], [finding for finding in scanned.findings if finding.kind != "folder"]
+    for source in scanned.sources:
+        try:
+            made.append(process(source.path, size_px, image_format)[0])
+        except BadPicture as error:
+            bad.append(Finding(error.kind, printable(source.path), error.why))
+    _check([finding for finding in scanned.findings if finding.kind == "folder"], bad, "")
+    return made
 
 
 def _make(job: _Job) -> _Made:
     """Make one picture; runs in a worker process."""
     try:
         data, facts = process(job.source.path, job.size_px, job.image_format, job.losses)
-    except InvalidInput as error:
-        return _Made(job.source, problem=str(error))
+    except BadPicture as error:
+        return _Made(job.source, finding=Finding(error.kind, printable(job.source.path), error.why))
     name = hashlib.blake2b(data, digest_size=16, key=job.key).hexdigest() + suffix_of(job.image_format)
     (job.out / name).write_bytes(data)
     return _Made(job.source, name, facts)
@@ -140,47 +221,84 @@ def _tracked(items: Iterable, total: int, label: str, progress: Callable | None)
     return progress(items, total, label) if progress else items
 
 
-def _sorted_out(made: list[_Made], skip_bad: bool) -> tuple[list[_Made], tuple[str, ...]]:
-    """Return the good pictures and the reasons for leaving out the others.
+def _unreadable(made: Sequence[_Made]) -> tuple[list[Finding], list[str]]:
+    """Return the files that cannot be read, and those without an ending that turned out to be no pictures."""
+    bad, no_pictures = [], []
+    for item in made:
+        if item.finding and item.finding.kind in ("no picture", "empty") and not item.source.path.suffix:
+            no_pictures.append(item.finding.what)
+        elif item.finding:
+            bad.append(item.finding)
+    return bad, no_pictures
+
+
+def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list[Finding]]:
+    """Return the pictures to take, those that repeat one of their side, and those that are on several sides.
 
     The same finished picture has the same name. One that stands on several sides is neither real
-    nor fake and goes; one repeated on a side counts once.
-
-    Raises:
-        InvalidInput: there are unreadable or duplicate files, and they are not to be skipped.
+    nor fake, or of no model in particular, and goes from all; one repeated on a side counts once.
     """
-    unreadable = [item.problem for item in made if item.problem]
     by_name: dict[str, list[_Made]] = defaultdict(list)
     for item in made:
-        if not item.problem:
-            by_name[item.name].append(item)
-    duplicates = [
-        f"{other.source.path} shows the same picture as {first.source.path}"
-        for first, *others in by_name.values()
-        for other in others
+        by_name[item.name].append(item)
+    good, duplicates, torn = [], [], []
+    for first, *others in by_name.values():
+        path = printable(first.source.path)
+        if all(other.source.model == first.source.model for other in others):
+            good.append(first)
+            duplicates += [
+                Finding("duplicate", printable(other.source.path), f"shows the same picture as {path}")
+                for other in others
+            ]
+        else:
+            there = ", ".join(printable(other.source.path) for other in others)
+            torn.append(Finding("both sides", path, f"shows the same picture as {there}"))
+    return good, duplicates, torn
+
+
+def _check(folders: Sequence[Finding], files: Sequence[Finding], lack: str) -> None:
+    """Raise Refused where there is anything to refuse, with all of it in one message."""
+    problems = [finding.what for finding in folders]
+    if files:
+        problems.append(_told(files))
+        if any(finding.kind != "duplicate" for finding in files):
+            problems[-1] += "; fix or remove what cannot be used, or leave it out with --skip-bad"
+        else:
+            problems[-1] += "; remove them, or leave them out by not asking for --strict"
+    if lack:
+        problems.append(lack)
+    if problems:
+        everything = [*(finding.what for finding in folders), *map(_line, files), *filter(None, [lack])]
+        is_whole = all(len(group) <= _ALL_NAMED for group in _by_kind(files).values())
+        raise Refused("; ".join(problems), () if is_whole else everything)
+
+
+def _told(files: Sequence[Finding]) -> str:
+    """Return how many files have what, and the first of each kind."""
+    kinds = [
+        f"{len(group)} {_KINDS[kind][len(group) > 1]} ({_first(group)})"
+        for kind, group in _by_kind(files).items()
     ]
-    if unreadable and not skip_bad:
-        raise InvalidInput(_listed(unreadable, "cannot be read", "cannot be read"))
-    if duplicates and not skip_bad:
-        raise InvalidInput(_listed(duplicates, "is a duplicate", "are duplicates"))
-    good = [items[0] for items in by_name.values() if len({item.source.model for item in items}) == 1]
-    kept = {item.name for item in good}
-    torn = [
-        f"{items[0].source.path} stands on several sides"
-        for name, items in by_name.items()
-        if name not in kept
-    ]
-    return good, (*unreadable, *duplicates, *torn)
+    if len(files) == 1:
+        return f"1 file cannot be used: {kinds[0].removeprefix('1 ')}"
+    return f"{len(files)} files cannot be used: {'; '.join(kinds)}"
 
 
-def _listed(problems: Sequence[str], one: str, many: str) -> str:
-    what = f"1 file {one}" if len(problems) == 1 else f"{len(problems)} files {many}"
-    return f"{what}: {_shown(problems)}; fix or remove them, or leave them out with --skip-bad"
+def _by_kind(files: Sequence[Finding]) -> dict[str, list[Finding]]:
+    groups = {kind: [finding for finding in files if finding.kind == kind] for kind in _KINDS}
+    return {kind: group for kind, group in groups.items() if group}
 
 
-def _shown(problems: Sequence[str]) -> str:
-    more = f"; and {len(problems) - _NAMED} more" if len(problems) > _NAMED else ""
-    return "; ".join(problems[:_NAMED]) + more
+def _first(group: Sequence[Finding]) -> str:
+    """Return the names of a few files; with what each has, where they are all named."""
+    if len(group) > _ALL_NAMED:
+        return f"{', '.join(finding.what for finding in group[:_NAMED])}, …"
+    return "; ".join(f"{finding.what} {finding.why}".strip() for finding in group)
+
+
+def _line(finding: Finding) -> str:
+    kind = _KINDS[finding.kind][0]
+    return f"{finding.what}: {kind}{f': {finding.why}' if finding.why else ''}"
 
 
 def _make_uniform(out: Path, good: list[_Made], progress: Callable | None) -> None:
@@ -204,7 +322,21 @@ def _sides(good: list[_Made]) -> dict[str | None, list[SourceFacts]]:
     return sides
 
 
-def _left_out_note(left_out: tuple[str, ...]) -> Iterator[str]:
-    if left_out:
-        files = "1 file was" if len(left_out) == 1 else f"{len(left_out)} files were"
-        yield f"{files} left out: {_shown(left_out)}"
+def _left_out_notes(
+    no_pictures: Sequence[str], duplicates: Sequence[Finding], files: Sequence[Finding]
+) -> Iterator[str]:
+    if no_pictures:
+        which = (
+            "1 file that is no picture was"
+            if len(no_pictures) == 1
+            else (f"{len(no_pictures)} files that are no pictures were")
+        )
+        more = ", …" if len(no_pictures) > _ALL_NAMED else ""
+        yield f"{which} left out: {', '.join(no_pictures[:_ALL_NAMED])}{more}"
+    if duplicates:
+        which = "1 duplicate was" if len(duplicates) == 1 else f"{len(duplicates)} duplicates were"
+        yield f"{which} left out: {_first(duplicates)}"
+    for kind, group in _by_kind(files).items():
+        which = "1 file was" if len(group) == 1 else f"{len(group)} files were"
+        what = _KINDS[kind][len(group) > 1]
+        yield f"{which} left out that {what}: {_first(group)}"

@@ -29,7 +29,7 @@ def in_parallel(
     Raises:
         OpenhypeError: a process was ended from outside.
     """
-    workers = workers or _cores()
+    workers = workers or cores()
     if workers == 1 or len(jobs) < 4 * chunk:
         yield from map(work, jobs)
         return
@@ -50,7 +50,8 @@ def in_parallel(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many processes this one may have at work."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

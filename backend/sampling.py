@@ -6,12 +6,16 @@ furthest behind. Random numbers come from the `rng` handed in.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from backend.errors import Conflict, InvalidInput
 from backend.protocol import Protocol
 from backend.records import FAKE, REAL, PlannedBlock, Stimulus, Study
+
+_NAMED = 5
+_SPARE_OF = 10
+"""Of so many pictures, one is kept to replace a mistimed flash where few are there."""
 
 
 @dataclass(frozen=True)
@@ -74,26 +78,97 @@ def check_pool(study: Study, pool: Pool) -> None:
     """Refuse a pool that is too small for one session of `study`.
 
     Raises:
-        InvalidInput: names the side, what there is, and what a session needs.
+        InvalidInput: what `lack` returns.
     """
-    sizes = _block_sizes(study.protocol, study.classes)
+    if message := lack(study, pool):
+        raise InvalidInput(message)
+
+
+def lack(study: Study, pool: Pool) -> str:
+    """Return which sides of a pool are too small for a session, and the most images that it is enough for.
+
+    Returns:
+        "" where the pool is enough.
+    """
+    short = [
+        f"{side.there} of {side.needed} {side.what}"
+        for side in _sides(study, pool, study.protocol.images)
+        if side.there < side.needed
+    ]
+    if not short:
+        return ""
+    protocol = study.protocol
+    kind = {"infinity": "HYPE-infinity", "time": "HYPE-time"}[protocol.method]
+    blocks = f" in {protocol.blocks} blocks" if len(_block_sizes(protocol, ())) > 1 else ""
+    return (
+        f"study {study.name} lacks pictures for a {kind} session of {protocol.trials}{blocks}, half of them "
+        f"real: it has {_some(short)}; {_advice(study, pool)}"
+    )
+
+
+def spares_left(study: Study, pool: Pool) -> int:
+    """Return how many spares of each truth a session can have at most, with all its blocks drawn."""
+    spares = min(side.there - side.needed for side in _sides(study, pool, study.protocol.images))
+    return max(min(spares * max(len(study.classes), 1), study.protocol.spare_images // 2), 0)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The reals, or a model's fakes, of one class."""
+
+    what: str
+    there: int
+    needed: int
+
+
+def _sides(study: Study, pool: Pool, images: int) -> list[_Side]:
+    """Return what a session with blocks of `images` needs of each side at most."""
+    sizes = _block_sizes(replace(study.protocol, images=images), study.classes)
     rounds = -(-len(sizes) // max(len(study.classes), 1))
-    need = max(sizes) // 2 * rounds
+    half = max(sizes, default=0) // 2
     models = max(len(study.models), 1) if study.kind == "qualification" else 1
-    kind = {"infinity": "HYPE-infinity", "time": "HYPE-time"}[study.protocol.method]
+    sides = []
     for class_ in study.classes or ("",):
         where = f" of class {class_}" if class_ else ""
-        sides = [("reals", pool.reals.get(class_, ()), need)]
-        sides += [
-            (f"fakes of {model}", pool.fakes.get(model, {}).get(class_, ()), -(-need // models))
-            for model in study.models
-        ]
-        for side, names, needed in sides:
-            if len(names) < needed:
-                raise InvalidInput(
-                    f"study {study.name} has {len(names)} {side}{where}; a {kind} session needs {needed}; "
-                    "add images, or ask for fewer with --set images=N"
-                )
+        sides.append(_Side(f"reals{where}", len(pool.reals.get(class_, ())), half * rounds))
+        for model in study.models:
+            there = len(pool.fakes.get(model, {}).get(class_, ()))
+            sides.append(_Side(f"fakes of {model}{where}", there, -(-half // models) * rounds))
+    return sides
+
+
+def _advice(study: Study, pool: Pool) -> str:
+    """Return what to do about a pool that is too small."""
+    protocol = study.protocol
+    ways = [f"--set images={most}"] if (most := _most_images(study, pool)) else []
+    if protocol.method == "time" and protocol.blocks > 1:
+        single = replace(study, protocol=replace(protocol, blocks=1))
+        if most := _most_images(single, pool):
+            ways.append(f"--set blocks=1 --set images={most}")
+    if not ways:
+        return "add pictures"
+    spare = (
+        f", which leaves 1 in {_SPARE_OF} to replace mistimed flashes" if protocol.method == "time" else ""
+    )
+    return f"add pictures, or ask for fewer: {' or '.join(ways)} is the most for these{spare}"
+
+
+def _most_images(study: Study, pool: Pool) -> int:
+    """Return the most pictures a block, even, that the pool is enough for; 0 where that is not one pair.
+
+    HYPE-time keeps some to replace mistimed flashes: without spares a session ends at the first.
+    """
+    is_timed = study.protocol.method == "time"
+    for images in range(study.protocol.images, 0, -2):
+        sides = _sides(study, pool, images)
+        spare = [-(-side.needed // _SPARE_OF) if is_timed else 0 for side in sides]
+        if all(side.there >= side.needed + extra for side, extra in zip(sides, spare, strict=True)):
+            return images if any(_block_sizes(replace(study.protocol, images=images), study.classes)) else 0
+    return 0
+
+
+def _some(parts: Sequence[str]) -> str:
+    return ", ".join(parts[:_NAMED]) + (f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else "")
 
 
 class _Draw:

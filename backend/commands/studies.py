@@ -1,12 +1,21 @@
 """Commands that make studies: `create`, `qualification`, and `masks` to look at them before."""
 
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from backend.commands.world import SEED, World, pairs, pass_world, progress_bar, store_options
+from backend.commands.world import SEED, World, pairs, pass_world, progress_bar, say, store_options
 from backend.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from backend.records import Study
+
+_ADDRESS = "http://127.0.0.1:8000"
+"""Where `openhype serve` listens unless it is told otherwise."""
 
 _places = click.option(
     "--images",
@@ -51,7 +60,12 @@ def _image_options(command: Any) -> Any:
                 help="Put both sides through the same loss: jpeg:QUALITY or size:PX.",
             ),
             click.option(
-                "--skip-bad", is_flag=True, help="Leave unreadable and duplicate files out, and list them."
+                "--skip-bad",
+                is_flag=True,
+                help="Leave out files that cannot be read and pictures on both sides, and list them.",
+            ),
+            click.option(
+                "--strict", is_flag=True, help="Refuse duplicates instead of leaving them out with a note."
             ),
         ]
     ):
@@ -170,7 +184,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _picked(options: dict[str, Any]) -> dict[str, Any]:
-    return {key: options[key] for key in ("masks", "equalise", "skip_bad") if key in options}
+    return {key: options[key] for key in ("masks", "equalise", "skip_bad", "strict") if key in options}
 
 
 def _create(world: World, order: Any, place: str | None) -> None:
@@ -190,10 +204,36 @@ def _create(world: World, order: Any, place: str | None) -> None:
         utc_now(),
         progress=progress_bar,
         publish=publish if target else None,
+        say=say,
     )
-    click.echo(
-        f"made the {study.kind} {study.name}: {len(study.models)} models, {study.protocol.trials} trials"
-    )
+    for line in _told(study, _serve_options(world)):
+        click.echo(line)
+
+
+def _told(study: "Study", options: str) -> Iterator[str]:
+    """Yield what was made, what is to be known of it, and what to do next."""
+    from backend.recruiting import asked_for
+
+    protocol = study.protocol
+    models = f"{len(study.models)} model{'s' if len(study.models) > 1 else ''}"
+    blocks = f" ({protocol.blocks} blocks of {protocol.images})" if protocol.blocks > 1 else ""
+    yield f"made the {study.kind} {study.name}: {models}, {protocol.trials} pictures a session{blocks}"
     for note in study.notes:
-        click.echo(f"note: {note}")
-    click.echo(f"next: openhype serve, then share http://…/s/{study.name}")
+        yield f"note: {note}"
+    for wish in asked_for(study):
+        yield f"for recruiting: {wish}"
+    yield f"next: openhype serve{options}, then open {_ADDRESS}/s/{study.name}"
+    if study.kind == "qualification":
+        yield f"then: openhype create … --qualification {study.name}"
+    elif protocol.panel.private_links:
+        yield f"then: openhype links {study.name}{options} --count N --url https://…"
+
+
+def _serve_options(world: World) -> str:
+    """Return the options of this command that the next one needs as well, as they are typed."""
+    sources = click.get_current_context().get_parameter_source
+    given = {
+        "data": f" --data {shlex.quote(str(world.folder))}",
+        "store": f" --store {shlex.quote(world.url)}",
+    }
+    return "".join(text for name, text in given.items() if sources(name) is ParameterSource.COMMANDLINE)

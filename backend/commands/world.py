@@ -215,6 +215,15 @@ def progress_bar(items: Iterable, total: int | None = None, label: str = "") -> 
     return tqdm(items, total=total, desc=label, disable=None, leave=False)
 
 
+def say(text: str) -> None:
+    """Print a line to stderr, above a progress bar that is there."""
+    import sys
+
+    from tqdm import tqdm
+
+    tqdm.write(text, file=sys.stderr)
+
+
 LEVEL = click.option(
     "--level", type=Number(1e-6, 1 - 1e-6), default=0.95, show_default=True, help="Of the intervals."
 )

@@ -8,16 +8,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from backend.errors import InvalidInput
-from backend.parallel import in_parallel
+from backend.estimates import announced
+from backend.parallel import cores, in_parallel
 
 if TYPE_CHECKING:
     import numpy as np
 
 _CHUNKS = {"texture": 1, "phase": 64}
 """Masks that a process makes at a time: phases are scrambled faster than processes start."""
+_LONG_S = 10.0
+"""Time from which a researcher wants to know how long it will take."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ def make_masks(
     cache: Path | None = None,
     workers: int | None = None,
     progress: Callable[..., Iterable] | None = None,
+    say: Callable[[str], Any] | None = None,
 ) -> tuple[str, ...]:
     """Write `count` masks of `pictures`, taken in turn, into `out`; return their names.
 
@@ -51,6 +54,7 @@ def make_masks(
         cache: folder from which texture masks made before are taken.
         workers: processes; default, one a core.
         progress: wraps an iterable: `progress(items, total, label)`.
+        say: is told how long it will take, where that is long.
     """
     from backend.images import suffix_of
     from backend.uniform import make_uniform
@@ -67,7 +71,11 @@ def make_masks(
         )
         for i in range(count)
     ]
-    made = in_parallel(_make, jobs, workers, _CHUNKS[kind])
+    text = (
+        f"{count} {kind} masks will take {{}} on this machine; --set masks=phase makes quick ones in seconds"
+    )
+    working = in_parallel(_make, jobs, workers, _CHUNKS[kind])
+    made = announced(working, count, say, text, first=workers or cores(), long_s=_LONG_S)
     paths = list(progress(made, count, f"{kind} masks") if progress else made)
     make_uniform(paths)
     return tuple(sorted(path.name for path in paths))
@@ -94,20 +102,15 @@ def take_in_masks(
     """Bring a folder of masks into `out` through the pipeline of the pictures; return their names.
 
     Raises:
-        InvalidInput: the folder is missing or empty, or a file cannot be read.
+        InvalidInput: the folder is missing or empty, or files cannot be read.
     """
-    from backend.images import process, suffix_of
+    from backend.images import suffix_of
+    from backend.intake import processed
     from backend.uniform import make_uniform
 
-    if not folder.is_dir():
-        raise InvalidInput(f"the folder of masks, {folder}, does not exist")
-    paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    if not paths:
-        raise InvalidInput(f"the folder of masks, {folder}, has no files")
     rng = rng or Random()
     made = []
-    for path in paths:
-        data, _ = process(path, size_px, image_format)
+    for data in processed(folder, "masks", size_px, image_format):
         made.append(out / f"{rng.getrandbits(128):032x}{suffix_of(image_format)}")
         made[-1].write_bytes(data)
     make_uniform(made)

@@ -95,8 +95,75 @@ def test_a_pool_that_is_too_small_is_named_with_what_it_lacks():
     study = studies.study()
     pool = sampling.pool_of(studies.pool(study, each=12))
 
-    with pytest.raises(InvalidInput, match="study faces has 12 reals; a HYPE-infinity session needs 50"):
+    with pytest.raises(InvalidInput) as refused:
         sampling.check_pool(study, pool)
+
+    assert str(refused.value) == (
+        "study faces lacks pictures for a HYPE-infinity session of 100, half of them real: it has "
+        "12 of 50 reals, 12 of 50 fakes of gan, 12 of 50 fakes of vae; add pictures, or ask for fewer: "
+        "--set images=24 is the most for these"
+    )
+
+
+def without(pool, model, count):
+    """Return a pool of which `count` pictures of a model are gone."""
+    gone = {stimulus.name for stimulus in [s for s in pool if s.model == model][:count]}
+    return sampling.pool_of([stimulus for stimulus in pool if stimulus.name not in gone])
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "classes", "each", "advice"),
+    [
+        ("infinity", "study", (), 19, "--set images=38 is the most"),
+        ("infinity", "study", ("x", "y"), 19, "--set images=76 is the most"),
+        ("infinity", "qualification", (), 30, "--set images=60 is the most"),
+        # 3 blocks of 26: 39 a side, and 4 to spare; 1 block of 78: 39 and 4
+        ("time", "study", (), 43, "--set images=26 or --set blocks=1 --set images=78 is the most"),
+        # each class has up to 2 of the 3 blocks: 2 x 13 and 3 to spare; alone 27 and 3
+        ("time", "study", ("x", "y"), 30, "--set images=26 or --set blocks=1 --set images=54 is the most"),
+        ("time", "study", (), 3, "--set blocks=1 --set images=4 is the most"),
+        ("infinity", "study", (), 1, "--set images=2 is the most"),
+    ],
+)
+def test_the_most_that_a_small_pool_is_enough_for_is_named_and_gives_a_session(
+    method, kind, classes, each, advice
+):
+    study = studies.study(method=method, kind=kind, classes=classes)
+    pool = sampling.pool_of(studies.pool(study, each=each))
+
+    message = sampling.lack(study, pool)
+
+    assert advice in message
+    for way in message.partition("ask for fewer: ")[2].partition(" is the most")[0].split(" or "):
+        settings = dict(setting.split("=") for setting in way.removeprefix("--set ").split(" --set "))
+        smaller = studies.study(method=method, kind=kind, classes=classes, **settings)
+        assert sampling.lack(smaller, pool) == ""
+        sampling.draw_session(smaller, pool, None if kind == "qualification" else "gan", Random(1))
+
+
+def test_with_no_pictures_nothing_smaller_is_advised():
+    study = studies.study()
+    pool = without(studies.pool(study, each=1), "gan", 1)
+
+    assert sampling.lack(study, pool).endswith(
+        "it has 1 of 50 reals, 0 of 50 fakes of gan, 1 of 50 fakes of vae; add pictures"
+    )
+
+
+def test_a_qualification_of_several_blocks_needs_an_even_share_of_each_model_in_each_block():
+    study = studies.study(kind="qualification", models=("a", "b", "c"), images=10, blocks=3)
+    pool = studies.pool(study, each=60)
+
+    # of 5 fakes a block a model may be asked for 2, so for 6 in all
+    assert "5 of 6 fakes of a" in sampling.lack(study, without(pool, "a", 55))
+    assert sampling.lack(study, without(pool, "a", 54)) == ""
+
+
+@pytest.mark.parametrize(("each", "spares"), [(225, 0), (230, 5), (255, 30), (400, 30)])
+def test_spares_are_what_the_blocks_leave(each, spares):
+    study = studies.study(method="time")
+
+    assert sampling.spares_left(study, sampling.pool_of(studies.pool(study, each=each))) == spares
 
 
 @pytest.mark.parametrize(("method", "classes", "each"), [("time", ("x", "y"), 150), ("infinity", (), 50)])
