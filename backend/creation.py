@@ -5,6 +5,7 @@ stored last, so that a name in the store always has its pictures.
 """
 
 import dataclasses
+import errno
 import re
 import shutil
 import tomllib
@@ -19,7 +20,7 @@ import backend.panels.record as panels
 from backend import protocol as protocols
 from backend import sampling
 from backend.datadir import DataDir
-from backend.errors import Conflict, InvalidInput, NotFound
+from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.panels.record import PanelRecord
 from backend.panels.signed import check_installed
 from backend.reading.texts import read_text
@@ -153,14 +154,22 @@ def create(
 
     Raises:
         InvalidInput: a name, setting, folder or file is not as expected; nothing is left behind.
-        Conflict: a study of that name exists.
+        Conflict: a study of that name exists, or is being made.
+        StoreFailed: the disk is full; nothing is left behind.
     """
     protocol = _checked(store, order)
-    partial = data.partial()
     try:
-        return _made(store, data, order, protocol, stamp(now), partial, progress, publish, say)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        with data.making(order.name) as partial:
+            return _made(
+                store, data, order, protocol, stamp(now), partial / "pictures", progress, publish, say
+            )
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise StoreFailed(
+            f"the disk of {data.root} is full; nothing of the study {order.name} was left there; free some "
+            "space, or choose another data directory with --data DIR"
+        ) from None
 
 
 def _made(
@@ -344,18 +353,31 @@ def _with_flash_note(study: Study, order: Order, partial: Path, intake: Any) -> 
 
 
 def _publish(
-    store: Store, data: DataDir, study: Study, stimuli: Any, partial: Path, publish: Callable | None
+    store: Store, data: DataDir, study: Study, stimuli: Any, pictures: Path, publish: Callable | None
 ) -> None:
     """Move the pictures into place and store the study, one process at a time."""
-    place = data.images(study.name)
+    place, mark = data.images(study.name), data.unpublished(study.name)
     with data.locked("publish"):
         _check_free(store, study.name)
-        if place.exists():  # left by a creation that died here: no study of that name is stored
-            shutil.rmtree(place)
-        partial.rename(place)
-        if publish is not None:
-            publish(study.name, place)
-        store.add_study(study, stimuli)
+        if place.exists():
+            if not mark.exists():
+                raise Conflict(
+                    f"{place} holds the pictures of a study {study.name} that is not in this store; choose "
+                    "another name or data directory, or remove the folder if no store needs it"
+                )
+            shutil.rmtree(place)  # left by a creation that died here
+        mark.touch()
+        try:
+            pictures.rename(place)
+            if publish is not None:
+                publish(study.name, place)
+            store.add_study(study, stimuli)
+        except BaseException as error:
+            if isinstance(error, Conflict) or study.name not in {stored.name for stored in store.studies()}:
+                shutil.rmtree(place, ignore_errors=True)
+                mark.unlink()
+            raise
+        mark.unlink()
 
 
 def _check_free(store: Store, name: str) -> None:

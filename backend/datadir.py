@@ -8,12 +8,13 @@ import fcntl
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.errors import InvalidInput
+from backend.errors import Conflict, InvalidInput
 from backend.reading.texts import read_text
 
 
@@ -42,9 +43,36 @@ class DataDir:
         """Return the folder of a study's pictures and masks."""
         return self.root / "images" / study
 
-    def partial(self) -> Path:
-        """Return a fresh folder beside the pictures, for a study that is being made."""
-        return self.root / "images" / f".partial-{secrets.token_hex(8)}"
+    def unpublished(self, study: str) -> Path:
+        """Return the mark that the pictures of a study have been put into place, but it is not stored yet."""
+        return self.root / "images" / f".unpublished-{study}"
+
+    @contextmanager
+    def making(self, study: str) -> Iterator[Path]:
+        """Give a fresh folder for a study that is being made; in the end it is removed with all in it.
+
+        The folders of creations that died are removed first: that of a live one is locked.
+
+        Raises:
+            Conflict: another process is making a study of this name.
+        """
+        images = self.root / "images"
+        folder = images / f".partial-{study}-{secrets.token_hex(8)}"
+        with self.locked("making"):
+            folder.mkdir(parents=True)
+            descriptor = os.open(folder, os.O_RDONLY)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            try:
+                live = [other for other in images.glob(".partial-*") if other != folder and _is_live(other)]
+                if any(other.name.rpartition("-")[0] == f".partial-{study}" for other in live):
+                    raise Conflict(f"another process is making a study {study} at this moment")
+            except BaseException:
+                _remove(folder, descriptor)
+                raise
+        try:
+            yield folder
+        finally:
+            _remove(folder, descriptor)
 
     def cache(self, what: str) -> Path:
         """Return the folder in which results called `what` are kept, to be taken instead of computed."""
@@ -68,6 +96,28 @@ class DataDir:
             self.root.mkdir(parents=True, exist_ok=True)
             _write_once(path, {"researcher": secrets.token_urlsafe(24), "hashing": secrets.token_hex(32)})
         return parse_keys(read_text(path), str(path))
+
+
+def _is_live(folder: Path) -> bool:
+    """Return whether a process is making a study in `folder`; if none is any more, it is removed."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:  # gone meanwhile
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _remove(folder: Path, descriptor: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    os.close(descriptor)
 
 
 def parse_keys(text: str, where: str) -> Keys:

@@ -17,7 +17,7 @@ from PIL import Image
 from backend.cli import main
 from backend.creation import Order, create
 from backend.datadir import DataDir
-from backend.errors import Conflict
+from backend.errors import Conflict, InvalidInput
 from backend.stores import open_store
 
 RNG = np.random.default_rng(3)
@@ -215,15 +215,20 @@ def test_what_cannot_be_made_is_said_in_one_line_and_nothing_is_left(
     assert run("status").output.startswith("no study yet")
 
 
-def test_a_full_disk_is_said_in_one_line_and_nothing_is_left(run, folders, tmp_path, monkeypatch):
+@pytest.mark.parametrize("where", ["backend.intake._make_uniform", "backend.creation._publish"])
+def test_a_full_disk_is_said_in_one_line_and_nothing_is_left(run, folders, tmp_path, monkeypatch, where):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a.png")
 
-    monkeypatch.setattr("backend.intake._make_uniform", full)
+    monkeypatch.setattr(where, full)
 
     made = run("create", "faces", *sides(folders), "--size", 16, "--set", "images=20")
 
-    assert (made.exit_code, made.stderr.splitlines()[-1]) == (1, "openhype: a.png: the disk is full")
+    assert made.exit_code == 1
+    assert made.stderr == (
+        f"openhype: the disk of {tmp_path / 'data'} is full; nothing of the study faces was left there; free "
+        "some space, or choose another data directory with --data DIR\n"
+    )
     assert not list((tmp_path / "data" / "images").iterdir())
 
 
@@ -239,18 +244,99 @@ def test_a_taken_name_is_refused_and_the_first_study_keeps_its_pictures(run, fol
     assert sorted((tmp_path / "data" / "images" / "faces").iterdir()) == before
 
 
-def test_pictures_left_by_a_creation_that_died_do_not_stand_in_the_way(folders, tmp_path):
-    data = DataDir(tmp_path / "data")
-    fill(data.images("faces"))
-    store = open_store("sqlite:///openhype.db", data.root)
+DIES = """
+import os, sys, signal
+from datetime import UTC, datetime
+from pathlib import Path
+from backend import creation
+from backend.datadir import DataDir
+from backend.stores import open_store
+
+root, moment = Path(sys.argv[1]), sys.argv[2]
+data = DataDir(root / "data")
+store = open_store("sqlite:///openhype.db", data.root)
+order = creation.Order(
+    "faces", "study", "infinity", root / "real", (("gan", root / "gan"),), {"images": 20, "size_px": 16}
+)
+
+def die(*_):
+    if moment == "live":
+        print("here", flush=True)
+        sys.stdin.readline()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if moment != "published":
+    creation.sampling.lack = die
+creation.create(store, data, order, datetime.now(UTC), publish=die)
+"""
+"""A creation that is killed when its pictures are made, or in place and the study not stored."""
+
+
+def order_of(folders, name="faces"):
     models = (("gan", folders["gan"]),)
-    order = Order("faces", "study", "infinity", folders["real"], models, {"images": 20, "size_px": 16})
+    return Order(name, "study", "infinity", folders["real"], models, {"images": 20, "size_px": 16})
 
-    create(store, data, order, datetime.now(UTC))
 
+@pytest.mark.parametrize("moment", ["made", "published"])
+def test_what_a_killed_creation_left_is_no_obstacle_to_the_next_and_goes_with_it(folders, tmp_path, moment):
+    data = DataDir(tmp_path / "data")
+    died = subprocess.run([sys.executable, "-c", DIES, str(tmp_path), moment], check=False)
+    left = {path.name.rpartition("-")[0] for path in (data.root / "images").iterdir()}
+    store = open_store("sqlite:///openhype.db", data.root)
+
+    create(store, data, order_of(folders), datetime.now(UTC))
+
+    assert died.returncode == -9
+    assert left == ({".partial-faces"} if moment == "made" else {".partial-faces", ".unpublished", ""})
+    assert [path.name for path in (data.root / "images").iterdir()] == ["faces"]
     assert {path.name for path in data.images("faces").iterdir()} == {s.name for s in store.stimuli("faces")}
     with pytest.raises(Conflict, match="exists already"):
-        create(store, data, order, datetime.now(UTC))
+        create(store, data, order_of(folders), datetime.now(UTC))
+    store.close()
+
+
+def test_a_live_creation_keeps_its_folder_and_its_name(folders, tmp_path):
+    data = DataDir(tmp_path / "data")
+    program = [sys.executable, "-c", DIES, str(tmp_path), "live"]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as live:
+        live.stdout.readline()
+        store = open_store("sqlite:///openhype.db", data.root)
+
+        with pytest.raises(Conflict, match="another process is making a study faces at this moment"):
+            create(store, data, order_of(folders), datetime.now(UTC))
+        create(store, data, order_of(folders, "other"), datetime.now(UTC))
+
+        there = sorted(path.name.rpartition("-")[0] for path in (data.root / "images").iterdir())
+        live.communicate(b"\n")
+    store.close()
+    assert there == ["", ".partial-faces"]
+
+
+def test_pictures_of_a_study_that_another_store_has_are_never_replaced(folders, tmp_path):
+    data = DataDir(tmp_path / "data")
+    stores = [open_store(f"sqlite:///{name}.db", data.root) for name in ("one", "two")]
+    create(stores[0], data, order_of(folders), datetime.now(UTC))
+    before = sorted(data.images("faces").iterdir())
+
+    with pytest.raises(Conflict, match="holds the pictures of a study faces that is not in this store"):
+        create(stores[1], data, order_of(folders), datetime.now(UTC))
+
+    assert sorted(data.images("faces").iterdir()) == before
+    for store in stores:
+        store.close()
+
+
+def test_a_creation_that_cannot_be_stored_leaves_nothing(folders, tmp_path):
+    data = DataDir(tmp_path / "data")
+    store = open_store("sqlite:///openhype.db", data.root)
+
+    def fail(*_):
+        raise InvalidInput("the bucket is not there")
+
+    with pytest.raises(InvalidInput, match="the bucket"):
+        create(store, data, order_of(folders), datetime.now(UTC), publish=fail)
+
+    assert list((data.root / "images").iterdir()) == []
     store.close()
 
 
