@@ -78,6 +78,8 @@ class Session:
     panel: dict[str, str] = field(default_factory=dict)
     device: dict = field(default_factory=dict)
     consent_version: str = ""
+    is_simulated: bool = False
+    """Whether `openhype simulate` opened it, so that nobody looked at the pictures; decided by the server."""
 
 
 @dataclass(frozen=True)

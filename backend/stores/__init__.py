@@ -32,7 +32,11 @@ class Entry:
 
 
 class Store(Interface):
-    """Where studies live. `NotFound` is raised for what is not there."""
+    """Where studies live. `NotFound` is raised for what is not there.
+
+    Simulated sessions are kept apart: a call that reads the sessions of a study sees real ones only,
+    and with `simulated` simulated ones only.
+    """
 
     def add_study(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
         """Store a study with its pool, visible only once it is whole; Conflict if the name is taken."""
@@ -61,13 +65,15 @@ class Store(Interface):
     def cursor(self, session_id: str) -> Cursor:
         """Return where a session stands now; a strong read."""
 
-    def sessions(self, study: str) -> Iterator[tuple[Session, Cursor]]:
+    def sessions(self, study: str, simulated: bool = False) -> Iterator[tuple[Session, Cursor]]:
         """Yield a study's sessions in the order of their ids.
 
         Of a closed session, version and lease may be those with which it closed.
         """
 
-    def answered(self, study: str) -> Iterator[tuple[Session, Cursor, list[Response]]]:
+    def answered(
+        self, study: str, simulated: bool = False
+    ) -> Iterator[tuple[Session, Cursor, list[Response]]]:
         """Yield a study's sessions as `sessions` does, with their responses as `responses` gives them."""
 
     def cursors(self, study: str) -> Iterator[tuple[str, Cursor]]:
@@ -76,10 +82,10 @@ class Store(Interface):
         A cheaper read than `sessions`, for those who look again and again.
         """
 
-    def taken(self, study: str, active_since: str) -> dict[str, int]:
+    def taken(self, study: str, active_since: str, simulated: bool = False) -> dict[str, int]:
         """Count by model the sessions that are finished, or active and alive since `active_since`."""
 
-    def finished(self, study: str) -> tuple[int, str]:
+    def finished(self, study: str, simulated: bool = False) -> tuple[int, str]:
         """Return how many sessions are finished, and when the newest was ('' with none); a cheap read."""
 
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:

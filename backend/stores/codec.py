@@ -25,6 +25,16 @@ def load_session(text: str) -> Session:
     data = json.loads(text)
     data["blocks"] = tuple(_block(block) for block in data["blocks"])
     data["spares"] = tuple(_block(block) for block in data["spares"])
+    return session_of(data)
+
+
+def session_of(data: dict[str, Any]) -> Session:
+    """Return the session with these fields.
+
+    Before sessions had the field `is_simulated`, those of `openhype simulate` said so of their device.
+    A session that has the field is not asked: there, the device is the browser's word.
+    """
+    data.setdefault("is_simulated", data["device"].get("simulated") is True)
     return Session(**data)
 
 

@@ -9,6 +9,7 @@
 | `session ID` | first version | the next few writes: responses, and the cursor after the last |
 | `tally STUDY SHARD` | `-` | open sessions, and counts of finished ones (`tally.py`) |
 | `closed STUDY SHARD` | session | a closed session's cursor and responses, packed |
+| `simulated tally …`, `simulated closed …` | | the same of simulated sessions |
 | `book NAME` | key | an entry of a book (`books.py`) |
 
 A write makes version `v` of a session's cursor, and `v` alone tells the item it goes to. Within an item
@@ -147,8 +148,7 @@ class DynamoStore:
         expires_at = None
         if self._expire_days is not None and cursor.state == "active":
             expires_at = self._clock() + 86400 * self._expire_days
-        self._heads.add(session, cursor, expires_at)
-        self._list(session, cursor)
+        self._list(self._heads.add(session, cursor, expires_at), cursor)
 
     def session(self, session_id: str) -> Session:
         return self._heads.of(session_id).session
@@ -159,24 +159,26 @@ class DynamoStore:
             raise no_session(session_id)
         return items.cursor_in(item, self._heads.of(session_id).pictures)
 
-    def sessions(self, study: str) -> Iterator[tuple[Session, Cursor]]:
-        for head, item in self._listed(study, ("p", "s", "v", "c", "d")):
+    def sessions(self, study: str, simulated: bool = False) -> Iterator[tuple[Session, Cursor]]:
+        for head, item in self._listed(study, simulated, ("p", "s", "v", "c", "d")):
             session = head.session
             yield session, items.cursor_in(item, head.pictures) if item else self.cursor(session.id)
 
     def cursors(self, study: str) -> Iterator[tuple[str, Cursor]]:
         return ((session.id, cursor) for session, cursor in self.sessions(study))
 
-    def answered(self, study: str) -> Iterator[tuple[Session, Cursor, list[Response]]]:
-        for head, item in self._listed(study):
+    def answered(
+        self, study: str, simulated: bool = False
+    ) -> Iterator[tuple[Session, Cursor, list[Response]]]:
+        for head, item in self._listed(study, simulated):
             if item is not None and "b" in item:
                 responses = compact.unpack_responses(item["b"]["B"], head.pictures)
                 yield head.session, items.cursor_in(item, head.pictures), responses
             else:
                 yield head.session, *self._whole(head)
 
-    def taken(self, study: str, active_since: str) -> dict[str, int]:
-        tally = Tally(self._calls, study)
+    def taken(self, study: str, active_since: str, simulated: bool = False) -> dict[str, int]:
+        tally = Tally(self._calls, study, simulated)
         entries, counts = tally.read()
         now = int(self._clock())
         doubtful = []
@@ -193,8 +195,8 @@ class DynamoStore:
                         _count(counts, entry.model)
         return counts
 
-    def finished(self, study: str) -> tuple[int, str]:
-        return Tally(self._calls, study).finished()
+    def finished(self, study: str, simulated: bool = False) -> tuple[int, str]:
+        return Tally(self._calls, study, simulated).finished()
 
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
         self._write(session_id, expected_version, cursor, None)
@@ -223,8 +225,7 @@ class DynamoStore:
                 self._calls.put(standing, "attribute_not_exists(p) OR v <= :v", {":v": standing["v"]})
             except Refused:
                 raise Stale(f"session {session.id} went on meanwhile") from None
-        self._heads.add(session, cursor)
-        self._list(session, cursor)
+        self._list(self._heads.add(session, cursor), cursor)
 
     def erase_session(self, session_id: str) -> None:
         partition = items.of_session(session_id)
@@ -236,9 +237,8 @@ class DynamoStore:
         if not self._bar(partition, int(newest["v"]["N"])):
             return self.erase_session(session_id)  # an answer came meanwhile
         was_finished = items.cursor_in(newest, head.pictures).state == "finished"
-        tally = Tally(self._calls, head.session.study)
-        tally.erase(session_id, head.session.model if was_finished else None)
-        self._calls.delete(items.of_closed(head.session), session_id)
+        self._tally(head).erase(session_id, head.session.model if was_finished else None)
+        self._calls.delete(_closed(head), session_id)
         for item in reversed(stored):  # the head last, by which what is left would be found again
             if _BARRED not in item:
                 self._calls.delete(partition, item["s"]["S"])
@@ -297,7 +297,7 @@ class DynamoStore:
                     self._see_returned(session_id)
                 raise Stale(f"session {session_id} is no longer at version {expected_version}") from None
         if cursor.state != "active":
-            self._close(head.session, cursor, is_last_answer=response is not None)
+            self._close(head, cursor, is_last_answer=response is not None)
 
     def _update(
         self,
@@ -329,24 +329,24 @@ class DynamoStore:
         except Refused:
             raise no_session(session_id) from None
 
-    def _close(self, session: Session, cursor: Cursor, is_last_answer: bool) -> None:
+    def _close(self, head: Head, cursor: Cursor, is_last_answer: bool) -> None:
         """Pack a closed session for scoring; a failure loses nothing, and the next look makes up for it.
 
         A closed session that is resumed is packed already; one whose place is given back stands otherwise.
         """
         try:
-            if is_last_answer or cursor.state == "returned" or not self._is_packed(session):
-                self._pack(session, cursor)
+            if is_last_answer or cursor.state == "returned" or not self._is_packed(head):
+                self._pack(head, cursor)
         except StoreFailed as error:
-            log.warning("session %s is stored, but not packed yet: %s", session.id, error)
+            log.warning("session %s is stored, but not packed yet: %s", head.session.id, error)
 
-    def _pack(self, session: Session, cursor: Cursor) -> None:
-        pictures = plans.pictures(session)
-        packed = compact.pack_responses(self.responses(session.id), pictures)
-        item = {**key(items.of_closed(session), session.id), **items.standing(cursor, pictures)}
+    def _pack(self, head: Head, cursor: Cursor) -> None:
+        session = head.session
+        packed = compact.pack_responses(self.responses(session.id), head.pictures)
+        item = {**key(_closed(head), session.id), **items.standing(cursor, head.pictures)}
         if len(packed) <= _LARGEST_BYTES:
             item["b"] = {"B": packed}
-        tally = Tally(self._calls, session.study)
+        tally = self._tally(head)
         was_finished = cursor.trial_index == total_trials(session)
         if cursor.state == "returned" and was_finished:
             tally.erase(session.id, session.model)  # counted already, or about to be
@@ -360,18 +360,20 @@ class DynamoStore:
         with suppress(NotFound):
             head, cursor = self._heads.of(session_id), self.cursor(session_id)
             if cursor.state == "returned":
-                self._close(head.session, cursor, is_last_answer=False)
+                self._close(head, cursor, is_last_answer=False)
 
-    def _is_packed(self, session: Session) -> bool:
-        return self._calls.get(items.of_closed(session), session.id) is not None
+    def _is_packed(self, head: Head) -> bool:
+        return self._calls.get(_closed(head), head.session.id) is not None
 
-    def _list(self, session: Session, cursor: Cursor) -> None:
+    def _tally(self, head: Head) -> Tally:
+        return Tally(self._calls, head.session.study, head.is_listed_apart)
+
+    def _list(self, head: Head, cursor: Cursor) -> None:
         """Have a session found by its study: open, or closed and packed."""
-        if cursor.state == "active" or not self._is_packed(session):
-            entry = OpenSession(session.id, session.model, cursor.last_at, 0)
-            Tally(self._calls, session.study).open(entry)
+        if cursor.state == "active" or not self._is_packed(head):
+            self._tally(head).open(OpenSession(head.session.id, head.session.model, cursor.last_at, 0))
         if cursor.state != "active":
-            self._pack(session, cursor)
+            self._pack(head, cursor)
 
     def _look(self, tally: Tally, now: int, entry: OpenSession) -> Cursor | None:
         """Return where an open session stands, and let the tally know; None if it is gone."""
@@ -381,18 +383,29 @@ class DynamoStore:
             tally.close(entry.session, None)
             return None
         if cursor.state != "active":  # the process that closed it died before it was packed
-            self._pack(self.session(entry.session), cursor)
+            self._pack(self._heads.of(entry.session), cursor)
         else:
             tally.look(OpenSession(entry.session, entry.model, cursor.last_at, now))
         return cursor
 
-    def _listed(self, study: str, attributes: Sequence[str] = ()) -> Iterator[tuple[Head, Item | None]]:
+    def _listed(
+        self, study: str, simulated: bool, attributes: Sequence[str] = ()
+    ) -> Iterator[tuple[Head, Item | None]]:
         """Yield a study's sessions in the order of their ids, with what is packed of the closed ones.
 
         The open ones are read first: one that is closed meanwhile is found twice rather than not at all.
+        Simulated sessions of versions that did not keep them apart stand among the real ones.
         """
-        entries, _ = Tally(self._calls, study).read()
-        shards = [self._calls.each(place, attributes) for place in items.all_closed(study)]
+        places = (False, True) if simulated else (False,)
+        entries = sorted(
+            (entry for apart in places for entry in Tally(self._calls, study, apart).read()[0]),
+            key=lambda entry: entry.session,
+        )
+        shards = [
+            self._calls.each(place, attributes)
+            for apart in places
+            for place in items.all_closed(study, apart)
+        ]
         closed = heapq.merge(*shards, key=lambda item: item["s"]["S"])
         found = heapq.merge(
             ((item["s"]["S"], 0, item) for item in closed),
@@ -403,7 +416,7 @@ class DynamoStore:
         while some := list(islice(once, _HEADS_AT_ONCE)):
             heads = self._heads.many(session_id for session_id, _, _ in some)
             for session_id, _, item in some:
-                if session_id in heads:
+                if session_id in heads and heads[session_id].session.is_simulated == simulated:
                     yield heads[session_id], item
 
     def _whole(self, head: Head) -> tuple[Cursor, list[Response]]:
@@ -428,6 +441,10 @@ class DynamoStore:
 
 def _study(item: Item) -> Study:
     return codec.load_study(zlib.decompress(item["j"]["B"]).decode())
+
+
+def _closed(head: Head) -> str:
+    return items.of_closed(head.session.study, head.session.id, head.is_listed_apart)
 
 
 def _first_of_each(rows: Iterable[tuple]) -> Iterator[tuple]:

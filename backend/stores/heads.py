@@ -18,6 +18,8 @@ from backend.stores.calls import Calls, Item, Refused, key
 
 TTL_ATTRIBUTE = "x"
 """Seconds of the epoch after which an item may be deleted; only sessions without any write have it."""
+_SIMULATED = "r"
+"""On the heads of simulated sessions."""
 _KEPT = 1024
 _POOLS_KEPT = 16
 
@@ -29,6 +31,8 @@ class Head:
     session: Session
     pictures: Sequence[str]
     expires: bool
+    is_listed_apart: bool
+    """Whether it stands among the simulated sessions; those of older versions stand among the real ones."""
 
 
 class Heads:
@@ -60,8 +64,8 @@ class Heads:
         heads = [self.in_item(item) for item in found if not self.is_expired(item)]
         return {head.session.id: head for head in heads}
 
-    def add(self, session: Session, cursor: Cursor, expires_at: float | None = None) -> None:
-        """Store a head, with the cursor that a session without any write has."""
+    def add(self, session: Session, cursor: Cursor, expires_at: float | None = None) -> Head:
+        """Store a head, with the cursor that a session without any write has, and return it."""
         pictures = plans.pictures(session)
         facts, places = plans.pack_session(session, self.pool(session.study))
         item = {**key(items.of_session(session.id), items.HEAD), **items.standing(cursor, pictures)}
@@ -70,8 +74,12 @@ class Heads:
             item["q"] = {"B": places}
         if expires_at is not None:
             item[TTL_ATTRIBUTE] = {"N": str(int(expires_at))}
+        if session.is_simulated:
+            item[_SIMULATED] = {"BOOL": True}
         self._calls.put(item)
-        self._kept.put(session.id, Head(session, pictures, expires_at is not None))
+        head = Head(session, pictures, expires_at is not None, session.is_simulated)
+        self._kept.put(session.id, head)
+        return head
 
     def redact(self, session_id: str, panel: Mapping[str, str], device: Mapping[str, Any]) -> None:
         """Put other panel parameters and facts of the device in the place of a session's own."""
@@ -92,7 +100,7 @@ class Heads:
     def in_item(self, item: Item) -> Head:
         places = item["q"]["B"] if "q" in item else b""
         session = plans.unpack_session(item["j"]["B"], places, self.pool(item["n"]["S"]))
-        return Head(session, plans.pictures(session), TTL_ATTRIBUTE in item)
+        return Head(session, plans.pictures(session), TTL_ATTRIBUTE in item, _SIMULATED in item)
 
     def is_expired(self, item: Item) -> bool:
         """Return whether an item's time is over; DynamoDB may take days to delete it."""

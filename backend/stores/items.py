@@ -4,7 +4,7 @@ import json
 import zlib
 from collections.abc import Iterator, Sequence
 
-from backend.records import Response, Session
+from backend.records import Response
 from backend.session import Cursor
 from backend.stores import compact
 from backend.stores.calls import Item
@@ -29,14 +29,15 @@ def of_pool(study: str, upload: str) -> str:
     return f"pool {study} {upload}"
 
 
-def of_closed(session: Session) -> str:
+def of_closed(study: str, session_id: str, simulated: bool) -> str:
     """Return the partition in which a session is found when it is closed."""
-    return all_closed(session.study)[shard_of(session.id, CLOSED_SHARDS)]
+    return all_closed(study, simulated)[shard_of(session_id, CLOSED_SHARDS)]
 
 
-def all_closed(study: str) -> list[str]:
+def all_closed(study: str, simulated: bool) -> list[str]:
     """Return the partitions in which the closed sessions of a study are found."""
-    return [f"closed {study} {shard}" for shard in range(CLOSED_SHARDS)]
+    name = f"simulated closed {study}" if simulated else f"closed {study}"
+    return [f"{name} {shard}" for shard in range(CLOSED_SHARDS)]
 
 
 def place_of(version: int) -> tuple[str, int]:

@@ -78,7 +78,7 @@ def unpack_session(facts: bytes, places: bytes, pool: StoredPool) -> Session:
             blocks.append(pool.block(class_, flat[:size]))
             flat = flat[size:]
         data[part] = tuple(blocks)
-    return Session(**data)
+    return codec.session_of(data)
 
 
 def pictures(session: Session) -> list[str]:

@@ -59,6 +59,12 @@ MIGRATIONS = (
         PRIMARY KEY (book, key)
     ) WITHOUT ROWID;
     """,
+    """
+    ALTER TABLE cursors ADD COLUMN is_simulated INTEGER NOT NULL DEFAULT 0;
+    UPDATE cursors SET is_simulated = 1 WHERE session IN (
+        SELECT id FROM sessions WHERE json_type(record, '$.device.simulated') = 'true'
+    );
+    """,
 )
 """Numbered by their place, from 1; only ever added to."""
 
@@ -134,7 +140,7 @@ class SqliteStore:
 
         def write(db: sqlite3.Connection) -> None:
             db.execute("INSERT INTO sessions VALUES (?, ?, ?)", (session.id, session.study, record))
-            db.execute("INSERT INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?)", standing)
+            db.execute("INSERT INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?)", standing)
 
         self._write(write)
 
@@ -148,31 +154,34 @@ class SqliteStore:
             self._one("SELECT record FROM cursors WHERE session = ?", session_id, "session")
         )
 
-    def sessions(self, study: str) -> Iterator[tuple[Session, Cursor]]:
+    def sessions(self, study: str, simulated: bool = False) -> Iterator[tuple[Session, Cursor]]:
         sql = """SELECT s.id, s.record, c.record FROM sessions s JOIN cursors c ON c.session = s.id
-                 WHERE s.study = ? AND s.id > ? ORDER BY s.id LIMIT ?"""
-        for _, session, cursor in self._paged(sql, study):
+                 WHERE s.study = ? AND c.is_simulated = ? AND s.id > ? ORDER BY s.id LIMIT ?"""
+        for _, session, cursor in self._paged(sql, study, simulated):
             yield codec.load_session(session), codec.load_cursor(cursor)
 
-    def answered(self, study: str) -> Iterator[tuple[Session, Cursor, list[Response]]]:
-        for session, cursor in self.sessions(study):
+    def answered(
+        self, study: str, simulated: bool = False
+    ) -> Iterator[tuple[Session, Cursor, list[Response]]]:
+        for session, cursor in self.sessions(study, simulated):
             yield session, cursor, self.responses(session.id)
 
     def cursors(self, study: str) -> Iterator[tuple[str, Cursor]]:
         sql = """SELECT s.id, c.record FROM sessions s JOIN cursors c ON c.session = s.id
-                 WHERE s.study = ? AND s.id > ? ORDER BY s.id LIMIT ?"""
+                 WHERE s.study = ? AND c.is_simulated = 0 AND s.id > ? ORDER BY s.id LIMIT ?"""
         for session_id, cursor in self._paged(sql, study):
             yield session_id, codec.load_cursor(cursor)
 
-    def taken(self, study: str, active_since: str) -> dict[str, int]:
-        sql = """SELECT model, count(*) FROM cursors WHERE study = ? AND model IS NOT NULL
+    def taken(self, study: str, active_since: str, simulated: bool = False) -> dict[str, int]:
+        sql = """SELECT model, count(*) FROM cursors
+                 WHERE study = ? AND is_simulated = ? AND model IS NOT NULL
                  AND (state = 'finished' OR (state = 'active' AND last_at >= ?)) GROUP BY model"""
-        return dict(self._db().execute(sql, (study, active_since)))
+        return dict(self._db().execute(sql, (study, simulated, active_since)))
 
-    def finished(self, study: str) -> tuple[int, str]:
+    def finished(self, study: str, simulated: bool = False) -> tuple[int, str]:
         sql = """SELECT count(*), coalesce(max(last_at), '') FROM cursors
-                 WHERE study = ? AND state = 'finished'"""
-        return self._db().execute(sql, (study,)).fetchone()
+                 WHERE study = ? AND is_simulated = ? AND state = 'finished'"""
+        return self._db().execute(sql, (study, simulated)).fetchone()
 
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
         record = codec.dump(cursor)
@@ -204,7 +213,7 @@ class SqliteStore:
                 "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?)",
                 (session.id, session.study, codec.dump(session)),
             )
-            db.execute("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?)", standing)
+            db.execute("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?)", standing)
             db.executemany("INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?)", rows)
 
         self._write(write)
@@ -256,14 +265,14 @@ class SqliteStore:
                 reader.close()
             self._readers.clear()
 
-    def _paged(self, sql: str, within: str) -> Iterator[tuple]:
+    def _paged(self, sql: str, *within: Any) -> Iterator[tuple]:
         """Yield rows in the order of their first column, a page at a time.
 
         A read that stays open keeps its thread's connection at the moment at which it began: whoever
         writes between two rows would not see it.
         """
         last = ""
-        while rows := self._db().execute(sql, (within, last, _PAGE_ROWS)).fetchall():
+        while rows := self._db().execute(sql, (*within, last, _PAGE_ROWS)).fetchall():
             yield from rows
             last = rows[-1][0]
 
@@ -363,7 +372,14 @@ def _move(db: sqlite3.Connection, session_id: str, version: int, cursor: Cursor,
 
 def _standing(session: Session, cursor: Cursor) -> tuple[Any, ...]:
     """Return the row of a session's cursor."""
-    return (session.id, session.study, session.model, *_hot(cursor), codec.dump(cursor))
+    return (
+        session.id,
+        session.study,
+        session.model,
+        *_hot(cursor),
+        codec.dump(cursor),
+        session.is_simulated,
+    )
 
 
 def _entry(row: tuple[str, int, str]) -> Entry:

@@ -1,5 +1,7 @@
 """Which sessions of a study are open, and how many finished by model, without a key that all write to.
 
+Simulated sessions have items of their own.
+
 A study's sessions are spread over `SHARDS` items by their ids. An item holds an entry for each open
 session and a count of the finished ones for each model. An opening adds an entry; a closing takes it
 away and counts, in one conditional write, so that nothing is counted twice. All items of a study
@@ -34,10 +36,11 @@ class OpenSession:
 
 
 class Tally:
-    """The open and finished sessions of one study."""
+    """The open and finished sessions of one study: the real ones, or the simulated ones."""
 
-    def __init__(self, calls: Calls, study: str):
-        self._calls, self._study = calls, study
+    def __init__(self, calls: Calls, study: str, simulated: bool = False):
+        self._calls = calls
+        self._name = f"simulated tally {study}" if simulated else f"tally {study}"
 
     def read(self) -> tuple[list[OpenSession], dict[str, int]]:
         """Return the open sessions in the order of their ids, and the number of finished ones by model."""
@@ -105,7 +108,7 @@ class Tally:
             self._calls.update(self._place(shard_of(session, SHARDS)), "-", change, condition, values, names)
 
     def _place(self, shard: int) -> str:
-        return f"tally {self._study} {shard}"
+        return f"{self._name} {shard}"
 
 
 def shard_of(session: str, shards: int) -> int:

@@ -53,25 +53,31 @@ class MemoryStore:
     def cursor(self, session_id):
         return _found(self._cursors, session_id, "session")
 
-    def sessions(self, study):
+    def sessions(self, study, simulated=False):
         with self._lock:
-            found = sorted(id for id, session in self._sessions.items() if session.study == study)
+            found = sorted(
+                id
+                for id, session in self._sessions.items()
+                if (session.study, session.is_simulated) == (study, simulated)
+            )
             pairs = [(self._sessions[id], self._cursors[id]) for id in found]
         yield from pairs
 
-    def answered(self, study):
-        return ((session, cursor, self.responses(session.id)) for session, cursor in self.sessions(study))
+    def answered(self, study, simulated=False):
+        found = self.sessions(study, simulated)
+        return ((session, cursor, self.responses(session.id)) for session, cursor in found)
 
     def cursors(self, study):
         return ((session.id, cursor) for session, cursor in self.sessions(study))
 
-    def finished(self, study):
-        ends = [cursor.last_at for _, cursor in self.sessions(study) if cursor.state == "finished"]
+    def finished(self, study, simulated=False):
+        found = self.sessions(study, simulated)
+        ends = [cursor.last_at for _, cursor in found if cursor.state == "finished"]
         return len(ends), max(ends, default="")
 
-    def taken(self, study, active_since):
+    def taken(self, study, active_since, simulated=False):
         counts = {}
-        for session, cursor in self.sessions(study):
+        for session, cursor in self.sessions(study, simulated):
             counted = cursor.state == "finished" or (
                 cursor.state == "active" and cursor.last_at >= active_since
             )

@@ -70,9 +70,9 @@ def response(trial_index, answer="real"):
     return Response(trial_index, 0, "a.png", answer, 500, 516.7, 31, 16.7, (33.3, 33.3), 420.5, ("late",), AT)
 
 
-def with_session(store, session_id="s1", model="gan", state="active", last_at=AT):
+def with_session(store, session_id="s1", model="gan", state="active", last_at=AT, **facts):
     study = studies.study(images=10)
-    session = studies.session(study, model=model, session_id=session_id)
+    session = dataclasses.replace(studies.session(study, model=model, session_id=session_id), **facts)
     cursor = dataclasses.replace(sessions.opening(study.protocol, AT), state=state, last_at=last_at)
     store.add_session(session, cursor)
     return session, cursor
@@ -517,3 +517,57 @@ def test_finished_sessions_are_counted_with_the_newest(store):
     assert none == (0, "")
     assert store.finished("faces") == (2, later)
     assert store.finished("others") == (0, "")
+
+
+def test_simulated_sessions_are_in_no_reading_but_their_own(opened):
+    real = with_session(opened(), "s1", state="finished")
+    simulated = with_session(
+        opened(), "s2", state="finished", last_at="2027-01-01T00:00:00.000Z", is_simulated=True
+    )
+    with_session(opened(), "s3", "vae", is_simulated=True)
+
+    for store in (opened(), opened()):
+        assert list(store.sessions("faces")) == [real]
+        assert list(store.answered("faces")) == [(*real, [])]
+        assert list(store.cursors("faces")) == [("s1", real[1])]
+        assert (store.taken("faces", ""), store.finished("faces")) == ({"gan": 1}, (1, AT))
+        found = list(store.sessions("faces", simulated=True))
+        assert (found[0], len(found)) == (simulated, 2)
+        assert [session.id for session, *_ in store.answered("faces", simulated=True)] == ["s2", "s3"]
+        assert store.taken("faces", "", simulated=True) == {"gan": 1, "vae": 1}
+        assert store.finished("faces", simulated=True) == (1, "2027-01-01T00:00:00.000Z")
+
+
+def test_a_simulated_session_is_played_returned_and_erased_apart_from_the_real_ones(opened):
+    with_session(opened(), "s1", state="finished")
+    session, cursor = with_session(opened(), "s2", is_simulated=True)
+    opened().append("s2", 0, closed(cursor, 1, "finished"), response(0))
+
+    (found,) = opened().answered("faces", simulated=True)
+    counted = opened().taken("faces", "", simulated=True)
+    opened().erase_session("s2")
+
+    assert found == (session, closed(cursor, 1, "finished"), [response(0)])
+    assert (counted, opened().taken("faces", "", simulated=True)) == ({"gan": 1}, {})
+    assert list(opened().sessions("faces", simulated=True)) == []
+    assert opened().taken("faces", "") == {"gan": 1}
+
+
+def test_a_restored_simulated_session_stays_one(store):
+    study = studies.study(images=10)
+    session = dataclasses.replace(studies.session(study), is_simulated=True)
+    cursor = closed(sessions.opening(study.protocol, AT), 1, "finished")
+
+    for _ in range(2):
+        store.restore(session, cursor, [response(0)])
+
+    assert list(store.answered("faces", simulated=True)) == [(session, cursor, [response(0)])]
+    assert (list(store.sessions("faces")), store.finished("faces")) == ([], (0, ""))
+
+
+def test_what_the_browser_says_of_itself_makes_no_session_a_simulated_one(opened):
+    session, _ = with_session(opened(), device={"simulated": True})
+
+    assert opened().session("s1") == session
+    assert [found.id for found, _ in opened().sessions("faces")] == ["s1"]
+    assert list(opened().sessions("faces", simulated=True)) == []

@@ -1,8 +1,10 @@
 """What is DynamoDB's own: what an answer costs, faults of the service, expiry, and its URL."""
 
 import dataclasses
+import json
 import subprocess
 import sys
+import zlib
 from collections import Counter
 from random import Random
 
@@ -12,7 +14,7 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.session import give_back, total_trials
-from backend.stores import Stale, open_store
+from backend.stores import Stale, codec, open_store
 from backend.stores.calls import Calls, connect, parse_url
 from backend.stores.dynamodb import DynamoStore
 
@@ -196,6 +198,25 @@ def test_only_sessions_in_which_nothing_was_begun_expire(table):
     assert [session.id for session, _ in later.sessions("faces")] == ["begun"]
 
 
+def test_sessions_that_an_older_openhype_simulated_are_told_apart_and_cleared_from_the_real_counts(table):
+    store = DynamoStore.open(table)
+    with_session(store, "real", state="finished")
+    session, cursor = with_session(store, "simulated", device={"simulated": True})
+    facts = json.loads(codec.dump(session))
+    del facts["is_simulated"]
+    packed = {":j": {"B": zlib.compress(json.dumps(facts).encode())}}
+    store._calls.update("session simulated", f"{0:08d}", "SET j = :j REMOVE q", "attribute_exists(p)", packed)
+    store = DynamoStore.open(table)
+    store.append("simulated", 0, dataclasses.replace(cursor, version=1, state="finished"), response(0))
+
+    found = [[s.id for s, _ in store.sessions("faces", simulated)] for simulated in (False, True)]
+    before = store.finished("faces")[0]
+    store.erase_session("simulated")
+
+    assert found == [["real"], ["simulated"]]
+    assert (before, store.finished("faces")[0], store.taken("faces", "")) == (2, 1, {"gan": 1})
+
+
 def test_by_itself_nothing_expires(table):
     store = DynamoStore.open(table)
     with_session(store)
@@ -216,7 +237,7 @@ def test_a_session_that_could_not_be_packed_is_when_somebody_looks(table):
 
     assert taken == [{"gan": 1}, {"gan": 1}]
     assert before == list(other.answered("faces"))
-    assert other._is_packed(other.session("s1"))
+    assert other._is_packed(other._heads.of("s1"))
 
 
 def test_a_session_that_was_returned_and_could_not_be_packed_is_when_it_is_returned_again(table):

@@ -1,11 +1,14 @@
 """What is SQLite's own: migrations, durability settings, one writer for many threads."""
 
+import json
 import os
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
 from backend.errors import Conflict, InvalidInput, OpenhypeError, StoreFailed
+from backend.session import opening
 from backend.stores import open_store
 from backend.stores.sqlite import MIGRATIONS, SqliteStore
 
@@ -18,6 +21,37 @@ def test_a_file_is_brought_to_the_newest_form_once(tmp_path):
 
     (version,) = sqlite3.connect(tmp_path / "a.db").execute("PRAGMA user_version").fetchone()
     assert version == len(MIGRATIONS)
+
+
+def test_sessions_that_an_older_openhype_simulated_are_known_as_such(tmp_path):
+    db = sqlite3.connect(tmp_path / "a.db")
+    for migration in MIGRATIONS[:3]:
+        db.executescript(migration)
+    db.execute("PRAGMA user_version = 3")
+    study = studies.study(images=10)
+    cursor = opening(study.protocol, studies.CREATED_AT)
+    for name, device in (("real", {"language": "en"}), ("simulated", {"simulated": True})):
+        record = vars(replace(studies.session(study, session_id=name), device=device)).copy()
+        del record["is_simulated"]
+        text = json.dumps(record, default=vars)
+        db.execute("INSERT INTO sessions VALUES (?, 'faces', ?)", (name, text))
+        db.execute(
+            "INSERT INTO cursors VALUES (?, 'faces', 'gan', 'finished', 'x', 0, ?)",
+            (name, json.dumps(cursor, default=vars)),
+        )
+    db.commit()
+    db.close()
+
+    store = SqliteStore(tmp_path / "a.db")
+
+    for simulated, name in ((False, "real"), (True, "simulated")):
+        ((session, _),) = store.sessions("faces", simulated)
+        assert (session.id, session.is_simulated) == (name, simulated)
+        assert (store.taken("faces", "", simulated), store.finished("faces", simulated)) == (
+            {"gan": 1},
+            (1, "x"),
+        )
+    store.close()
 
 
 def test_a_file_of_a_newer_openhype_is_left_alone(tmp_path):
