@@ -7,6 +7,7 @@ Every error of our own becomes its status here, and nowhere else; anything else 
 import logging
 import re
 import secrets
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from random import Random
@@ -75,7 +76,7 @@ def create_app(
     visits = Visits(store, keys.hashing, clock, dice, watch)
     _add_description(app)
     if "sessions" in serves:
-        _add_evaluator_routes(app, visits)
+        _add_evaluator_routes(app, visits, lambda: _check_key(keys))
         _add_panel_routes(app, watch)
         routes.add_status(app, store, lambda: _check_key(keys))
     if "scores" in serves:
@@ -97,14 +98,17 @@ def picture_url(study: str, name: str) -> str:
     return f"/i/{study}/{name}"
 
 
-def _add_evaluator_routes(app: Flask, visits: Visits) -> None:
+def _add_evaluator_routes(app: Flask, visits: Visits, check_key: Callable[[], None]) -> None:
     @app.get("/api/studies/<study>")
     def study(study: str) -> dict:
         return visits.public_study(study)
 
     @app.post("/api/studies/<study>/sessions")
     def open_session(study: str) -> tuple[dict, int]:
-        reply = visits.open(study, wire.parse_opening(_body()))
+        opening = wire.parse_opening(_body())
+        if opening["simulated"]:
+            check_key()
+        reply = visits.open(study, opening)
         return reply, 201 if reply["stage"] == "session" else 200
 
     @app.post("/api/studies/<study>/admission")
@@ -240,7 +244,9 @@ def _token() -> str:
 
 def _check_key(keys: Keys) -> None:
     if not entry.is_key(keys, _token()):
-        raise NotAllowed("this is not the researcher's key; `openhype serve` prints where it lies")
+        raise NotAllowed(
+            "this is not the researcher's key; `openhype serve` prints where it lies", code="wrong_key"
+        )
 
 
 def _refused(error: OpenhypeError) -> tuple[dict, int] | Response:

@@ -166,12 +166,12 @@ def account_of(
     """Return what a closed session is owed, or None where it is not closed.
 
     It is what its evaluator was told at the end: the whole base, also where the session was closed
-    early, and the bonus of every right answer.
+    early, and the bonus of every right answer. For a simulated session nobody is owed anything.
 
     Args:
         names: the panel's parameters that name the person and the submission.
     """
-    if cursor.state not in CLOSED_SESSION:
+    if cursor.state not in CLOSED_SESSION or session.is_simulated:
         return None
     bonus = earned_usd_cents(protocol, cursor) - protocol.base_usd_cents
     return _account(session, cursor.state, protocol.base_usd_cents, bonus, at, names)
@@ -191,6 +191,8 @@ def partial_account_of(
     right answers to mistimed flashes included. A session that was closed, but too late for the panel,
     is owed what its evaluator was told, the whole.
     """
+    if session.is_simulated:
+        raise InvalidInput(f"session {session.id} is simulated; nobody is owed anything for it")
     if not fault or fault in CLOSED_SESSION:
         raise InvalidInput("say in a few words why the session broke off")
     answered = min(cursor.trial_index + cursor.voided_answers, total_trials(session))

@@ -8,24 +8,24 @@ T = TypeVar("T")
 
 
 class Recent(Generic[T]):
-    """Values by session. Safe to use from many threads."""
+    """Values by session, or another key. Safe to use from many threads."""
 
     def __init__(self, size: int):
         self._size = size
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, T] = OrderedDict()
 
-    def get(self, session_id: str) -> T | None:
+    def get(self, key: str) -> T | None:
         with self._lock:
-            return self._kept.get(session_id)
+            return self._kept.get(key)
 
-    def put(self, session_id: str, value: T) -> None:
+    def put(self, key: str, value: T) -> None:
         with self._lock:
-            self._kept[session_id] = value
-            self._kept.move_to_end(session_id)
+            self._kept[key] = value
+            self._kept.move_to_end(key)
             while len(self._kept) > self._size:
                 self._kept.popitem(last=False)
 
-    def drop(self, session_id: str) -> None:
+    def drop(self, key: str) -> None:
         with self._lock:
-            self._kept.pop(session_id, None)
+            self._kept.pop(key, None)

@@ -44,6 +44,14 @@ class Study:
     """Public file names of the study's masks."""
     notes: tuple[str, ...] = ()
     """What the intake found that a reader of the scores should know."""
+    version: int = 1
+    """Grows with each change of this record, and guards it against lost updates."""
+    settings_id: str = ""
+    """Names the protocol as it stands; every change of settings gives another. '' in older studies."""
+    begun_at: str = ""
+    """When the first real evaluator was about to be let in; '' before. From then on no setting changes."""
+    deleted_at: str = ""
+    """When its deletion began; '' in a study that stays."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,8 @@ class Session:
     consent_version: str = ""
     is_simulated: bool = False
     """Whether `openhype simulate` opened it, so that nobody looked at the pictures; decided by the server."""
+    settings_id: str = ""
+    """That of its study when it was opened."""
 
 
 @dataclass(frozen=True)

@@ -36,17 +36,17 @@ def pool_of(stimuli: Sequence[Stimulus]) -> Pool:
     return Pool(reals, fakes)
 
 
-def choose_model(taken: Mapping[str, int], models: Sequence[str], wanted: int, rng: Random) -> str:
+def choose_model(taken: Mapping[str, int], models: Sequence[str], wanted: int | None, rng: Random) -> str:
     """Return the model with the fewest sessions finished or under way; of several, any.
 
     Args:
         taken: sessions finished or recently active, by model.
-        wanted: sessions wanted for each model.
+        wanted: sessions wanted for each model; None for as many as come.
 
     Raises:
         Conflict: every model has as many as are wanted.
     """
-    open_models = [model for model in models if taken.get(model, 0) < wanted]
+    open_models = [model for model in models if wanted is None or taken.get(model, 0) < wanted]
     if not open_models:
         raise Conflict(f"every model has its {wanted} evaluators", code="study_full")
     fewest = min(taken.get(model, 0) for model in open_models)

@@ -25,8 +25,9 @@ _PACKED_BYTES = {"infinity": 9, "time": 25}
 _STIMULUS_BYTES = 35
 _STUDY_BYTES = 4096
 _MASKS = 64
-_OPENING_READS = 8
-"""Who the person is here, and the place of theirs: looked up for the admission, and twice for the opening."""
+_OPENING_READS = 11
+"""Who the person is here, and the place of theirs: looked up for the admission, and twice for the opening;
+the study at each of the three."""
 _OPENING_CALLS = _OPENING_READS + 5
 """With these: models counted, session stored and listed, person and place written down."""
 _CLOSING_CALLS = 3

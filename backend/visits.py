@@ -14,7 +14,7 @@ from functools import lru_cache
 from random import Random, SystemRandom
 from typing import Any
 
-from backend import control, replies, sampling, waiting, withdrawal
+from backend import control, lifecycle, replies, sampling, waiting, withdrawal
 from backend import session as sessions
 from backend.admission import Admission, kept
 from backend.debrief import Debriefing
@@ -31,10 +31,16 @@ from backend.watching import Watch
 
 _CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 _SESSIONS_CACHED = 4096
+_STUDIES_CACHED = 256
 _TRIES = 20
 _TRIES_FOR_ROOM = 12
+_SEED_BITS = 53
 
 Clock = Callable[[], datetime]
+
+
+class _SettingsChanged(Exception):
+    """The study's settings were changed while a session was being opened under those before."""
 
 
 class Visits:
@@ -61,12 +67,16 @@ class Visits:
         self._admission = Admission(store, hash_key, clock)
         self._debriefing = Debriefing(store)
         self._assigning = threading.Lock()
-        # A study and a session never change once stored, so that what was read once can be kept.
+        # A session never changes once stored, nor do the settings under which it was opened.
         self._pool = lru_cache(maxsize=16)(self._read_pool)
-        self.study = lru_cache(maxsize=256)(store.study)
+        self._settings = Recent[Study](_STUDIES_CACHED)
         self._session = lru_cache(maxsize=_SESSIONS_CACHED)(store.session)
         # A cursor changes, perhaps by another process. An old one does no harm: its write is refused.
         self._cursors = Recent[Cursor](_SESSIONS_CACHED)
+
+    def study(self, name: str) -> Study:
+        """Return a study as it stands now: until it is begun its settings may change."""
+        return self._store.study(name)
 
     def public_study(self, name: str) -> dict[str, Any]:
         """Return what a visitor may know of a study."""
@@ -115,24 +125,47 @@ class Visits:
     def open(self, study_name: str, opening: Mapping[str, Any]) -> dict[str, Any]:
         """Open a session, or say which qualification comes first (`stage`).
 
+        Args:
+            opening: as `wire.parse_opening` gives it; who asks for a simulated session has shown the
+                researcher's key.
+
         Raises:
+            InvalidInput: `consent_changed`.
             Conflict: `study_paused`, `study_full`, `already_started`, `already_finished`, `returned`,
                 `withdrawn`.
             NotAllowed: `not_qualified`, `took_part_before`, `unknown_link`, `preview`, `unsigned`.
             Unavailable: the panel's keys could not be fetched.
         """
-        study = self.study(study_name)
+        enter = self._open_simulated if opening.get("simulated") else self._open_real
+        for _ in range(_TRIES):
+            try:
+                return enter(self.study(study_name), opening)
+            except _SettingsChanged:
+                continue
+        raise Conflict(f"the settings of study {study_name} change all the time; try again", code="busy")
+
+    def _open_simulated(self, study: Study, opening: Mapping[str, Any]) -> dict[str, Any]:
+        """Open a session in which nobody takes part: no pause, panel, person or place is looked at."""
+        qualification = self._qualification_of(study)
+        token = opening["qualification_token"]
+        if qualification and not self._has_passed(qualification, None, token, simulated=True):
+            return _comes_first(qualification)
+        return self._opened(study, None, opening)
+
+    def _open_real(self, study: Study, opening: Mapping[str, Any]) -> dict[str, Any]:
+        study_name = study.name
         if control.is_paused(self._store, study_name):
             raise Conflict(f"study {study_name} takes no new evaluators for now", code="study_paused")
         if opening["consent_version"] != study.protocol.consent_version:
             raise InvalidInput(
-                f"consent_version must be {study.protocol.consent_version!r}, the version now in force"
+                f"consent_version must be {study.protocol.consent_version!r}, the version now in force",
+                code="consent_changed",
             )
         key = self._key(study, opening["panel"], opening.get("signature"), opening["qualification_token"])
         self._admission.check(study, key)
         qualification = self._qualification_of(study)
         if qualification and not self._has_passed(qualification, key, opening["qualification_token"]):
-            return {"stage": "qualification", "qualification": replies.public_study(qualification, None)}
+            return _comes_first(qualification)
         for _ in range(_TRIES_FOR_ROOM):
             try:
                 return self._opened(study, key, opening)
@@ -155,13 +188,19 @@ class Visits:
             previous = self._admission.previous(study, key)
             session = self._planned(study, key, opening, secret)
             cursor = sessions.opening(study.protocol, session.opened_at)
+            if not session.is_simulated:
+                begun = lifecycle.begin(self._store, study, session.opened_at)
+                _check_settings(begun, session)
             self._store.add_session(session, cursor)
             try:
                 self._admission.take(study, session, previous)
-            except OpenhypeError:
+                # Its deletion may have begun meanwhile, and that of its sessions too.
+                _check_settings(self.study(study.name), session)
+            except (OpenhypeError, _SettingsChanged):
                 self._store.erase_session(session.id)  # nobody was told of it
                 raise
         self._cursors.put(session.id, cursor)
+        self._settings.put(_settings_of(session), study)
         return {
             "stage": "session",
             "token": f"{session.id}.{secret}",
@@ -189,6 +228,10 @@ class Visits:
             raise NotAllowed("only who passed the test of this study can wait for it", code="not_qualified")
         session = self._session_of_token(qualification, qualification_token)
         passed = session.id if session else self._store.claimed(qualification.name, key)
+        if study.protocol.retainer_usd_cents:
+            begun = lifecycle.begin(self._store, study, self._now())
+            if begun.settings_id != study.settings_id:
+                return self.wait(study_name, panel, qualification_token, signature)
         panel = kept(study.protocol.panel, panel)
         return waiting.begin(self._store, study, passed, panel, self._clock().timestamp())
 
@@ -222,12 +265,15 @@ class Visits:
         if entry is not None:
             return replies.withdrawn(self.study(entry.data["study"]), entry.data)
         session = self._session(session_id)
+        _check_somebodys(session)
         return replies.withdrawal(self.study(session.study), self._store.cursor(session_id))
 
     def withdraw(self, session_id: str, secret: str) -> dict[str, Any]:
         """Delete a session with its answers; asked again, say that it is done. Raises as `withdrawal`."""
         self._check_link(session_id, secret)
         entry = self._store.entry(withdrawal.BOOK, session_id)
+        if entry is None:
+            _check_somebodys(self._store.session(session_id))
         study = self.study(entry.data["study"] if entry else self._store.session(session_id).study)
         entry = withdrawal.withdraw(self._store, study, session_id, self._now())
         return replies.withdrawn(study, entry.data)
@@ -303,7 +349,7 @@ class Visits:
         self._store.append(session.id, cursor.version, after, response)
         self._cursors.put(session.id, after)
         self._tell(study, session, after)
-        told = self._told(study, after)
+        told = self._told(study, session, after)
         return replies.answer(study, session, after, response, lambda name: url(study.name, name), told)
 
     def _repeated(
@@ -338,11 +384,11 @@ class Visits:
         past = sessions.replay(session, study.protocol, cursor, stored[: place + 1])
         if place + 1 == len(stored):
             past = dataclasses.replace(past, state=cursor.state)  # closed with this very answer
-        told = self._told(study, past)
+        told = self._told(study, session, past)
         return replies.answer(study, session, past, stored[place], lambda name: url(study.name, name), told)
 
     def _tell(self, study: Study, session: Session, after: Cursor) -> None:
-        if self._watch and after.state in ("finished", "ended"):
+        if self._watch and not session.is_simulated and after.state in ("finished", "ended"):
             self._watch.closed(study, session)
 
     def _change(self, study: Study, session: Session, rule: Callable[[Cursor], Cursor]) -> Cursor:
@@ -381,7 +427,7 @@ class Visits:
             raise
         if not hmac.compare_digest(_hash(secret), session.secret_hash):
             raise NotAllowed("the token does not open this session", code="wrong_token")
-        return session, self.study(session.study)
+        return session, self._study_of(session)
 
     def _cursor(self, session_id: str) -> Cursor:
         """Return where a session stands now; one that is known here may have been withdrawn elsewhere."""
@@ -398,11 +444,12 @@ class Visits:
 
     def _state(self, study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
         link = f"/w/{session.id}#{withdrawal.secret_of(self._hash_key, session.id)}"
-        return replies.state(study, session, cursor, link, self._told(study, cursor))
+        return replies.state(study, session, cursor, link, self._told(study, session, cursor))
 
-    def _told(self, study: Study, cursor: Cursor) -> Told:
+    def _told(self, study: Study, session: Session, cursor: Cursor) -> Told:
         """Return what the panel was told, where the session's end has use for it."""
-        return NOTHING_TOLD if cursor.state == "active" else told(self._store, study)
+        is_panels = cursor.state != "active" and not session.is_simulated
+        return told(self._store, study) if is_panels else NOTHING_TOLD
 
     def _key(
         self,
@@ -443,11 +490,13 @@ class Visits:
         raise NotAllowed("only who took the qualification and did not pass is screened out")
 
     def _planned(self, study: Study, key: str | None, opening: Mapping[str, Any], secret: str) -> Session:
-        seed = self._dice.getrandbits(53)
+        is_simulated = bool(opening.get("simulated"))
+        seed = opening.get("seed") if is_simulated else None
+        seed = self._dice.getrandbits(_SEED_BITS) if seed is None else seed
         rng = Random(seed)
         at = self._now()
-        model = self._model(study, rng)
-        blocks, spares = sampling.draw_session(study, self._pool(study.name), model, rng)
+        model = self._model(study, rng, is_simulated)
+        blocks, spares = sampling.draw_session(study, self._pool(study.name, study.created_at), model, rng)
         return Session(
             id=self._dice.randbytes(12).hex(),
             study=study.name,
@@ -460,36 +509,79 @@ class Visits:
             opened_at=at,
             blocks=blocks,
             spares=spares,
-            panel=kept(study.protocol.panel, opening["panel"]),
+            panel={} if is_simulated else kept(study.protocol.panel, opening["panel"]),
             device=dict(opening["device"]),
-            consent_version=opening["consent_version"],
+            consent_version="" if is_simulated else opening["consent_version"],
+            is_simulated=is_simulated,
+            settings_id=study.settings_id,
         )
 
-    def _model(self, study: Study, rng: Random) -> str | None:
+    def _model(self, study: Study, rng: Random, simulated: bool) -> str | None:
         if study.kind == "qualification":
             return None
         since = self._clock() - timedelta(minutes=study.protocol.abandon_after_minutes)
-        taken = self._store.taken(study.name, stamp(since))
-        return sampling.choose_model(taken, study.models, study.protocol.evaluators, rng)
+        taken = self._store.taken(study.name, stamp(since), simulated)
+        wanted = None if simulated else study.protocol.evaluators
+        return sampling.choose_model(taken, study.models, wanted, rng)
 
-    def _has_passed(self, qualification: Study, key: str | None, token: str | None) -> bool:
-        session = self._session_of_token(qualification, token)
+    def _has_passed(
+        self, qualification: Study, key: str | None, token: str | None, simulated: bool = False
+    ) -> bool:
+        session = self._session_of_token(qualification, token, simulated)
         return self._admission.has_passed(qualification, session, key)
 
-    def _session_of_token(self, qualification: Study, token: str | None) -> Session | None:
+    def _session_of_token(
+        self, qualification: Study, token: str | None, simulated: bool = False
+    ) -> Session | None:
+        """Return the session of a qualification that a visitor holds; None too if it is not of their kind."""
         if token is None:
             return None
         session, study = self._authorized(token.partition(".")[0], token)
-        return session if study.name == qualification.name else None
+        is_theirs = study.name == qualification.name and session.is_simulated == simulated
+        return session if is_theirs else None
 
     def _qualification_of(self, study: Study) -> Study | None:
         return self.study(study.protocol.qualification) if study.protocol.qualification else None
 
-    def _read_pool(self, study_name: str) -> Pool:
+    def _read_pool(self, study_name: str, created_at: str) -> Pool:
+        """Return a study's pool; one deleted before anybody began it may give its name to another."""
         return sampling.pool_of(list(self._store.stimuli(study_name)))
+
+    def _study_of(self, session: Session) -> Study:
+        """Return a session's study, with the settings under which it was opened."""
+        study = self._settings.get(_settings_of(session))
+        if study is None:
+            study = self._store.study(session.study, even_deleted=True)
+            if study.settings_id != session.settings_id:
+                raise NotFound(
+                    f"the settings of study {session.study} were changed, which ended this simulated session",
+                    code="unknown_session",
+                )
+            self._settings.put(_settings_of(session), study)
+        return study
 
     def _now(self) -> str:
         return stamp(self._clock())
+
+
+def _check_somebodys(session: Session) -> None:
+    if session.is_simulated:
+        raise Conflict(
+            "nobody can withdraw from a simulated session; `openhype clear` removes it", code="simulated"
+        )
+
+
+def _settings_of(session: Session) -> str:
+    return f"{session.study} {session.settings_id}"
+
+
+def _check_settings(now: Study, session: Session) -> None:
+    if now.settings_id != session.settings_id:
+        raise _SettingsChanged
+
+
+def _comes_first(qualification: Study) -> dict[str, Any]:
+    return {"stage": "qualification", "qualification": replies.public_study(qualification, None)}
 
 
 def _masks_of_block(study: Study, session: Session, block: int) -> list[list[int]]:

@@ -40,14 +40,23 @@ def parse_object(body: bytes) -> dict[str, Any]:
 def parse_opening(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an opening visit sends.
 
-    That is `consent_version`, `panel`, `device`, `qualification_token` and `signature`.
+    That is `consent_version`, `panel`, `device`, `qualification_token` and `signature`; and of a simulated
+    session, which only the researcher opens, `simulated` and perhaps the `seed` of its pictures.
     """
+    simulated = data.get("simulated", False)
+    if not isinstance(simulated, bool):
+        raise InvalidInput(f"simulated must be true or false, not {_named(simulated)}")
+    seed = data.get("seed")
+    if seed is not None and not simulated:
+        raise InvalidInput("a seed goes with a simulated session only")
     return {
         "consent_version": _text(data, "consent_version"),
         "panel": parse_panel(data),
         "device": _flat(data, "device"),
         "qualification_token": _maybe_token(data),
         "signature": _maybe_signature(data),
+        "simulated": simulated,
+        "seed": None if seed is None else _whole(data, "seed"),
     }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from typing import Protocol as Interface
 
-from backend.errors import Conflict, InvalidInput
+from backend.errors import Conflict, InvalidInput, NotFound
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
 
@@ -41,10 +41,21 @@ class Store(Interface):
     def add_study(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
         """Store a study with its pool, visible only once it is whole; Conflict if the name is taken."""
 
-    def study(self, name: str) -> Study: ...
+    def study(self, name: str, even_deleted: bool = False) -> Study:
+        """Return a study as it stands now; a strong read.
 
-    def studies(self) -> list[Study]:
+        Args:
+            even_deleted: also one whose deletion has begun, which else is not there.
+        """
+
+    def studies(self, even_deleted: bool = False) -> list[Study]:
         """Return all studies in the order of their names."""
+
+    def change_study(self, study: Study) -> None:
+        """Replace a study's record by one of the next version; Stale unless the one before stands there."""
+
+    def remove_study(self, name: str) -> None:
+        """Delete a study's record and pool; its sessions are erased before, its claims and books stay."""
 
     def stimuli(self, study: str) -> Iterator[Stimulus]:
         """Yield the pool of a study in the order of the public names."""
@@ -124,6 +135,9 @@ class Store(Interface):
     def entries(self, book: str) -> Iterator[Entry]:
         """Yield the entries of a book in the order of their keys."""
 
+    def erase_entry(self, book: str, key: str) -> None:
+        """Delete an entry for good; nothing happens if there is none."""
+
     def write_entry(self, book: str, key: str, expected_version: int, data: Mapping[str, Any]) -> Entry:
         """Store an entry and return it; Stale unless it stands at `expected_version`, 0 where it is new."""
 
@@ -134,6 +148,21 @@ def is_there(url: str, data: Path) -> bool:
     """Tell whether a store may be at `url` already: whether its file is there, where it is one."""
     path = _sqlite_path(url, data)
     return path is None or path.exists()
+
+
+def found_study(study: Study, even_deleted: bool) -> Study:
+    """Return a study that was read from a store.
+
+    Raises:
+        NotFound: its deletion has begun.
+    """
+    if study.deleted_at and not even_deleted:
+        raise no_study(study.name)
+    return study
+
+
+def no_study(name: str) -> NotFound:
+    return NotFound(f"there is no study {name!r}", code="unknown_study")
 
 
 def open_store(url: str, data: Path) -> Store:

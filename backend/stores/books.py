@@ -25,6 +25,9 @@ class Books:
     def entries(self, book: str) -> Iterator[Entry]:
         return map(_entry, self._calls.each(f"book {book}"))
 
+    def erase(self, book: str, name: str) -> None:
+        self._calls.delete(f"book {book}", name)
+
     def write(self, book: str, name: str, expected_version: int, data: Mapping[str, Any]) -> Entry:
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)
         ours = {"S": secrets.token_hex(8)}

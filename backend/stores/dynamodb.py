@@ -34,10 +34,10 @@ from typing import Any
 from backend.errors import Conflict, NotFound, StoreFailed
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor, total_trials
-from backend.stores import Entry, Stale, codec, compact, items, plans
+from backend.stores import Entry, Stale, codec, compact, found_study, items, no_study, plans
 from backend.stores.books import Books
 from backend.stores.calls import Calls, Item, Refused, connect, key, parse_url
-from backend.stores.heads import TTL_ATTRIBUTE, Head, Heads, no_session
+from backend.stores.heads import TTL_ATTRIBUTE, UPLOAD, Head, Heads, no_session
 from backend.stores.tally import OpenSession, Tally
 
 _LARGEST_BYTES = 350_000
@@ -111,7 +111,7 @@ class DynamoStore:
         record = zlib.compress(codec.dump(study).encode(), 9)
         try:
             self._calls.put(
-                {**key("studies", study.name), "u": {"S": upload}, "j": {"B": record}},
+                {**key("studies", study.name), UPLOAD: {"S": upload}, "j": {"B": record}},
                 "attribute_not_exists(p) OR u = :u",
                 {":u": {"S": upload}},
             )
@@ -119,14 +119,46 @@ class DynamoStore:
             for chunk in range(1, chunks + 1):
                 self._calls.delete(pool, f"{chunk:08d}")
             raise taken from None
+        self._heads.know_upload(study.name, upload)
 
-    def study(self, name: str) -> Study:
-        return _study(self._study_item(name))
+    def study(self, name: str, even_deleted: bool = False) -> Study:
+        return found_study(_study(self._study_item(name)), even_deleted)
 
-    def studies(self) -> list[Study]:
-        return [_study(item) for item in self._calls.each("studies")]
+    def studies(self, even_deleted: bool = False) -> list[Study]:
+        found = map(_study, self._calls.each("studies"))
+        return [study for study in found if even_deleted or not study.deleted_at]
+
+    def change_study(self, study: Study) -> None:
+        record = {"B": zlib.compress(codec.dump(study).encode(), 9)}
+        before = {"N": str(study.version - 1)}
+        is_there = "attribute_not_exists(v) OR v = :old" if study.version == 2 else "v = :old"
+        values = {":j": record, ":v": {"N": str(study.version)}, ":old": before}
+        try:
+            self._calls.update(
+                "studies", study.name, "SET j = :j, v = :v", f"attribute_exists(p) AND ({is_there})", values
+            )
+        except Refused as refused:
+            # Whether this write was stored by a try whose reply was lost, only what stands there tells.
+            stored = self._calls.get("studies", study.name) if refused.may_be_ours else None
+            if stored is None or stored["j"] != record:
+                raise Stale(f"study {study.name} is no longer at version {study.version - 1}") from None
+
+    def remove_study(self, name: str) -> None:
+        item = self._calls.get("studies", name)
+        if item is None:
+            return
+        pool = items.of_pool(name, item[UPLOAD]["S"])
+        partitions = [pool, *items.all_closed(name, False), *items.all_closed(name, True)]
+        for partition in partitions:
+            for found in list(self._calls.each(partition, ("s",))):
+                self._calls.delete(partition, found["s"]["S"])
+        for simulated in (False, True):
+            Tally(self._calls, name, simulated).remove()
+        self._calls.delete("studies", name)
 
     def stimuli(self, study: str) -> Iterator[Stimulus]:
+        with suppress(NotFound):  # read again, for a name may be that of another study by now
+            self._study_item(study)
         yield from self._heads.pool(study).stimuli
 
     def claim(self, study: str, evaluator_key: str, session_id: str, instead_of: str | None = None) -> str:
@@ -262,6 +294,9 @@ class DynamoStore:
 
     def entries(self, book: str) -> Iterator[Entry]:
         return self._books.entries(book)
+
+    def erase_entry(self, book: str, key: str) -> None:
+        self._books.erase(book, key)
 
     def write_entry(self, book: str, key: str, expected_version: int, data: Mapping[str, Any]) -> Entry:
         return self._books.write(book, key, expected_version, data)
@@ -435,7 +470,8 @@ class DynamoStore:
     def _study_item(self, name: str) -> Item:
         item = self._calls.get("studies", name)
         if item is None:
-            raise NotFound(f"there is no study {name!r}", code="unknown_study")
+            raise no_study(name)
+        self._heads.know_upload(name, item[UPLOAD]["S"])
         return item
 
 

@@ -1,6 +1,7 @@
 """Heads: what is fixed of a session, with its pictures as places in its study's pool.
 
-Neither a pool nor a session changes once stored, so that a process reads each once.
+Neither a pool nor a session changes once stored, so that a process reads each once. A study that was
+deleted before anybody began it may give its name to another one, with another pool.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +19,8 @@ from backend.stores.calls import Calls, Item, Refused, key
 
 TTL_ATTRIBUTE = "x"
 """Seconds of the epoch after which an item may be deleted; only sessions without any write have it."""
+UPLOAD = "u"
+"""Names the pool of a study, on its record and on the heads of its sessions."""
 _SIMULATED = "r"
 """On the heads of simulated sessions."""
 _KEPT = 1024
@@ -41,7 +44,8 @@ class Heads:
     def __init__(self, calls: Calls, clock: Callable[[], float]):
         self._calls, self._clock = calls, clock
         self._kept = Recent[Head](_KEPT)
-        self._read_pool = lru_cache(maxsize=_POOLS_KEPT)(self._pool_now)
+        self._uploads: dict[str, str] = {}
+        self._read_pool = lru_cache(maxsize=_POOLS_KEPT)(self._pool_of_upload)
 
     def of(self, session_id: str) -> Head:
         """Return the head of a session.
@@ -52,7 +56,7 @@ class Heads:
         head = self._kept.get(session_id)
         if head is None:
             item = self._calls.get(items.of_session(session_id), items.HEAD)
-            if item is None or self.is_expired(item):
+            if item is None or self._is_gone(item):
                 raise no_session(session_id)
             head = self.in_item(item)
             self._kept.put(session_id, head)
@@ -61,7 +65,7 @@ class Heads:
     def many(self, session_ids: Iterable[str]) -> dict[str, Head]:
         """Return the heads that are there, by session."""
         found = self._calls.many((items.of_session(session_id), items.HEAD) for session_id in session_ids)
-        heads = [self.in_item(item) for item in found if not self.is_expired(item)]
+        heads = [self.in_item(item) for item in found if not self._is_gone(item)]
         return {head.session.id: head for head in heads}
 
     def add(self, session: Session, cursor: Cursor, expires_at: float | None = None) -> Head:
@@ -76,6 +80,8 @@ class Heads:
             item[TTL_ATTRIBUTE] = {"N": str(int(expires_at))}
         if session.is_simulated:
             item[_SIMULATED] = {"BOOL": True}
+        if session.study in self._uploads:
+            item[UPLOAD] = {"S": self._uploads[session.study]}
         self._calls.put(item)
         head = Head(session, pictures, expires_at is not None, session.is_simulated)
         self._kept.put(session.id, head)
@@ -106,18 +112,30 @@ class Heads:
         """Return whether an item's time is over; DynamoDB may take days to delete it."""
         return TTL_ATTRIBUTE in item and int(item[TTL_ATTRIBUTE]["N"]) <= self._clock()
 
+    def know_upload(self, study: str, upload: str) -> None:
+        """Remember with which upload a study's pool came, as its record tells now."""
+        self._uploads[study] = upload
+
     def pool(self, study: str) -> plans.StoredPool:
         """Return a study's pool; an empty one if the study is not there."""
-        try:
-            return self._read_pool(study)
-        except NotFound:
-            return plans.StoredPool(())
+        upload = self._upload_of(study)
+        return plans.StoredPool(()) if upload is None else self._read_pool(study, upload)
 
-    def _pool_now(self, study: str) -> plans.StoredPool:
-        item = self._calls.get("studies", study)
-        if item is None:
-            raise NotFound(f"there is no study {study!r}", code="unknown_study")
-        chunks = self._calls.each(items.of_pool(study, item["u"]["S"]))
+    def _is_gone(self, item: Item) -> bool:
+        """Return whether a session is over, or was of an earlier study of the same name."""
+        is_of_another = UPLOAD in item and item[UPLOAD]["S"] != self._upload_of(item["n"]["S"])
+        return is_of_another or self.is_expired(item)
+
+    def _upload_of(self, study: str) -> str | None:
+        if study not in self._uploads:
+            item = self._calls.get("studies", study)
+            if item is None:
+                return None
+            self.know_upload(study, item[UPLOAD]["S"])
+        return self._uploads[study]
+
+    def _pool_of_upload(self, study: str, upload: str) -> plans.StoredPool:
+        chunks = self._calls.each(items.of_pool(study, upload))
         return plans.StoredPool([s for chunk in chunks for s in plans.unpack_stimuli(chunk["b"]["B"])])
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from backend.errors import Conflict, NotFound, StoreFailed
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
-from backend.stores import Entry, Stale, codec
+from backend.stores import Entry, Stale, codec, found_study
 
 MIGRATIONS = (
     """
@@ -105,12 +105,32 @@ class SqliteStore:
 
         self._write(write)
 
-    def study(self, name: str) -> Study:
-        return codec.load_study(self._one("SELECT record FROM studies WHERE name = ?", name, "study"))
+    def study(self, name: str, even_deleted: bool = False) -> Study:
+        record = self._one("SELECT record FROM studies WHERE name = ?", name, "study")
+        return found_study(codec.load_study(record), even_deleted)
 
-    def studies(self) -> list[Study]:
+    def studies(self, even_deleted: bool = False) -> list[Study]:
         rows = self._db().execute("SELECT record FROM studies ORDER BY name")
-        return [codec.load_study(record) for (record,) in rows]
+        found = [codec.load_study(record) for (record,) in rows]
+        return [study for study in found if even_deleted or not study.deleted_at]
+
+    def change_study(self, study: Study) -> None:
+        record, before = codec.dump(study), study.version - 1
+        sql = """UPDATE studies SET record = ?
+                 WHERE name = ? AND coalesce(json_extract(record, '$.version'), 1) = ?"""
+
+        def write(db: sqlite3.Connection) -> None:
+            if db.execute(sql, (record, study.name, before)).rowcount != 1:
+                raise Stale(f"study {study.name} is no longer at version {before}")
+
+        self._write(write, checks_first=True)
+
+    def remove_study(self, name: str) -> None:
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM stimuli WHERE study = ?", (name,))
+            db.execute("DELETE FROM studies WHERE name = ?", (name,))
+
+        self._write(write)
 
     def stimuli(self, study: str) -> Iterator[Stimulus]:
         sql = """SELECT name, truth, model, class, source FROM stimuli
@@ -240,6 +260,10 @@ class SqliteStore:
     def entries(self, book: str) -> Iterator[Entry]:
         sql = "SELECT key, version, data FROM entries WHERE book = ? AND key > ? ORDER BY key LIMIT ?"
         return map(_entry, self._paged(sql, book))
+
+    def erase_entry(self, book: str, key: str) -> None:
+        sql = "DELETE FROM entries WHERE book = ? AND key = ?"
+        self._write(lambda db: db.execute(sql, (book, key)))
 
     def write_entry(self, book: str, key: str, expected_version: int, data: Mapping[str, Any]) -> Entry:
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)

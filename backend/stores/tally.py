@@ -97,6 +97,11 @@ class Tally:
             change = "SET #e = :one ADD #f :less"
             self._update(session, change, "attribute_not_exists(#e)", values, names)
 
+    def remove(self) -> None:
+        """Delete all items of the study."""
+        for shard in range(SHARDS):
+            self._calls.delete(self._place(shard), "-")
+
     def _set(self, entry: OpenSession, condition: str) -> None:
         text = f"{entry.looked_at:0{_DIGITS}}{entry.alive_at}|{entry.model or ''}"
         names, values = {"#a": _OPEN + entry.session}, {":e": {"S": text}}

@@ -36,17 +36,28 @@ class World:
         self.store, self.data, self.clock = store, data, Clock()
         self.app = create_app(store, data, data.keys(), self.clock)
         self.http = self.app.test_client()
+        self.pools = {}
 
     def add(self, study, each=60):
-        self.store.add_study(study, studies.pool(study, each=each))
+        self.pools[study.name] = studies.pool(study, each=each)
+        self.store.add_study(study, self.pools[study.name])
         return study
 
-    def open(self, study="faces", panel=None, token=None):
-        body = {"consent_version": "1", "panel": panel or {}, "qualification_token": token}
-        return self.http.post(f"/api/studies/{study}/sessions", json=body)
+    def truths(self, study):
+        pool = self.pools.get(study) or self.store.stimuli(study)
+        return {stimulus.name: stimulus.truth for stimulus in pool}
 
-    def player(self, study="faces", **options):
-        reply = self.open(study, **options)
+    def open(self, study="faces", panel=None, token=None, key=None, **more):
+        body = {"consent_version": "1", "panel": panel or {}, "qualification_token": token, **more}
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        return self.http.post(f"/api/studies/{study}/sessions", json=body, headers=headers)
+
+    def simulate(self, study="faces", **options):
+        """Open a simulated session, as the researcher."""
+        return self.open(study, key=self.data.keys().researcher, simulated=True, **options)
+
+    def player(self, study="faces", simulated=False, **options):
+        reply = (self.simulate if simulated else self.open)(study, **options)
         assert reply.status_code == 201, reply.json
         return Player(self, reply.json)
 
@@ -57,9 +68,7 @@ class Player:
     def __init__(self, world, opened):
         self.world, self.token, self.state = world, opened["token"], opened["state"]
         self.lease, self.next, self.done = self.state["lease"], self.state["next"], self.state["done"]
-        self.truths = {
-            s.name: s.truth for s in world.store.stimuli(world.store.session(self.state["session"]).study)
-        }
+        self.truths = world.truths(self.state["study"])
         self.images = {}
 
     def post(self, path, body, token=None):

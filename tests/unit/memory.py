@@ -5,7 +5,7 @@ import threading
 from dataclasses import replace
 
 from backend.errors import Conflict, NotFound
-from backend.stores import Entry, Stale
+from backend.stores import Entry, Stale, found_study
 
 
 class MemoryStore:
@@ -24,11 +24,23 @@ class MemoryStore:
                 raise Conflict(f"a study {study.name} exists already; choose another name")
             self._studies[study.name], self._stimuli[study.name] = study, pool
 
-    def study(self, name):
-        return _found(self._studies, name, "study")
+    def study(self, name, even_deleted=False):
+        return found_study(_found(self._studies, name, "study"), even_deleted)
 
-    def studies(self):
-        return [self._studies[name] for name in sorted(self._studies)]
+    def studies(self, even_deleted=False):
+        found = [self._studies[name] for name in sorted(self._studies)]
+        return [study for study in found if even_deleted or not study.deleted_at]
+
+    def change_study(self, study):
+        with self._lock:
+            if study.name not in self._studies or self._studies[study.name].version != study.version - 1:
+                raise Stale(f"study {study.name} is no longer at version {study.version - 1}")
+            self._studies[study.name] = study
+
+    def remove_study(self, name):
+        with self._lock:
+            self._studies.pop(name, None)
+            self._stimuli.pop(name, None)
 
     def stimuli(self, study):
         yield from self._stimuli.get(study, [])
@@ -129,6 +141,10 @@ class MemoryStore:
         with self._lock:
             found = sorted(self._books.get(book, {}).items())
         return iter([Entry(key, version, json.loads(text)) for key, (version, text) in found])
+
+    def erase_entry(self, book, key):
+        with self._lock:
+            self._books.get(book, {}).pop(key, None)
 
     def write_entry(self, book, key, expected_version, data):
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)

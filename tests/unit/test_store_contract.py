@@ -571,3 +571,109 @@ def test_what_the_browser_says_of_itself_makes_no_session_a_simulated_one(opened
     assert opened().session("s1") == session
     assert [found.id for found, _ in opened().sessions("faces")] == ["s1"]
     assert list(opened().sessions("faces", simulated=True)) == []
+
+
+def changed(study, **changes):
+    return dataclasses.replace(study, version=study.version + 1, **changes)
+
+
+def test_a_study_changes_at_its_version_and_every_process_sees_it(opened):
+    study = studies.study(images=10)
+    opened().add_study(study, studies.pool(study, each=3))
+    reader = opened()
+    reader.study("faces")
+
+    for count, settings_id in ((20, "b"), (30, "c")):
+        numbers = dataclasses.replace(study.protocol, images=count)
+        study = changed(study, protocol=numbers, settings_id=settings_id)
+        opened().change_study(study)
+
+        assert reader.study("faces") == study
+        assert reader.studies() == [study]
+    assert len(list(reader.stimuli("faces"))) == 9
+
+
+def test_a_change_of_a_study_that_has_moved_on_is_refused(store):
+    study = studies.study(images=10)
+    store.add_study(study, studies.pool(study, each=3))
+    begun = changed(study, begun_at=AT)
+    store.change_study(begun)
+
+    with pytest.raises(Stale, match="study faces is no longer at version 1"):
+        store.change_study(changed(study, settings_id="late"))
+    with pytest.raises(Stale, match="study nobody is no longer at version 1"):
+        store.change_study(changed(dataclasses.replace(study, name="nobody")))
+
+    assert store.study("faces") == begun
+
+
+def test_of_many_changes_of_a_study_at_once_one_is_made(raced):
+    study = studies.study(images=10)
+    raced.add_study(study, studies.pool(study, each=3))
+    for _ in range(20):
+        study = raced.study("faces")
+
+        made = race(4, lambda i, s=study: change_once(raced, changed(s, settings_id=f"{i}")))
+
+        assert sum(made) == 1
+        assert raced.study("faces") == changed(study, settings_id=f"{made.index(True)}")
+
+
+def change_once(store, study):
+    try:
+        store.change_study(study)
+    except Stale:
+        return False
+    return True
+
+
+def test_a_study_that_is_being_deleted_is_not_there_but_for_who_asks(store):
+    study = studies.study(images=10)
+    store.add_study(study, studies.pool(study, each=3))
+    leaving = changed(study, deleted_at=AT)
+
+    store.change_study(leaving)
+
+    with pytest.raises(NotFound, match="there is no study 'faces'"):
+        store.study("faces")
+    assert (store.studies(), store.studies(even_deleted=True)) == ([], [leaving])
+    assert store.study("faces", even_deleted=True) == leaving
+    with pytest.raises(Conflict, match="a study faces exists already"):
+        store.add_study(study, [])
+
+
+def test_a_removed_study_leaves_its_name_to_another(opened):
+    first = studies.study(images=10)
+    opened().add_study(first, studies.pool(first, each=3))
+    reader = opened()
+    before = list(reader.stimuli("faces"))
+    _, cursor = with_session(opened(), is_simulated=True)
+    opened().erase_session("s1")
+
+    for _ in range(2):
+        opened().remove_study("faces")
+    second = dataclasses.replace(first, created_at="2027-01-01T00:00:00.000Z")
+    gone = list(opened().stimuli("faces"))
+    pool = studies.pool(second, each=20, seed=2)
+    opened().add_study(second, pool)
+    drawn = studies.session(second, pool, session_id="s2")
+    writer = opened()
+    writer.study("faces")
+    writer.add_session(drawn, cursor)
+
+    assert (len(before), gone) == (9, [])
+    assert (reader.study("faces"), len(list(reader.stimuli("faces")))) == (second, 60)
+    assert list(reader.sessions("faces")) == [(drawn, cursor)]
+    assert list(reader.sessions("faces", simulated=True)) == []
+
+
+def test_an_erased_entry_is_gone_and_may_be_written_anew(store):
+    store.write_entry("book", "k", 0, {"n": 1})
+    store.write_entry("book", "other", 0, {})
+
+    for _ in range(2):
+        store.erase_entry("book", "k")
+
+    assert store.entry("book", "k") is None
+    assert [entry.key for entry in store.entries("book")] == ["other"]
+    assert store.write_entry("book", "k", 0, {"n": 2}).version == 1
