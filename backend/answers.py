@@ -7,7 +7,7 @@ same person on two models is two judges.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
 from typing import Any
@@ -50,6 +50,12 @@ class Answers:
     """Of `NAMES`, those that are there."""
     numbers: Mapping[str, np.ndarray] = field(default_factory=dict)
     """Of `NUMBERS`, those that are there."""
+    simulated: np.ndarray | None = None
+    """Whether each is of a simulated session, where its source tells; None once they are of one kind."""
+    is_simulated: bool = False
+    """Whether all are of simulated sessions, so that nobody looked at the pictures."""
+    left_out: int = 0
+    """Responses of the other kind that the source has besides."""
 
     def __len__(self) -> int:
         return len(self.is_fake)
@@ -136,27 +142,33 @@ class Coder:
         return Coded(np.concatenate(self._parts) if self._parts else np.empty(0, np.int32), [*self._codes])
 
 
-def answers_of(rows: Iterable[Mapping[str, Any]], method: str) -> Answers:
+def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool = False) -> Answers:
     """Return rows given as mappings with the columns of the responses file.
 
+    Args:
+        simulated: as `of_one_kind`.
+
     Raises:
-        InvalidInput: a bad row.
+        InvalidInput: a bad row; no row of a simulated session where they are asked for.
     """
     texts = {name: Coder() for name in ("model", "evaluator", "block", *NAMES)}
-    columns: dict[str, list] = {name: [] for name in ("is_fake", "said_fake", "exposure_ms", *NUMBERS)}
+    columns: dict[str, list] = {
+        name: [] for name in ("is_fake", "said_fake", "simulated", "exposure_ms", *NUMBERS)
+    }
     kept = ["model", "evaluator", *NAMES, *(["block"] if method == "time" else [])]
     for some in _batches(_checked(rows, method)):
         for name in kept:
             texts[name].add([_text(row.get(name)) if name in NAMES else row[name] for row in some])
         columns["is_fake"] += [truth_of(row["truth"]) == FAKE for row in some]
         columns["said_fake"] += [truth_of(row["response"]) == FAKE for row in some]
+        columns["simulated"] += [bool(truth_value(row.get("simulated"))) for row in some]
         for name in NUMBERS:
             columns[name] += [_finite(row.get(name)) for row in some]
         if method == "time":
             columns["exposure_ms"] += [float(row["exposure_ms"]) for row in some]
     coded = {name: texts[name].coded() for name in kept}
     numbers = {name: np.asarray(columns[name]) for name in NUMBERS}
-    return Answers(
+    answers = Answers(
         method,
         coded["model"],
         coded["evaluator"],
@@ -166,21 +178,52 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str) -> Answers:
         np.asarray(columns["exposure_ms"]) if method == "time" else None,
         {name: coded[name] for name in NAMES if any(coded[name].names)},
         {name: column for name, column in numbers.items() if not np.isnan(column).all()},
+        np.asarray(columns["simulated"], bool),
     )
+    return of_one_kind(answers, simulated)
+
+
+def of_one_kind(answers: Answers, simulated: bool) -> Answers:
+    """Return the answers of real evaluators, or of simulated ones if those are asked for or all there are.
+
+    Raises:
+        InvalidInput: simulated ones are asked for, and there are none.
+    """
+    column = answers.simulated
+    if column is None or not column.any():
+        if simulated and len(answers):
+            raise InvalidInput(
+                "there are no responses of simulated sessions to score; leave --simulated out to score the "
+                "real ones"
+            )
+        return replace(answers, simulated=None)
+    if column.all():
+        return replace(answers, simulated=None, is_simulated=True)
+    wanted = column if simulated else ~column
+    kept = some_of(replace(answers, simulated=None), wanted)
+    return replace(kept, is_simulated=simulated, left_out=int((~wanted).sum()))
+
+
+def truth_value(cell: Any) -> bool | None:
+    """Return what a cell of truth says, False where it is empty, and None where it says something else."""
+    if cell is None or cell != cell or cell == "":
+        return False
+    if isinstance(cell, (bool, np.bool_)):
+        return bool(cell)
+    return {"true": True, "false": False}.get(cell.lower()) if isinstance(cell, str) else None
 
 
 def some_of(answers: Answers, is_kept: np.ndarray) -> Answers:
     """Return the answers at which `is_kept`; names of which nothing is left are dropped."""
-    return Answers(
-        answers.method,
-        _kept(answers.model, is_kept),
-        _kept(answers.evaluator, is_kept),
-        answers.is_fake[is_kept],
-        answers.said_fake[is_kept],
-        None if answers.block is None else answers.block[is_kept],
-        None if answers.exposure_ms is None else answers.exposure_ms[is_kept],
-        {name: _kept(column, is_kept) for name, column in answers.texts.items()},
-        {name: column[is_kept] for name, column in answers.numbers.items()},
+    arrays = ("is_fake", "said_fake", "block", "exposure_ms", "simulated")
+    columns = {name: getattr(answers, name) for name in arrays}
+    return replace(
+        answers,
+        model=_kept(answers.model, is_kept),
+        evaluator=_kept(answers.evaluator, is_kept),
+        texts={name: _kept(column, is_kept) for name, column in answers.texts.items()},
+        numbers={name: column[is_kept] for name, column in answers.numbers.items()},
+        **{name: None if column is None else column[is_kept] for name, column in columns.items()},
     )
 
 
@@ -214,6 +257,8 @@ def _checked(rows: Iterable[Mapping[str, Any]], method: str) -> Iterator[Mapping
         for name, value in (("truth", truth), ("response", response)):
             if truth_of(value) is None:
                 raise InvalidInput(f"row {number}: {name} must be 'real' or 'fake', not {value!r}")
+        if truth_value(row.get("simulated")) is None:
+            raise InvalidInput(f"row {number}: simulated must be true or false, not {row['simulated']!r}")
         if method == "time":
             _check_shown(number, row)
         yield row

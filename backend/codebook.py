@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from backend.reading.columns import COLUMNS as RESPONSES
 
 EVALUATORS = (
-    "study", "method", "session", "model", "evaluator", "responses", "value", "accuracy", "fakes_error",
-    "reals_error", "said_fake", "guessing_p", "rt_median_ms", "rt_total_ms", "fast",
+    "study", "method", "session", "model", "evaluator", "simulated", "responses", "value", "accuracy",
+    "fakes_error", "reals_error", "said_fake", "guessing_p", "rt_median_ms", "rt_total_ms", "fast",
 )  # fmt: skip
 """Columns of the table of evaluators; what compares an evaluator with others is the report's."""
 IMAGES = (
@@ -33,6 +33,9 @@ COLUMNS = {
     "session": Column("One evaluator's visit"),
     "model": Column("Generative model that the session judges"),
     "evaluator": Column("Random pseudonym of the evaluator; no panel's id"),
+    "simulated": Column(
+        "Whether the session is simulated, so that nobody looked at the pictures", "true, false"
+    ),
     "block": Column("Place of the block in the session", "whole number from 0"),
     "trial_index": Column("Place of the trial in the session", "whole number from 0"),
     "stimulus": Column("Public file name of the picture, which says nothing about it"),

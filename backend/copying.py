@@ -5,8 +5,10 @@ caught up with. Nothing at the target is lost: a study or a session that differs
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
+from backend import lifecycle
 from backend.errors import Conflict, NotFound
 from backend.records import Response, Session, Study
 from backend.session import Cursor
@@ -18,7 +20,7 @@ class Copied:
     """What a copy did."""
 
     sessions: int
-    """All sessions of the study."""
+    """All sessions of the study, real and simulated."""
     written: int
     """Those that were not there, or went on since."""
 
@@ -28,12 +30,13 @@ def copy(source: Store, target: Store, name: str, progress: Callable[..., Iterab
 
     Raises:
         NotFound: the source has no such study.
-        Conflict: the target has another study of that name, or other answers to one of its sessions.
+        Conflict: the target has another study of that name, or had one that was deleted, or has other
+            answers to one of its sessions.
     """
     study = source.study(name)
     _copy_study(source, target, study)
     count = written = 0
-    sessions = source.answered(name)
+    sessions = chain(source.answered(name), source.answered(name, simulated=True))
     for session, cursor, responses in progress(sessions, None, "sessions") if progress else sessions:
         count += 1
         if _is_behind(target, session, cursor, responses):
@@ -48,9 +51,13 @@ def _copy_study(source: Store, target: Store, study: Study) -> None:
     try:
         standing = target.study(study.name)
     except NotFound:
-        target.add_study(study, stimuli)
+        lifecycle.check_name(target, study.name)
+        target.add_study(replace(study, version=1), stimuli)
         return
-    if standing != study or list(target.stimuli(study.name)) != stimuli:
+    is_same = replace(standing, version=study.version, begun_at=study.begun_at) == study
+    if is_same and study.begun_at:
+        lifecycle.begin(target, standing, study.begun_at)
+    if not is_same or list(target.stimuli(study.name)) != stimuli:
         raise Conflict(
             f"the target has another study {study.name}, made at {standing.created_at}, and this one was "
             f"made at {study.created_at}; nothing was copied"

@@ -17,8 +17,8 @@ from random import Random
 from typing import Any
 
 import backend.panels.record as panels
+from backend import lifecycle, sampling
 from backend import protocol as protocols
-from backend import sampling
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.panels.record import PanelRecord
@@ -191,6 +191,7 @@ def _made(
         models=tuple(name for name, _ in order.models),
         protocol=protocol,
         created_at=created_at,
+        settings_id=lifecycle.new_settings_id(),
     )
 
     def lacking(stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
@@ -257,7 +258,7 @@ def _checked(store: Store, order: Order) -> protocols.Protocol:
             f"or digit, not {order.name!r}"
         )
     _check_models([name for name, _ in order.models])
-    _check_free(store, order.name)
+    lifecycle.check_name(store, order.name)
     base = _base(order)
     protocol = protocols.new_protocol(base, order.kind, order.settings)
     if order.kind == "qualification" and protocol.debrief:
@@ -270,7 +271,7 @@ def _checked(store: Store, order: Order) -> protocols.Protocol:
     if order.masks is not None:
         protocol = dataclasses.replace(protocol, masks=protocols.OWN_MASKS)
     if protocol.qualification:
-        _check_qualification(store, order, protocol.qualification)
+        check_qualification(store, order.kind, protocol.qualification)
     return protocol
 
 
@@ -301,12 +302,13 @@ def _check_models(names: Sequence[str]) -> None:
             raise InvalidInput(f"two models {how} {other!r} and {name!r}; each needs a name of its own")
 
 
-def _check_qualification(store: Store, order: Order, name: str) -> None:
+def check_qualification(store: Store, kind: str, name: str) -> None:
+    """Raise InvalidInput where a study of this kind cannot ask for the qualification `name`."""
     try:
-        kind = store.study(name).kind
+        found = store.study(name).kind
     except NotFound:
-        kind = None
-    if kind != "qualification" or order.kind == "qualification":
+        found = None
+    if found != "qualification" or kind == "qualification":
         raise InvalidInput(
             f"a study's qualification must be a qualification that exists, and {name!r} is not one; "
             f"make it with `openhype qualification {name} …`"
@@ -358,7 +360,7 @@ def _publish(
     """Move the pictures into place and store the study, one process at a time."""
     place, mark = data.images(study.name), data.unpublished(study.name)
     with data.locked("publish"):
-        _check_free(store, study.name)
+        lifecycle.check_name(store, study.name)
         if place.exists():
             if not mark.exists():
                 raise Conflict(
@@ -378,8 +380,3 @@ def _publish(
                 mark.unlink()
             raise
         mark.unlink()
-
-
-def _check_free(store: Store, name: str) -> None:
-    if name in {study.name for study in store.studies()}:
-        raise Conflict(f"a study {name} exists already; choose another name")

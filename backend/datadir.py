@@ -86,6 +86,20 @@ class DataDir:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
+    def researcher_key(self) -> str:
+        """Return the key that the server at this directory asks for, where there is one already.
+
+        Raises:
+            InvalidInput: there is none here.
+        """
+        key = os.environ.get("OPENHYPE_KEY")
+        if not key and not (self.root / "keys.json").exists():
+            raise InvalidInput(
+                f"the server's researcher's key is needed, and there is no {self.root / 'keys.json'}; name "
+                "its data directory with --data DIR, or give its key as OPENHYPE_KEY"
+            )
+        return key or self.keys().researcher
+
     def keys(self) -> Keys:
         """Return the keys, made at the first call.
 

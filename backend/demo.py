@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from backend import lifecycle
 from backend.creation import Order, create
 from backend.datadir import DataDir
 from backend.stamps import utc_now
@@ -86,9 +87,14 @@ Report = Callable[[str, float], Any]
 
 
 def missing(store: Store, samples: Sequence[Sample] = SAMPLES) -> list[Sample]:
-    """Return the sample studies that the store does not have."""
-    there = {study.name for study in store.studies()}
-    return [sample for sample in samples if sample.name not in there]
+    """Return the sample studies that the store does not have, except those that were deleted."""
+    there = {study.name for study in store.studies(even_deleted=True)}
+    return [sample for sample in wanted(store, samples) if sample.name not in there]
+
+
+def wanted(store: Store, samples: Sequence[Sample] = SAMPLES) -> list[Sample]:
+    """Return the sample studies whose names are free: none was deleted after somebody had begun it."""
+    return [sample for sample in samples if not lifecycle.was_deleted(store, sample.name)]
 
 
 def example(data: DataDir, number: int) -> Path:

@@ -30,17 +30,22 @@ _DESCRIPTION = "dataset_description.json"
 _HAPPENED = ("hidden", "left_full_screen", "display_changed")
 """Flags that say what an evaluator or a display did; others judge the answer."""
 _ANY_MODEL = "-"
+_NOBODY = "They are simulated: nobody looked at the pictures"
 
 
-def export(store: Store, study: Study, out: Path) -> list[Path]:
+def export(store: Store, study: Study, out: Path, simulated: bool = False) -> list[Path]:
     """Write the data set into `out`, made if missing; return the files, the one to score first.
 
     A file appears whole or not at all. An earlier export of the same study is replaced.
 
+    Args:
+        simulated: of the simulated sessions, rather than the real ones; a data set of its own.
+
     Raises:
         Conflict: `out` holds another data set.
     """
-    _check_free(study, out)
+    name = f"{study.name} (simulated)" if simulated else study.name
+    _check_free(name, out)
     for folder in ("data", "materials"):
         (out / folder).mkdir(parents=True, exist_ok=True)
     keyword = keyword_of(study.name)
@@ -54,10 +59,10 @@ def export(store: Store, study: Study, out: Path) -> list[Path]:
             which: row_writer(files.enter_context(_whole(path)), FILES[which][0])
             for which, path in paths.items()
         }
-        counts = _write_answers(store, study, write, images)
+        counts = _write_answers(store, study, simulated, write, images)
         for row in images.rows():
             write["images"](row)
-    return [*paths.values(), *_write_about(study, out, paths[""], counts)]
+    return [*paths.values(), *_write_about(study, name, simulated, out, paths[""], counts)]
 
 
 def keyword_of(name: str) -> str:
@@ -69,24 +74,24 @@ def keyword_of(name: str) -> str:
     return bare if bare == name else f"{bare}x{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def _check_free(study: Study, out: Path) -> None:
+def _check_free(wanted: str, out: Path) -> None:
     try:
         name = json.loads((out / _DESCRIPTION).read_text("utf-8"))["name"]
     except FileNotFoundError:
         return
     except (ValueError, KeyError, TypeError):
         name = None
-    if name != study.name:
+    if name != wanted:
         raise Conflict(f"{out} holds another data set ({name or 'unknown'}); choose another folder")
 
 
 def _write_answers(
-    store: Store, study: Study, write: Mapping[str, Callable], images: "_Images"
+    store: Store, study: Study, simulated: bool, write: Mapping[str, Callable], images: "_Images"
 ) -> dict[str, int]:
     """Write responses, evaluators and events; count the images; return how many sessions and responses."""
     counts = {"sessions": 0, "responses": 0}
     for which, file in (("scored", ""), ("unfinished", "unfinished"), ("replaced", "replaced")):
-        for _, group in groupby(study_rows(store, study, which), itemgetter("session")):
+        for _, group in groupby(study_rows(store, study, which, simulated), itemgetter("session")):
             rows = list(group)
             for row in rows:
                 write[file](row)
@@ -110,7 +115,8 @@ def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
     answers = answers_of(({**row, "model": model} for row in rows), study.protocol.method)
     (found,) = evaluator_table(answers, values_by_model(answers))
     shown = {"model": "" if model == _ANY_MODEL else model}
-    return {**found, **shown, **{name: rows[0][name] for name in ("study", "method", "session")}}
+    same = {name: rows[0][name] for name in ("study", "method", "session", "simulated")}
+    return {**found, **shown, **same}
 
 
 def _events(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -159,35 +165,40 @@ class _Images:
             }
 
 
-def _write_about(study: Study, out: Path, scored: Path, counts: Mapping[str, int]) -> list[Path]:
+def _write_about(
+    study: Study, name: str, simulated: bool, out: Path, scored: Path, counts: Mapping[str, int]
+) -> list[Path]:
     """Write what describes the data, the description last: a data set with it is whole."""
     # The panel's addresses and codes may let others be credited.
     settings = {**to_json(study.protocol), "panel": study.protocol.panel.name}
     materials = {"study": study.name, "kind": study.kind, "models": study.models, "classes": study.classes}
     materials |= {"created_at": study.created_at, "settings": settings, "notes": study.notes}
-    told = f"{counts['responses']} responses of {counts['sessions']} finished sessions"
+    kind = "finished simulated sessions" if simulated else "finished sessions"
+    told = f"{counts['responses']} responses of {counts['sessions']} {kind}"
     texts = {
         "materials/study.json": _json(materials),
         ".psychds-ignore": ".psychds-ignore\nmaterials/study.json\n",
-        "README.md": _readme(study, scored, told),
+        "README.md": _readme(study, name, scored, f"{told}. {_NOBODY}" if simulated else told),
         "CHANGES.md": _changes(out, f"- openhype {__version__}: {told}\n"),
-        _DESCRIPTION: _json(_description(study)),
+        _DESCRIPTION: _json(_description(study, name, simulated)),
     }
-    for name, text in texts.items():
-        with _whole(out / name) as file:
+    for path, text in texts.items():
+        with _whole(out / path) as file:
             file.write(text)
-    return [out / name for name in texts]
+    return [out / path for path in texts]
 
 
-def _description(study: Study) -> dict[str, Any]:
+def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
+    whose = "simulated evaluators" if simulated else "evaluators"
     used = {column for columns, _ in FILES.values() for column in columns}
     return {
         "@context": "https://schema.org/",
         "@type": "Dataset",
-        "name": study.name,
+        "name": name,
         "description": (
-            f"Answers of evaluators to the question whether images are real or generated, in the "
+            f"Answers of {whose} to the question whether images are real or generated, in the "
             f"HYPE-{study.protocol.method} {study.kind} {study.name} of {', '.join(study.models)}"
+            f"{f'. {_NOBODY}' if simulated else ''}"
         ),
         "schemaVersion": "Psych-DS 0.4.0",
         "dateCreated": study.created_at,
@@ -206,14 +217,14 @@ def _description(study: Study) -> dict[str, Any]:
     }
 
 
-def _readme(study: Study, scored: Path, told: str) -> str:
+def _readme(study: Study, title: str, scored: Path, told: str) -> str:
     name = scored.name
     stem = name.removesuffix("_data.csv")
     files = "\n".join(
         f"- `data/{stem}{f'_description-{which}' if which else ''}_data.csv`: {what}"
         for which, (_, what) in FILES.items()
     )
-    return f"""# {study.name}
+    return f"""# {title}
 
 Answers to the question whether images are real or generated: HYPE-{study.protocol.method} (Zhou et al., 2019)
 of {", ".join(study.models)}. {told[0].upper() + told[1:]}.

@@ -1,18 +1,67 @@
-"""A study's life: made, begun when the first real evaluator is let in, deleted.
+"""A study's life: made, begun when the first real evaluator is let in, deleted (`deletion.py`).
 
 Each step is one conditional write of the study's record. Until it is begun its settings may change
 (`revision.py`); from then on they never do, so that no session is played, paid or scored by other
 settings than those it was opened under. Simulated sessions begin nothing.
 """
 
+import secrets
 from dataclasses import replace
 from typing import Any
 
-from backend.errors import Conflict
+from backend.errors import Conflict, NotFound
+from backend.owing import recruitment_book
 from backend.records import Study
 from backend.stores import Stale, Store
+from backend.waiting import waits
+from backend.withdrawal import withdrawn
 
+DELETED = "deleted"
+"""The book of studies that were begun and deleted, by their names."""
 _TRIES = 20
+
+
+def new_settings_id() -> str:
+    """Return a name for settings that no others have."""
+    return secrets.token_hex(8)
+
+
+def check_name(store: Store, name: str) -> None:
+    """Raise Conflict where a study cannot be called `name`, for another one is or was."""
+    try:
+        is_leaving = bool(store.study(name, even_deleted=True).deleted_at)
+    except NotFound:
+        if was_deleted(store, name):
+            raise Conflict(
+                f"a study {name} was deleted after evaluators had begun it, and its name stands in the "
+                "books; choose another name"
+            ) from None
+        return
+    if is_leaving:
+        raise Conflict(
+            f"a study {name} is being deleted; finish that with `openhype delete {name}`, or choose another "
+            "name"
+        )
+    raise Conflict(f"a study {name} exists already; choose another name")
+
+
+def was_deleted(store: Store, name: str) -> bool:
+    """Return whether a study of this name was begun and deleted."""
+    return store.entry(DELETED, name) is not None
+
+
+def is_begun(store: Store, study: Study) -> bool:
+    """Return whether an evaluator has seen a study's settings, or was promised something by them.
+
+    Studies of older versions do not say when they were begun, but what came of it does.
+    """
+    return (
+        bool(study.begun_at)
+        or any(True for _ in store.sessions(study.name))
+        or any(True for _ in withdrawn(store, study.name))
+        or any(True for _ in waits(store, study.name))
+        or any(True for _ in store.entries(recruitment_book(study.name)))
+    )
 
 
 def begin(store: Store, study: Study, at: str) -> Study:

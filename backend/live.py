@@ -14,7 +14,7 @@ from typing import Any
 
 from backend.control import is_paused
 from backend.errors import InvalidInput, NotFound
-from backend.progress import Standing, retained, summary
+from backend.progress import Standing, retained, simulated, summary
 from backend.records import Study
 from backend.session import Cursor
 from backend.stores import Store
@@ -72,6 +72,7 @@ class Watch:
         standings = [self._standing(session, cursor) for session, cursor in cursors.items()]
         return {
             **summary(self._study, standings, gone, now),
+            "simulated": simulated(self._store, self._study),
             "retainer": retained(self._store, self._study, now),
         }
 

@@ -19,6 +19,8 @@ from backend.responses import read_answers
 from backend.scoring import check_method, score_answers
 from backend.shown import as_exposed
 
+_REHEARSED = "the pilot's sessions are simulated: the SDs are those of the simulation, not of people"
+
 
 def score(
     responses: str | PathLike | Iterable[Mapping[str, Any]],
@@ -29,6 +31,7 @@ def score(
     margin: float = MARGIN,
     threshold_at: float = psychometric.THRESHOLD_AT,
     exposures: str = "nominal",
+    simulated: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
     """Return the scores of a responses file, or of rows given as mappings.
@@ -44,11 +47,12 @@ def score(
         margin: percentage points around 50% that count as indistinguishable, above 0 and below 50.
         threshold_at: accuracy (0.5 to 1) at which the psychometric function has its threshold.
         exposures: 'nominal', or 'shown' (HYPE-time; needs `frames` and `frame_ms`).
+        simulated: score the simulated sessions among them (column `simulated`), rather than the real ones.
         **options: `iterations`, `seed`, `level`, `evaluators_drawn`; see `scoring.Options`.
 
     Returns:
-        Plain data: `models` best first with `score`, `std`, `ci` (percent or ms), `anova`, `pairs`;
-        docs/statistics.md tells what `findings` holds.
+        Plain data: `models` best first with `score`, `std`, `ci` (percent or ms), `anova`, `pairs`, and
+        `simulated`, which says whether the sessions are; docs/statistics.md tells what `findings` holds.
 
     Raises:
         OpenhypeError: a bad row, nothing to score, or an argument out of range.
@@ -56,7 +60,8 @@ def score(
     is_full = full or metrics is not None
     if exposures not in ("nominal", "shown"):
         raise InvalidInput(f"exposures must be 'nominal' or 'shown', not {exposures!r}")
-    answers = as_exposed(_answers(responses, method, is_full or exposures == "shown"), exposures)
+    details = is_full or exposures == "shown"
+    answers = as_exposed(_answers(responses, method, details, simulated), exposures)
     if not is_full:
         return score_answers(answers, **options)
     known = read_metrics(Path(metrics)) if isinstance(metrics, (str, PathLike)) else metrics or {}
@@ -159,10 +164,10 @@ def plan(
 
     if pilot is None:
         method = method or "infinity"
-        spreads = published(method)
+        spreads, is_simulated = published(method), False
     else:
         answers = _answers(pilot, method, details=False)
-        method, spreads = answers.method, spreads_of(answers)
+        method, spreads, is_simulated = answers.method, spreads_of(answers), answers.is_simulated
     try:
         priced = replace(planning.PANEL_COSTS[method], fee_percent=fee, **costs)
     except TypeError:
@@ -170,18 +175,21 @@ def plan(
             f"costs are {', '.join(vars(planning.PANEL_COSTS[method]))}, not {', '.join(costs)}"
         ) from None
     aim = planning.Aim(width, difference, power, level, models)
-    return planning.plan(spreads, method, aim, priced, images, most_images)
+    made = planning.plan(spreads, method, aim, priced, images, most_images)
+    if is_simulated:
+        made["assumptions"] = [_REHEARSED, *made["assumptions"]]
+    return made
 
 
-def _answers(responses: Any, method: str | None, details: bool) -> Answers:
+def _answers(responses: Any, method: str | None, details: bool, simulated: bool = False) -> Answers:
     if isinstance(responses, Answers):
         return responses
     if isinstance(responses, (str, PathLike)):
-        return read_answers(Path(responses), details)
+        return read_answers(Path(responses), details, simulated)
     rows = _rows(responses)
     chosen = method or _method(rows)
     check_method(chosen)
-    return answers_of(rows, chosen)
+    return answers_of(rows, chosen, simulated)
 
 
 def _rows(responses: Any) -> Sequence[Mapping[str, Any]]:

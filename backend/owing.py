@@ -39,6 +39,11 @@ def payments_of(study: str) -> str:
 PURSES = "purses"
 
 
+def recruitment_book(study: str) -> str:
+    """Return the name of the book of what panels were told of a study, an entry for each panel."""
+    return f"recruitment {study}"
+
+
 def panel_names(study: Study) -> tuple[str, str]:
     """Return the parameters of the link that name the person and the submission at the panel."""
     return study.protocol.panel.evaluator, study.protocol.panel.submission
@@ -46,7 +51,7 @@ def panel_names(study: Study) -> tuple[str, str]:
 
 def recruited(store: Store, study: str, panel: str = "prolific") -> Mapping[str, Any] | None:
     """Return what was written down when people were recruited from a panel; None where nobody was."""
-    entry = store.entry(f"recruitment {study}", panel)
+    entry = store.entry(recruitment_book(study), panel)
     return entry.data if entry else None
 
 

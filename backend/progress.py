@@ -46,9 +46,15 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
     )
     return {
         **summary(study, standings, gone, now),
+        "simulated": simulated(store, study),
         "paused": is_paused(store, study.name),
         "retainer": retainer,
     }
+
+
+def simulated(store: Store, study: Study) -> int:
+    """Return how many simulated sessions are finished; they are in no other number."""
+    return store.finished(study.name, simulated=True)[0]
 
 
 def retained(store: Store, study: Study, now: datetime | None) -> dict[str, int] | None:
@@ -115,6 +121,8 @@ def as_text(data: dict[str, Any]) -> str:
     if data["median_wage_usd_cents_an_hour"] is not None:
         lines.append(f"  median wage: {_dollars(data['median_wage_usd_cents_an_hour'])} an hour")
     lines += [f"  warning: {warning}" for warning in data["warnings"]]
+    if data["simulated"]:
+        lines.append(f"  {data['simulated']} simulated sessions, in none of these numbers")
     return "\n".join(lines + [f"  note: {note}" for note in data["notes"]])
 
 

@@ -12,14 +12,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from backend import lifecycle
 from backend.errors import Conflict, InvalidInput, NotFound
 from backend.ledger import Purse
 from backend.money import LEAST_WAGE_USD_CENTS, dollars
+from backend.owing import recruitment_book as book
 from backend.owing import set_budget
 from backend.panels import Panel, Recruitment
 from backend.panels.record import NOTHING_TOLD, PROLIFIC, Told
 from backend.protocol import Protocol
 from backend.records import Study
+from backend.stamps import stamp, utc_now
 from backend.stores import Stale, Store
 
 FAIR_WAGE_USD_CENTS = 1200
@@ -117,11 +120,6 @@ def check_panel(study: Study, name: str) -> None:
         )
 
 
-def book(study: str) -> str:
-    """Return the book in which a study's recruitment is kept, an entry for each panel."""
-    return f"recruitment {study}"
-
-
 def told(store: Store, study: Study) -> Told:
     """Return what the study's panel was told when its study was made there."""
     entry = store.entry(book(study.name), study.protocol.panel.name)
@@ -165,6 +163,7 @@ def begin(
     check_panel(study, panel.name)
     if store.entry(book(study.name), panel.name) is None:
         _check(study, wanted, budget_usd_cents)
+        _settle(store, study)
         set_budget(store, study.name, fee_percent=wanted.fee_percent)  # by which pay reckons, too
         _decide(store, panel, study, wanted, url, budget_usd_cents, by_server)
     state = recruitment(store, study)
@@ -259,6 +258,12 @@ def _check(study: Study, wanted: Plan, budget_usd_cents: int | None) -> None:
             f"{wanted.places} places cost {dollars(wanted.total_usd_cents)} at most, over the budget of "
             f"{dollars(budget_usd_cents)}"
         )
+
+
+def _settle(store: Store, study: Study) -> None:
+    """Have the study's settings stay as they are: what the panel is told rests on them."""
+    if lifecycle.begin(store, study, stamp(utc_now())).settings_id != study.settings_id:
+        raise Conflict(f"the settings of {study.name} were changed meanwhile; look at the plan again")
 
 
 def _decide(

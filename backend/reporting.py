@@ -38,6 +38,8 @@ class Asked:
     question: "Question | None" = None
     options: Mapping[str, Any] = field(default_factory=dict)
     """Those of `scoring.Options`."""
+    simulated: bool = False
+    """Of simulated sessions, rather than real ones."""
 
     @property
     def metrics(self) -> Mapping[str, Mapping[str, float]]:
@@ -57,9 +59,9 @@ def study_report(
 
     extras.check("a report", "matplotlib")
     asked = asked or Asked()
-    found = study_findings(store, study, asked.question, asked.exposures, **asked.options)
+    found = study_findings(store, study, asked.question, asked.exposures, asked.simulated, **asked.options)
     pictures = thumbnails.thumbnails(data.images(study.name), images.pictured(Found(found)))
-    about = _about(store, study, now)
+    about = _about(store, study, now, asked.simulated)
     settings = [("exposures scored", asked.exposures)] if study.protocol.method == "time" else []
     about = replace(
         about,
@@ -68,12 +70,14 @@ def study_report(
         thumbnails=pictures,
         study=[*about.study, *settings],
     )
-    return compose({**found, "warnings": [*_simulated(store, study), *found["warnings"]]}, about)
+    return compose(found, about)
 
 
-def study_page(store: Store, data: DataDir, study: Study, now: datetime, form: str) -> str:
+def study_page(
+    store: Store, data: DataDir, study: Study, now: datetime, form: str, simulated: bool = False
+) -> str:
     """Return the results page of a study; `form` is the server's own markup on top."""
-    return page.html(study_report(store, data, study, now), form=form)
+    return page.html(study_report(store, data, study, now, Asked(simulated=simulated)), form=form)
 
 
 def file_report(path: Path, now: datetime, asked: Asked | None = None) -> Report:
@@ -89,7 +93,7 @@ def file_report(path: Path, now: datetime, asked: Asked | None = None) -> Report
 
     extras.check("a report", "matplotlib")
     asked = asked or Asked()
-    answers = as_exposed(read_answers(path, details=True), asked.exposures)
+    answers = as_exposed(read_answers(path, details=True, simulated=asked.simulated), asked.exposures)
     found = findings(answers, asked.question, **asked.options)
     study = [("exposures scored", asked.exposures)] if answers.method == "time" else []
     return compose(
@@ -105,7 +109,7 @@ def file_report(path: Path, now: datetime, asked: Asked | None = None) -> Report
     )
 
 
-def _about(store: Store, study: Study, now: datetime) -> About:
+def _about(store: Store, study: Study, now: datetime, simulated: bool) -> About:
     settings = [
         (name.replace("_", " "), value)
         for name, value in to_json(study.protocol).items()
@@ -116,17 +120,18 @@ def _about(store: Store, study: Study, now: datetime) -> About:
         source=f"study {study.name}",
         date=f"{now:%Y-%m-%d}",
         version=__version__,
-        collected=collected(store, study),
+        collected=collected(store, study, simulated),
         study=[("made", study.created_at[:10]), ("classes", ", ".join(study.classes)), *settings],
         notes=study.notes,
     )
 
 
-def collected(store: Store, study: Study) -> str:
-    """Return the days on which the answers that count were given."""
+def collected(store: Store, study: Study, simulated: bool = False) -> str:
+    """Return the days on which the answers that count, or those of simulated sessions, were given."""
+    sessions = store.sessions(study.name, simulated=True) if simulated else sessions_of(store, study.name)
     days = [
         (session.opened_at[:10], cursor.last_at[:10])
-        for session, cursor in sessions_of(store, study.name)
+        for session, cursor in sessions
         if cursor.state == "finished"
     ]
     if not days:
@@ -135,29 +140,20 @@ def collected(store: Store, study: Study) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def _simulated(store: Store, study: Study) -> list[str]:
-    finished = [session for session, cursor in sessions_of(store, study.name) if cursor.state == "finished"]
-    count = sum(bool(session.device.get("simulated")) for session in finished)
-    if not count:
-        return []
-    return [f"{count} of {len(finished)} sessions are simulated; nobody looked at the pictures in them"]
-
-
-def study_entry(store: Store, study: Study, level: float) -> Entry:
+def study_entry(store: Store, study: Study, level: float, simulated: bool = False) -> Entry:
     """Return a study's line of a leaderboard; errors as `study_report`."""
     from backend.results import study_findings
 
-    found = study_findings(store, study, level=level)
-    told = {**found, "warnings": [*_simulated(store, study), *found["warnings"]]}
-    return Entry(study.name, collected(store, study), told)
+    found = study_findings(store, study, simulated=simulated, level=level)
+    return Entry(study.name, collected(store, study, simulated), found)
 
 
-def file_entry(path: Path, level: float) -> Entry:
+def file_entry(path: Path, level: float, simulated: bool = False) -> Entry:
     """Return a responses file's line of a leaderboard; errors as `file_report`."""
     from backend.findings import findings
     from backend.responses import read_answers
 
-    return Entry(path.stem, "", findings(read_answers(path), level=level))
+    return Entry(path.stem, "", findings(read_answers(path, simulated=simulated), level=level))
 
 
 def leaderboard_of(entries: Sequence[Entry], title: str, now: datetime) -> Report:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from backend.errors import NotFound
-from backend.reading.columns import COLUMNS, LISTS, NUMBERS, WHOLE, number, truth_of, whole
+from backend.reading.columns import COLUMNS, LISTS, NUMBERS, TRUTH_VALUES, WHOLE, number, truth_of, whole
 from backend.shown import as_exposed
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def row_writer(file: TextIO, columns: Sequence[str]) -> Callable[[Mapping[str, A
 def read_responses(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the responses of a file, with the known columns that it has.
 
-    Whole numbers, numbers, `mask_ms` (numbers) and `flags` (words) come back as what they were, an
-    empty cell of a number as None; `method` is that of the file.
+    Whole numbers, numbers, `mask_ms` (numbers), `flags` (words) and `simulated` (true or false) come back as
+    what they were, an empty cell of a number as None; `method` is that of the file.
 
     Raises:
         NotFound: there is no such file.
@@ -60,38 +60,46 @@ def read_responses(path: Path) -> Iterator[dict[str, Any]]:
             yield {**values, "method": file.method}
 
 
-def read_answers(path: Path, details: bool = False) -> "Answers":
+def read_answers(path: Path, details: bool = False, simulated: bool = False) -> "Answers":
     """Return a responses file as columns, in memory of about the file's own size.
+
+    Of a file with real and simulated sessions, the real ones.
 
     Args:
         path: the file, or the folder of a data set that `openhype export` wrote.
         details: with sessions, stimuli, classes, shown exposures and response times where they are there.
+        simulated: the simulated sessions of the file, rather than the real ones.
 
     Raises:
         NotFound: there is no such file, or none in the folder.
-        InvalidInput: the first bad row found, or columns that are missing.
+        InvalidInput: the first bad row found, columns that are missing, or no simulated session where they
+            are asked for.
     """
+    from backend.answers import of_one_kind
     from backend.reading.careful import is_json, read_carefully
     from backend.reading.plain import NotPlain, read_plain
 
     path = _file_to_score(Path(path))
     if not is_json(path):
         try:
-            return read_plain(path, details)
+            return of_one_kind(read_plain(path, details), simulated)
         except (NotPlain, OSError):
             pass  # the careful reader reads it, or says what is wrong
-    return read_carefully(path, details)
+    return of_one_kind(read_carefully(path, details), simulated)
 
 
-def score_file(path: Path, exposures: str = "nominal", **options: Any) -> dict[str, Any]:
+def score_file(
+    path: Path, exposures: str = "nominal", simulated: bool = False, **options: Any
+) -> dict[str, Any]:
     """Return the scores of a responses file; options as `scoring.score_answers`.
 
     Args:
         exposures: `nominal`, or `shown` (HYPE-time).
+        simulated: as `read_answers`.
     """
     from backend.scoring import score_answers
 
-    answers = read_answers(path, details=exposures == "shown")
+    answers = read_answers(path, details=exposures == "shown", simulated=simulated)
     return score_answers(as_exposed(answers, exposures), **options)
 
 
@@ -128,6 +136,8 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
         if None in numbers:
             raise chunk.bad(i, column, "numbers separated by spaces", text)
         return numbers
+    if column in TRUTH_VALUES:
+        return text.lower() == "true"
     return tuple(text.split()) if column == "flags" else text
 
 

@@ -1,7 +1,8 @@
 """From a study's stored facts to rows of the responses file, and on to scores.
 
 The truth of a row is the server's own, from the session's plan. Only finished sessions are scored;
-sessions that broke off, and answers to mistimed flashes, are kept and exported apart from them.
+sessions that broke off, and answers to mistimed flashes, are kept and exported apart from them. Real
+sessions and simulated ones never stand together: what is asked for is the one or the other.
 """
 
 import hashlib
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from backend import __version__
 from backend.errors import InvalidInput
-from backend.records import Study
-from backend.session import is_scored, picture_of
+from backend.records import Response, Session, Study
+from backend.session import Cursor, is_scored, picture_of
 from backend.shown import as_exposed
 from backend.stores import Store
 from backend.withdrawal import answered_of, withdrawn
@@ -28,14 +29,17 @@ _STATES = {
 """Who gave a place back at the panel takes the answers along: they are in none."""
 
 
-def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[dict[str, Any]]:
+def study_rows(
+    store: Store, study: Study, which: str = "scored", simulated: bool = False
+) -> Iterator[dict[str, Any]]:
     """Yield one row a response, in the columns of the responses file, session by session.
 
     Args:
         which: `scored`; `unfinished`, those of sessions that broke off; or `replaced`, the answers to
             mistimed flashes, for which others stand.
+        simulated: of simulated sessions, rather than real ones.
     """
-    for session, cursor, responses in answered_of(store, study.name):
+    for session, cursor, responses in _answered(store, study, simulated):
         if cursor.state not in _STATES[which]:
             continue
         for response in responses:
@@ -48,6 +52,7 @@ def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[di
                 "session": session.id,
                 "model": session.model or picture.model or "",
                 "evaluator": session.evaluator,
+                "simulated": session.is_simulated,
                 "class": picture.class_,
                 "truth": picture.truth,
                 **vars(response),
@@ -55,16 +60,29 @@ def study_rows(store: Store, study: Study, which: str = "scored") -> Iterator[di
             }
 
 
-def version(store: Store, study: Study) -> str:
+def _answered(
+    store: Store, study: Study, simulated: bool
+) -> Iterator[tuple[Session, Cursor, list[Response]]]:
+    if not simulated:
+        return answered_of(store, study.name)
+    found = store.answered(study.name, simulated=True)
+    # One of earlier settings may still be there, where `openhype set` was killed before it cleared it.
+    return (each for each in found if each[0].settings_id == study.settings_id)
+
+
+def version(store: Store, study: Study, simulated: bool = False) -> str:
     """Return a word that changes when the scores of a study may have changed."""
-    count, newest = store.finished(study.name)
+    count, newest = store.finished(study.name, simulated)
     gone = sum(1 for _ in withdrawn(store, study.name))
-    facts = (__version__, study.name, study.created_at, count, newest, gone)
+    facts = (__version__, study.name, study.created_at, study.version, simulated, count, newest, gone)
     return hashlib.sha256("\n".join(map(str, facts)).encode()).hexdigest()[:24]
 
 
-def study_answers(store: Store, study: Study) -> "Answers":
+def study_answers(store: Store, study: Study, simulated: bool = False) -> "Answers":
     """Return the answers of a study that are scored.
+
+    Args:
+        simulated: those of simulated sessions, which else are in no score.
 
     Raises:
         InvalidInput: a qualification, or no session is finished yet.
@@ -73,26 +91,44 @@ def study_answers(store: Store, study: Study) -> "Answers":
 
     if study.kind == "qualification":
         raise InvalidInput(f"{study.name} is a qualification; it admits evaluators and gives no scores")
-    if not store.finished(study.name)[0]:
-        raise InvalidInput(
-            f"study {study.name} has no finished session yet; "
-            f"`openhype status {study.name}` shows how far it is"
+    if not store.finished(study.name, simulated)[0]:
+        raise InvalidInput(_nothing_finished(store, study, simulated))
+    rows = study_rows(store, study, simulated=simulated)
+    return answers_of(rows, study.protocol.method, simulated)
+
+
+def _nothing_finished(store: Store, study: Study, simulated: bool) -> str:
+    if simulated:
+        return (
+            f"study {study.name} has no finished simulated session; make some with "
+            f"`openhype simulate {study.name}`"
         )
-    return answers_of(study_rows(store, study), study.protocol.method)
+    rehearsed = store.finished(study.name, simulated=True)[0]
+    if rehearsed:
+        return (
+            f"study {study.name} has no finished session of a real evaluator yet; {rehearsed} simulated "
+            "ones are finished: ask for them with --simulated, at the server with ?simulated=true"
+        )
+    return (
+        f"study {study.name} has no finished session yet; `openhype status {study.name}` shows how far it is"
+    )
 
 
-def study_scores(store: Store, study: Study, exposures: str = "nominal", **options: Any) -> dict[str, Any]:
+def study_scores(
+    store: Store, study: Study, exposures: str = "nominal", simulated: bool = False, **options: Any
+) -> dict[str, Any]:
     """Return the scores of a study, as `scoring.score` gives them.
 
     Args:
         exposures: `nominal`, or `shown` (HYPE-time).
+        simulated: as `study_answers`.
 
     Raises:
         InvalidInput: as `study_answers`, or shown exposures of HYPE-infinity.
     """
     from backend.scoring import score_answers
 
-    return score_answers(as_exposed(study_answers(store, study), exposures), **options)
+    return score_answers(as_exposed(study_answers(store, study, simulated), exposures), **options)
 
 
 def study_findings(
@@ -100,9 +136,10 @@ def study_findings(
     study: Study,
     question: "Question | None" = None,
     exposures: str = "nominal",
+    simulated: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
     """Return the findings of a study, as `findings.findings` gives them; errors as `study_scores`."""
     from backend.findings import findings
 
-    return findings(as_exposed(study_answers(store, study), exposures), question, **options)
+    return findings(as_exposed(study_answers(store, study, simulated), exposures), question, **options)

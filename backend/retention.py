@@ -3,12 +3,12 @@
 `keep_days` after a session's end they are emptied. Answers stay, with the evaluator's random pseudonym
 and the keyed hash of the panel's id, which tells nothing without the server's key and keeps people from
 taking part twice. What is known of the display stays as well: without its refresh a flash means nothing.
+Simulated sessions hold nothing personal, and are left as they are.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from backend import owing
 from backend.records import Session, Study
@@ -18,9 +18,6 @@ from backend.stamps import stamp
 from backend.stores import Store
 from backend.waiting import book_of
 from backend.withdrawal import BOOK, finish, withdrawn
-
-_STAYS_OF_DEVICE = ("simulated",)
-"""Whether anybody looked at the pictures at all; a report has to tell."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ def apply(store: Store, what: Due) -> None:
     if what.sessions:
         owing.enter_all(store, store.study(what.study))
     for session in what.sessions:
-        store.redact_session(session.id, {}, _staying(session.device))
+        store.redact_session(session.id, {}, {})
     for book, key in what.entries:
         found = store.entry(book, key)
         store.write_entry(book, key, found.version, {**found.data, "panel": {}})
@@ -100,9 +97,4 @@ def lines(found: list[Due]) -> Iterator[str]:
 
 
 def _is_due(session: Session, cursor: Cursor, before: datetime) -> bool:
-    has_any = bool(session.panel) or session.device != _staying(session.device)
-    return has_any and datetime.fromisoformat(cursor.last_at) < before
-
-
-def _staying(device: dict[str, Any]) -> dict[str, Any]:
-    return {name: device[name] for name in _STAYS_OF_DEVICE if name in device}
+    return bool(session.panel or session.device) and datetime.fromisoformat(cursor.last_at) < before

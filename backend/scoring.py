@@ -77,11 +77,13 @@ def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
     result = {
         "method": answers.method,
         "unit": UNITS[answers.method],
+        "simulated": answers.is_simulated,
         "models": models,
         "anova": anova(moments) if is_testable else None,
         "pairs": tukey(groups, chosen.level) if is_testable else [],
         "settings": _settings(chosen, models, {one.way for one in intervals.values() if one is not None}),
         "warnings": caveats(answers, groups),
+        "notes": _notes(answers),
     }
     if len(models) == 2:
         result["ttest"] = student(groups, chosen.level) if is_testable else None
@@ -134,6 +136,14 @@ def _mean_error(wrong: np.ndarray, seen: np.ndarray) -> float | None:
     """Return the mean over evaluators of their error on one side, in percent."""
     did_see = seen > 0
     return fsum(100 * wrong[did_see] / seen[did_see]) / int(did_see.sum()) if did_see.any() else None
+
+
+def _notes(answers: Answers) -> list[str]:
+    if not answers.left_out:
+        return []
+    kind = "real" if answers.is_simulated else "simulated"
+    hint = "" if answers.is_simulated else "; --simulated scores those instead"
+    return [f"{answers.left_out:,} responses of {kind} sessions stand there too and are left out{hint}"]
 
 
 def _settings(options: Options, models: list[dict[str, Any]], ways: set[str]) -> dict[str, Any]:

@@ -5,12 +5,15 @@ from typing import Any
 
 from backend.report.wording import verdict
 
+SIMULATED = "SIMULATED sessions: nobody looked at the pictures"
+
 
 def as_table(scores: Mapping[str, Any]) -> str:
     """Return scores as lines for a terminal."""
     unit = {"percent": "%", "ms": " ms"}[scores["unit"]]
     title = {"infinity": "HYPE-infinity, share of pictures judged wrong", "time": "HYPE-time, threshold"}
-    lines = [title[scores["method"]], *_columns(scores, unit)]
+    lines = [SIMULATED] if scores["simulated"] else []
+    lines += [title[scores["method"]], *_columns(scores, unit)]
     anova = scores["anova"]
     if anova is not None:
         lines.append(f"ANOVA: F({anova['df'][0]}, {anova['df'][1]}) = {anova['F']:.2f}, {p_text(anova['p'])}")
@@ -23,7 +26,8 @@ def as_table(scores: Mapping[str, Any]) -> str:
     settings = scores["settings"]
     if settings["bootstrap"] != "exact":
         lines.append(f"intervals: Monte Carlo, {settings['iterations']} iterations, seed {settings['seed']}")
-    return "\n".join([*lines, *(f"warning: {text}" for text in scores["warnings"])])
+    lines += [f"warning: {text}" for text in scores["warnings"]]
+    return "\n".join([*lines, *(f"note: {text}" for text in scores["notes"])])
 
 
 def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:

@@ -73,13 +73,13 @@ def withdrawn(store: Store, study: str) -> Iterator[Entry]:
 
 
 def sessions_of(store: Store, study: str) -> Iterator[tuple[Session, Cursor]]:
-    """Yield a study's sessions but for those withdrawn, whether they are erased yet or not."""
+    """Yield a study's real sessions but for those withdrawn, whether they are erased yet or not."""
     gone = {entry.key for entry in withdrawn(store, study)}
     return (pair for pair in store.sessions(study) if pair[0].id not in gone)
 
 
 def answered_of(store: Store, study: str) -> Iterator[tuple[Session, Cursor, list[Response]]]:
-    """Yield a study's sessions with their responses, but for those withdrawn."""
+    """Yield a study's real sessions with their responses, but for those withdrawn."""
     gone = {entry.key for entry in withdrawn(store, study)}
     return (found for found in store.answered(study) if found[0].id not in gone)
 

@@ -16,6 +16,11 @@ export function listView(main) {
     /** @param {{studies: any[]}} data */
     update({ studies }) {
       empty.hidden = studies.length > 0;
+      for (const [name, { item }] of lines) {
+        if (studies.some(({ study }) => study === name)) continue;
+        item.remove();
+        lines.delete(name);
+      }
       for (const study of studies) {
         if (!lines.has(study.study)) {
           const line = studyLine(study);
@@ -42,7 +47,8 @@ function studyLine({ study, kind, method: of }) {
       const total = data.kind === "qualification" ? 0 : data.evaluators_wanted * data.models.length;
       const row = { finished: sum((one) => one.finished), active: sum((one) => one.active), ended: sum(broken), abandoned: 0 };
       update([row.finished, row.active, row.ended], total);
-      state.textContent = `${data.paused ? "Paused · " : ""}${inWords(row, total)}`;
+      const simulated = data.simulated ? ` · ${data.simulated} simulated` : "";
+      state.textContent = `${data.paused ? "Paused · " : ""}${inWords(row, total)}${simulated}`;
     },
   };
 }

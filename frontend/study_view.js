@@ -84,7 +84,7 @@ function tiles() {
   /** @type {Record<string, {value: HTMLElement, more: HTMLElement, box: HTMLElement}>} */
   const boxes = {};
   const list = el("dl", { class: "tiles" });
-  for (const name of ["Finished", "Under way", "Median wage", "Owed so far", "Waiting", "Mistimed flashes", "Withdrawn"]) {
+  for (const name of ["Finished", "Under way", "Median wage", "Owed so far", "Waiting", "Mistimed flashes", "Withdrawn", "Simulated"]) {
     const value = el("span", { class: "value" });
     const more = el("span", { class: "quiet" });
     const box = el("div", {}, el("dt", {}, name), el("dd", {}, value, " ", more));
@@ -110,6 +110,7 @@ function tiles() {
       if (data.retainer) tell("Waiting", `${data.retainer.waiting}`, `${dollars(data.retainer.owed_usd_cents)} owed for it`);
       boxes["Waiting"].box.hidden = !data.retainer;
       tell("Mistimed flashes", `${(100 * share).toFixed(1)}%`, `${responses} replaced`, data.method === "time");
+      tell("Simulated", `${data.simulated}`, "sessions, in none of the other numbers", data.simulated > 0);
       tell("Withdrawn", `${data.withdrawn.sessions}`, "answers deleted", data.withdrawn.sessions > 0);
     },
   };

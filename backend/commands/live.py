@@ -63,6 +63,7 @@ def _line(data: dict[str, Any]) -> str:
         f"{counts['active']} active",
         f"owed ${data['owed_usd_cents'] / 100:.2f}",
         *(["paused"] if data["paused"] else []),
+        *([f"{data['simulated']} simulated"] if data["simulated"] else []),
         *_scores(data),
     ]
     return ", ".join(parts)

@@ -7,6 +7,7 @@ import click
 
 from backend.commands.world import (
     LEVEL,
+    SIMULATED,
     World,
     finding_options,
     named,
@@ -27,6 +28,7 @@ _TITLE = click.option("--title", default="", help="Of the page.")
 @_OUT
 @_TITLE
 @finding_options()
+@SIMULATED
 @store_options
 @pass_world
 def report(
@@ -38,6 +40,7 @@ def report(
     margin: float,
     threshold_at: float,
     exposures: str,
+    simulated: bool,
     **options: Any,
 ) -> None:
     """Write a page with figures and tables of the study NAME, or of a file of responses."""
@@ -48,7 +51,7 @@ def report(
     from backend.stamps import utc_now
 
     question = Question(read_metrics(metrics) if metrics else {}, margin=margin, threshold_at=threshold_at)
-    asked = Asked(title, exposures, question, options)
+    asked = Asked(title, exposures, question, options, simulated)
     found = named(world, what)
     if isinstance(found, Path):
         made = file_report(found, utc_now(), asked)
@@ -62,16 +65,21 @@ def report(
 @_OUT
 @_TITLE
 @LEVEL
+@SIMULATED
 @store_options
 @pass_world
-def leaderboard(world: World, what: tuple[str, ...], out: Path, title: str, level: float) -> None:
+def leaderboard(
+    world: World, what: tuple[str, ...], out: Path, title: str, level: float, simulated: bool
+) -> None:
     """Write one table over several studies or files of responses on one data set."""
     from backend.report.directory import write
     from backend.reporting import file_entry, leaderboard_of, study_entry
     from backend.stamps import utc_now
 
     entries = [
-        file_entry(found, level) if isinstance(found, Path) else study_entry(world.store, found, level)
+        file_entry(found, level, simulated)
+        if isinstance(found, Path)
+        else study_entry(world.store, found, level, simulated)
         for found in (named(world, one) for one in what)
     ]
     made = leaderboard_of(entries, title, utc_now())

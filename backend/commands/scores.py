@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from backend.commands.world import SEED, World, answers_named, finding_options, pass_world, store_options
+from backend.commands.world import (
+    SEED,
+    SIMULATED,
+    World,
+    answers_named,
+    finding_options,
+    pass_world,
+    store_options,
+)
 
 
 @click.command()
@@ -17,6 +25,7 @@ from backend.commands.world import SEED, World, answers_named, finding_options, 
 @click.option(
     "--evaluators-drawn", type=click.IntRange(1, 100_000), metavar="N", help="Evaluators a resample draws."
 )
+@SIMULATED
 @store_options
 @pass_world
 def score(
@@ -28,6 +37,7 @@ def score(
     margin: float,
     threshold_at: float,
     exposures: str,
+    simulated: bool,
     **options: Any,
 ) -> None:
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
@@ -40,7 +50,8 @@ def score(
 
     is_full = full or metrics is not None
     values = read_metrics(metrics) if metrics else {}
-    answers = as_exposed(answers_named(world, what, is_full or exposures == "shown"), exposures)
+    details = is_full or exposures == "shown"
+    answers = as_exposed(answers_named(world, what, details, simulated), exposures)
     if is_full:
         scores = findings(answers, Question(values, margin=margin, threshold_at=threshold_at), **options)
     else:
@@ -54,14 +65,20 @@ def score(
 @click.command()
 @click.argument("name")
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True)
+@SIMULATED
 @store_options
 @pass_world
-def export(world: World, name: str, out: Path) -> None:
+def export(world: World, name: str, out: Path, simulated: bool) -> None:
     """Write the answers of the study NAME as a Psych-DS data set."""
     from backend.export import export as write
 
-    for path in write(world.store, world.study(name), out):
+    study = world.study(name)
+    for path in write(world.store, study, out, simulated):
         click.echo(str(path))
+    others = world.store.finished(name, simulated=not simulated)[0]
+    if others:
+        kind, how = ("real", "without") if simulated else ("simulated", "with")
+        click.echo(f"note: {others} {kind} sessions are not in it; export them {how} --simulated", err=True)
 
 
 @click.command()

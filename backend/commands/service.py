@@ -138,7 +138,12 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
 
 @click.command()
 @click.argument("name")
-@click.option("--evaluators", type=click.IntRange(1), metavar="N", help="In all; default: as many as wanted.")
+@click.option(
+    "--evaluators",
+    type=click.IntRange(1),
+    metavar="N",
+    help="In all; default: as many as the study wants, less those simulated before.",
+)
 @click.option(
     "--accuracy",
     "observers",
@@ -148,17 +153,30 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
     help="0.81, or threshold=250,slope=3,lapse=0.02,guess=0.5; `all=…` for every model not named.",
 )
 @click.option("--sd", type=Number(0, 0.5), default=0.0, help="SD of accuracy between evaluators.")
-@click.option("--url", help="A running server; default: one of its own on this store.")
+@click.option(
+    "--url",
+    help="A running server, which asks for the key of the data directory or OPENHYPE_KEY; default: one of "
+    "its own on this store.",
+)
 @click.option("--seed", type=SEED, default=0, show_default=True)
 @click.option("--at-once", type=click.IntRange(1, 256), default=8, show_default=True)
 @store_options
 @pass_world
 def simulate(world: World, name: str, observers: tuple, **options: Any) -> None:
-    """Have simulated evaluators take part in the study NAME, through the real HTTP API."""
+    """Have simulated evaluators take part in the study NAME, through the real HTTP API.
+
+    Their sessions are marked as simulated, and count, pay and limit nothing.
+    """
     from backend.simulation import simulate as run
 
     done = run(world.store, world.data, name, dict(observers), progress=progress_bar, **options)
-    click.echo(f"{done} simulated evaluators finished {name}; next: openhype score {name}")
+    if not done:
+        click.echo(
+            f"{name} has as many simulated sessions as it wants of real ones; ask for more with "
+            f"--evaluators N, or remove them with: openhype clear {name} --simulated"
+        )
+        return
+    click.echo(f"{done} simulated evaluators finished {name}; next: openhype score {name} --simulated")
 
 
 @click.command()

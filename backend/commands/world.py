@@ -120,20 +120,21 @@ def _rules(ctx: click.Context, param: click.Parameter) -> bool:
     return ctx.parent is None or ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
 
 
-def answers_named(world: World, what: str, details: bool) -> "Answers":
+def answers_named(world: World, what: str, details: bool, simulated: bool = False) -> "Answers":
     """Return the answers of a responses file, or of the study of that name.
 
     Args:
         details: of a file, with the columns that scores can do without; a study's are always there.
+        simulated: of simulated sessions, rather than real ones.
     """
     found = named(world, what)
     if isinstance(found, Path):
         from backend.responses import read_answers
 
-        return read_answers(found, details)
+        return read_answers(found, details, simulated)
     from backend.results import study_answers
 
-    return study_answers(world.store, found)
+    return study_answers(world.store, found, simulated)
 
 
 def named(world: World, what: str) -> "Study | Path":
@@ -224,6 +225,11 @@ def say(text: str) -> None:
     tqdm.write(text, file=sys.stderr)
 
 
+SIMULATED = click.option(
+    "--simulated",
+    is_flag=True,
+    help="Of simulated sessions, which else are in nothing, instead of real ones.",
+)
 LEVEL = click.option(
     "--level", type=Number(1e-6, 1 - 1e-6), default=0.95, show_default=True, help="Of the intervals."
 )

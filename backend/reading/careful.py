@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.answers import NAMES, NUMBERS, Answers, Coder
+from backend.answers import NAMES, NUMBERS, Answers, Coder, truth_value
 from backend.errors import InvalidInput
 from backend.reading.chunks import Chunk, csv_chunks, json_chunks
 from backend.reading.columns import NEEDED_FOR_TIME, number, truth_of, whole
@@ -38,6 +38,8 @@ def read_carefully(path: Path, details: bool) -> Answers:
         for name in [*kept, *(NAMES if details else ())]:
             if name in chunk.places:
                 texts[name].add(file.blocks(chunk) if name == "block" else chunk.column(name))
+        if "simulated" in chunk.places:
+            parts.setdefault("simulated", []).append(file.simulated(chunk))
         for name, column in _numbers(file, chunk, details):
             parts.setdefault(name, []).append(column)
     columns = {name: np.concatenate(some) for name, some in parts.items()}
@@ -52,6 +54,7 @@ def read_carefully(path: Path, details: bool) -> Answers:
         columns.get("exposure_ms"),
         {name: coded[name] for name in NAMES if any(coded[name].names)},
         {name: columns[name] for name in NUMBERS if name in columns and not np.isnan(columns[name]).all()},
+        columns.get("simulated"),
     )
 
 
@@ -105,6 +108,11 @@ class ResponsesFile:
         cells = map(self._exposures.__getitem__, chunk.column("exposure_ms"))
         return np.fromiter(cells, float, len(chunk.rows))
 
+    def simulated(self, chunk: Chunk) -> np.ndarray:
+        """Return of each row of a checked chunk whether it is of a simulated session."""
+        cells = map(truth_value, chunk.column("simulated"))
+        return np.fromiter(cells, bool, len(chunk.rows))
+
     def _check_answers(self, chunk: Chunk) -> None:
         for column in ("model", "evaluator"):
             if any(not name.strip() for name in set(chunk.column(column))):
@@ -113,6 +121,8 @@ class ResponsesFile:
             bad = {cell for cell in set(chunk.column(column)) if truth_of(cell) is None}
             if bad:
                 chunk.refuse(column, "'real' or 'fake'", bad.__contains__)
+        if "simulated" in chunk.places and None in map(truth_value, set(chunk.column("simulated"))):
+            chunk.refuse("simulated", "true or false", lambda cell: truth_value(cell) is None)
 
     def _check_method(self, chunk: Chunk) -> None:
         """Find the file's method in the first row and hold all others to it."""

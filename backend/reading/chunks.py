@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 from backend.errors import InvalidInput
-from backend.reading.columns import COLUMNS, LISTS, NEEDED
+from backend.reading.columns import COLUMNS, LISTS, NEEDED, TRUTH_VALUES
 from backend.reading.texts import unreadable
 
 _CHUNK_ROWS = 2**10
@@ -121,6 +121,9 @@ def _json_cells(path: Path, line: int, text: str) -> list[str]:
     missing = [column for column in NEEDED if column not in record]
     if missing:
         raise InvalidInput(f"{path} line {line}: {', '.join(missing)} missing")
+    for column in TRUTH_VALUES:
+        if isinstance(record.get(column), bool):
+            record[column] = str(record[column]).lower()
     for column in COLUMNS:
         value = record.get(column)
         parts = value if isinstance(value, list) and column in (*LISTS, "flags") else [value]

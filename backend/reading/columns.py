@@ -7,15 +7,16 @@ from typing import Any
 from backend.records import TRUTHS
 
 COLUMNS = (
-    "study", "method", "session", "model", "evaluator", "block", "trial_index", "stimulus", "class",
-    "truth", "response", "exposure_ms", "shown_ms", "frames", "frame_ms", "mask_ms", "rt", "flags", "at",
-    "attempt", "evidence", "lateness_ms", "planned_frames", "achieved_frames", "phase_ms",
+    "study", "method", "session", "model", "evaluator", "simulated", "block", "trial_index", "stimulus",
+    "class", "truth", "response", "exposure_ms", "shown_ms", "frames", "frame_ms", "mask_ms", "rt", "flags",
+    "at", "attempt", "evidence", "lateness_ms", "planned_frames", "achieved_frames", "phase_ms",
 )  # fmt: skip
 NEEDED = ("model", "evaluator", "truth", "response")
 NEEDED_FOR_TIME = ("block", "trial_index", "exposure_ms")
 WHOLE = ("block", "trial_index", "frames", "attempt")
 NUMBERS = ("exposure_ms", "shown_ms", "frame_ms", "rt", "lateness_ms")
 LISTS = ("mask_ms", "planned_frames", "achieved_frames", "phase_ms")
+TRUTH_VALUES = ("simulated",)
 
 
 def truth_of(cell: Any) -> str | None:

@@ -52,6 +52,8 @@ class _PlainFile:
                 self._keep(name, self._code(name, cells[name]))
         for name in ("truth", "response"):
             self._keep(name, _are_fake(cells[name]))
+        if "simulated" in cells:
+            self._keep("simulated", _truth_values(cells["simulated"]))
         for name, key in (("block", "block"), ("trial_index", "trial")):
             if name in cells:
                 numbers = cells[name].wholes()
@@ -87,6 +89,7 @@ class _PlainFile:
             columns["exposure_ms"] if is_time else None,
             {name: coded[name] for name in NAMES if name in coded and any(coded[name].names)},
             {name: columns[name] for name in NUMBERS if _is_there(columns, name)},
+            columns.get("simulated"),
         )
 
     def _find_method(self, cells: dict[str, Cells]) -> None:
@@ -131,6 +134,14 @@ def _are_fake(cells: Cells) -> np.ndarray:
     if None in truths:
         raise NotPlain
     return np.array([truth == FAKE for truth in truths])[codes]
+
+
+def _truth_values(cells: Cells) -> np.ndarray:
+    """Return which cells are true; of other ways to write it the careful reader knows."""
+    is_true = cells.are("true") | cells.are("True")
+    if not (is_true | cells.are("false") | cells.are("False") | (cells.lengths == 0)).all():
+        raise NotPlain
+    return is_true
 
 
 def _is_there(columns: dict[str, np.ndarray], name: str) -> bool:

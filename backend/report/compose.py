@@ -12,6 +12,7 @@ from backend.report import (
     people,
     precision,
     settings,
+    simulated,
     training,
     wording,
 )
@@ -35,14 +36,15 @@ def compose(data: Mapping[str, Any], about: About) -> Report:
         people.section(found),
         settings.section(found, about),
     )
-    return Report(
+    report = Report(
         title=about.title,
         summary=summary(found),
         facts=tuple(_facts(found, about)),
-        warnings=tuple(data.get("warnings") or ()),
+        warnings=(*(data.get("warnings") or ()), *(data.get("notes") or ())),
         sections=tuple(section for section in sections if section is not None),
         data=data,
     )
+    return simulated.marked(report) if data["simulated"] else report
 
 
 def summary(found: Found) -> str:

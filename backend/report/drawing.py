@@ -7,14 +7,18 @@ was set before is set again afterwards. Nothing here knows of windows or of `pyp
 import io
 import re
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from backend.report.colours import VARIABLES
+from backend.report.colours import ACCENT, VARIABLES
 from backend.report.parts import Drawn
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WIDE_IN = 6.9
 NARROW_IN = 3.5
 _PNG_DPI = 200
+_STAMP_IN = 0.3
 _LOCK = threading.Lock()
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _PATHS = re.compile(r' (?:d|points|transform|x|y|style)="[^"]*"')
@@ -59,10 +63,20 @@ def _rendered(drawn: Drawn, width_in: float, kind: str, **options: Any) -> bytes
     file = io.BytesIO()
     with _LOCK, matplotlib.style.context(["default", {**settings(), "svg.hashsalt": drawn.name}]):
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        drawn.draw(width_in).savefig(file, format=kind, metadata=metadata, **options)
+        figure = drawn.draw(width_in)
+        if drawn.stamp:
+            _stamp(figure, drawn.stamp)
+        figure.savefig(file, format=kind, metadata=metadata, **options)
     if kind == "png":
         return file.getvalue()
     return _PATHS.sub(_rounded, file.getvalue().decode()).encode()
+
+
+def _stamp(figure: "Figure", text: str) -> None:
+    """Write a line above a figure, which grows by it."""
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + _STAMP_IN)
+    figure.suptitle(text, x=1, horizontalalignment="right", color=ACCENT, fontsize="medium")
 
 
 def _rounded(found: re.Match) -> str:

@@ -1,10 +1,10 @@
 """Several studies on one data set as one table: each model where it was judged, methods kept apart."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.report import wording
+from backend.report import simulated, wording
 from backend.report.found import Found
 from backend.report.parts import Column, Drawn, Report, Row, Section, Table
 
@@ -18,6 +18,11 @@ class Entry:
     data: Mapping[str, Any]
     """The JSON of `findings.findings`."""
 
+    @property
+    def label(self) -> str:
+        """Its name, and whether its sessions are simulated."""
+        return f"{self.name} (simulated)" if self.data["simulated"] else self.name
+
 
 def leaderboard(entries: Sequence[Entry], title: str, date: str, version: str) -> Report:
     """Return the page of several studies."""
@@ -27,13 +32,24 @@ def leaderboard(entries: Sequence[Entry], title: str, date: str, version: str) -
     ]
     sections = tuple(_section(method, some) for method, some in methods if some)
     facts = [
-        ("Studies", wording.listing([entry.name for entry in entries], most=12)),
+        ("Studies", wording.listing([entry.label for entry in entries], most=12)),
         ("Evaluators", f"{sum(row['evaluators'] for entry in entries for row in entry.data['models']):,}"),
         ("Page", f"{date}, openhype {version}"),
     ]
-    warnings = [f"{entry.name}: {text}" for entry in entries for text in entry.data["warnings"]]
-    return Report(title, _summary(sections), tuple(facts), tuple(warnings), sections,
-                  {entry.name: entry.data for entry in entries})  # fmt: skip
+    warnings = [
+        f"{entry.label}: {text}"
+        for entry in entries
+        for text in (*entry.data["warnings"], *entry.data["notes"])
+    ]
+    report = Report(title, _summary(sections), tuple(facts), tuple(warnings), sections,
+                    {entry.name: entry.data for entry in entries})  # fmt: skip
+    rehearsed = [entry.name for entry in entries if entry.data["simulated"]]
+    if len(rehearsed) == len(entries):
+        return simulated.marked(report)
+    if rehearsed:
+        which = wording.listing(rehearsed, most=12)
+        return replace(report, banner=f"Simulated sessions in {which}: nobody looked at the pictures there.")
+    return report
 
 
 def _summary(sections: Sequence[Section]) -> str:
@@ -80,7 +96,7 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     rows = [
         {
             "model": row["model"],
-            "study": entry.name,
+            "study": entry.label,
             "score": row["score"],
             "ci": row["better_ci"] or row["ci"],
             "std": row["std"],

@@ -45,7 +45,7 @@ def plain(name: str, **told: Any) -> str:
     """Return a page of a template without drawings."""
     from markupsafe import Markup
 
-    base = {"message": "", "asks": False, "is_wrong": False, "studies": None}
+    base = {"message": "", "link": None, "asks": False, "is_wrong": False, "studies": None}
     return _template(name).render(style=Markup(style()), **{**base, **told})
 
 

@@ -50,6 +50,8 @@ class Drawn:
     draw: Callable[[float], "Figure"]
     """Makes it so many inches wide."""
     table: Table
+    stamp: str = ""
+    """What is to be read on the figure itself, wherever it is taken."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ class Report:
     sections: tuple[Section, ...]
     data: Mapping[str, Any] = field(default_factory=dict)
     """The findings that it was drawn from, with full precision."""
+    banner: str = ""
+    """What nobody may overlook, on top of the page."""
 
     @property
     def figures(self) -> list[Drawn]:

@@ -37,7 +37,8 @@ def add_pages(app: Flask, store: Store, keys: Keys, clock: Clock, page: Callable
     watches = Kept(_MOST_STUDIES)
 
     def watch(study: Study) -> Watch:
-        return watches.get(study.name, study.created_at, lambda: Watch(store, study))
+        stands = f"{study.created_at} {study.version}"
+        return watches.get(study.name, stands, lambda: Watch(store, study))
 
     def shown() -> Response:
         if not entry.is_in(request, keys, clock()):
@@ -90,7 +91,7 @@ def _check_in(keys: Keys, clock: Clock) -> None:
 
 
 def _line(seen: dict[str, Any]) -> dict[str, Any]:
-    names = ("study", "kind", "method", "paused", "evaluators_wanted", "models")
+    names = ("study", "kind", "method", "paused", "evaluators_wanted", "models", "simulated")
     return {name: seen[name] for name in names}
 
 

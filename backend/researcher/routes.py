@@ -11,6 +11,7 @@ from typing import Any
 from flask import Flask, Response, redirect, request
 
 from backend.datadir import DataDir, Keys
+from backend.errors import InvalidInput
 from backend.researcher import entry
 from backend.researcher.kept import Kept
 from backend.stores import Store
@@ -37,12 +38,14 @@ def add_scores(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
         from backend.results import study_findings, study_scores, version
 
         check_key()
-        is_full = request.args.get("full") == "true"
+        is_full, simulated = _asks("full"), _asks("simulated")
         found, make = store.study(study), study_findings if is_full else study_scores
-        tag = version(store, found)
+        tag = version(store, found, simulated)
         reply = unchanged(tag)
         if reply is None:
-            body = kept.get((study, is_full), tag, lambda: _json(make(store, found)))
+            body = kept.get(
+                (study, is_full, simulated), tag, lambda: _json(make(store, found, simulated=simulated))
+            )
             reply = Response(body, mimetype="application/json")
             reply.set_etag(tag)
         reply.headers["Cache-Control"] = "private, no-cache"
@@ -67,11 +70,19 @@ def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock)
         now = clock()
         if not entry.is_in(request, keys, now):
             return door("Results")
-        found = store.study(study)
-        tag = version(store, found)
+        found, simulated = store.study(study), _asks("simulated")
+        others = bool(store.finished(study, not simulated)[0])
+        if others and not store.finished(study, simulated)[0]:
+            return _nothing_yet(study, simulated)
+        tag = f"{version(store, found, simulated)}{'-with-others' if others else ''}"
         reply = unchanged(tag)
         if reply is None:
-            page = kept.get(study, tag, lambda: study_page(store, data, found, now, _leave(study)).encode())
+            top = _leave(study) + (_other_page(simulated) if others else "")
+            page = kept.get(
+                (study, simulated),
+                tag,
+                lambda: study_page(store, data, found, now, top, simulated).encode(),
+            )
             reply = Response(page, mimetype="text/html")
             reply.set_etag(tag)
         return reply
@@ -118,6 +129,18 @@ def unchanged(tag: str) -> Response | None:
     return reply
 
 
+def _asks(name: str) -> bool:
+    """Return whether a parameter of the address is true.
+
+    Raises:
+        InvalidInput: it is neither true nor false.
+    """
+    value = request.args.get(name, "false")
+    if value not in ("true", "false"):
+        raise InvalidInput(f"{name} must be true or false, not {value!r}")
+    return value == "true"
+
+
 def _json(data: Any) -> bytes:
     return json.dumps(data, allow_nan=False).encode() + b"\n"
 
@@ -126,6 +149,25 @@ def _page(title: str, status: int = 200, **told: Any) -> Response:
     from backend.report.page import plain
 
     return Response(plain("door.html", title=title, **told), status, mimetype="text/html")
+
+
+def _nothing_yet(study: str, simulated: bool) -> Response:
+    """Return the page of a study of which only sessions of the other kind are finished."""
+    done, other = ("simulated", "real") if simulated else ("real", "simulated")
+    told = f"No {done} session of {study} is finished yet; {other} ones are."
+    return _page(f"Results of {study}", message=told, link=_link(simulated), status=404)
+
+
+def _link(simulated: bool) -> tuple[str, str]:
+    """Return address and words of the link to the results of the other kind of sessions."""
+    if simulated:
+        return "?", "Results of real sessions"
+    return "?simulated=true", "Results of simulated sessions"
+
+
+def _other_page(simulated: bool) -> str:
+    address, words = _link(simulated)
+    return f'<p class="small"><a href="{address}">{words}</a></p>'
 
 
 def _leave(study: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 from backend.control import is_paused
 from backend.simulation import simulate
 from tests.e2e.test_accessibility import violations
+from tests.unit.people import take_part_all
 
 
 @pytest.fixture
@@ -23,8 +24,7 @@ def enter(desk, site, path="/dashboard/faces"):
 
 
 def run(site, evaluators):
-    url, observers = site.url, {"gan": "0.7"}
-    simulate(site.store, site.data, "faces", observers, url=url, evaluators=evaluators, at_once=1, sd=0.1)
+    take_part_all(site.url, site.store, site.store.study("faces"), evaluators, at_once=1)
 
 
 def tile(page, name):
@@ -44,6 +44,17 @@ def test_sessions_and_the_score_are_shown_as_they_happen(desk, site):
     assert re.search(r"\d+\.\d%", desk.page.inner_text(".scores .value"))
     assert float(tile(desk.page, "Owed so far").strip("$")) >= 6
     assert "6 evaluators" in desk.page.inner_text(".scores")
+
+
+def test_simulated_sessions_are_a_number_of_their_own(desk, site):
+    enter(desk, site)
+    hidden = desk.page.is_visible("dt:text-is('Simulated')")
+
+    simulate(site.store, site.data, "faces", {"gan": "0.7"}, evaluators=3, url=site.url)
+
+    desk.page.wait_for_selector("dt:text-is('Simulated')", timeout=20000)
+    assert (hidden, tile(desk.page, "Simulated"), tile(desk.page, "Finished")) == (False, "3", "0")
+    assert "0 of 8 finished" in desk.page.inner_text(".models")
 
 
 def test_the_key_stands_in_no_address_and_no_script_can_read_the_cookie(desk, site):

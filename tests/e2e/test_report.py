@@ -8,6 +8,7 @@ from backend.report.found import About
 from backend.simulation import simulate
 from tests.e2e.test_accessibility import violations
 from tests.unit import answered
+from tests.unit.people import take_part_all
 
 METRICS = {"fid": {"stylegan": 5.0, "progan": 8.0, "began": 40.0}}
 
@@ -78,6 +79,7 @@ def test_the_servers_results_ask_for_the_key_and_then_show_the_pictures(watched,
     page, seen = watched
     site.create("faces", images=20, evaluators=3, repeat_visits=True)
     simulate(site.store, site.data, "faces", {"gan": "0.7"}, evaluators=3, url=site.url)
+    take_part_all(site.url, site.store, site.store.study("faces"), 3)
 
     page.goto(f"{site.url}/results/faces")
     form = violations(page)
@@ -90,9 +92,15 @@ def test_the_servers_results_ask_for_the_key_and_then_show_the_pictures(watched,
     page.wait_for_selector("h1:text-is('Results of faces')")
 
     assert (form, wrong, violations(page)) == ([], [], [])
-    assert "3 of 3 sessions are simulated" in page.inner_text("main")
+    page.get_by_role("link", name="Results of simulated sessions").click()
+    page.wait_for_selector("h1:text-is('Results of faces (simulated)')")
+    assert violations(page) == []
+    assert "nobody looked at these pictures" in page.inner_text(".banner")
+    page.get_by_role("link", name="Results of real sessions").click()
+    page.wait_for_selector("h1:text-is('Results of faces')")
     assert site.data.keys().researcher not in "".join(seen)
-    assert {url for url in seen if url.startswith("http")} == {f"{site.url}/results/faces"}
+    shown = f"{site.url}/results/faces"
+    assert {url.rstrip("?") for url in seen if url.startswith("http")} == {shown, f"{shown}?simulated=true"}
     assert [text for text in seen if "Content Security Policy" in text] == []
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_selector("input[name=key]")

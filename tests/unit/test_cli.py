@@ -187,15 +187,16 @@ def test_a_study_that_is_not_there_is_guessed_or_the_others_are_named(images, tm
 def test_the_folder_of_an_export_is_scored_like_its_file(images, tmp_path):
     run("create", "faces", *images, "--evaluators", 2)
     run("simulate", "faces")
-    run("export", "faces", "-o", "out")
+    run("export", "faces", "--simulated", "-o", "out")
     (tmp_path / "nothing").mkdir()
-    own = run("score", "faces", "--json")
+    own = run("score", "faces", "--simulated", "--json")
 
-    found = [run("score", what, "--json") for what in ("out", "out/", "out/data", tmp_path / "out")]
+    places = ("out", "out/", "out/data", tmp_path / "out")
+    found = [run("score", what, "--simulated", "--json") for what in places]
 
     assert own.exit_code == 0
     assert {one.stdout for one in found} == {own.stdout}
-    assert run("plan", "--pilot", "out").exit_code == 0
+    assert "simulated" in run("plan", "--pilot", "out").stdout
     assert "nothing is a folder without responses" in run("score", "nothing").stderr
 
 
@@ -325,7 +326,7 @@ def test_names_that_no_terminal_can_show_are_printed_escaped(images, tmp_path):
     run("create", "faces", *images, "--evaluators", 1)
     run("simulate", "faces")
     folder = "out-\udcff"
-    command = [sys.executable, "-m", "backend", "export", "faces", "-o", folder]
+    command = [sys.executable, "-m", "backend", "export", "faces", "--simulated", "-o", folder]
 
     strict = os.environ | {"PYTHONIOENCODING": "utf-8:strict"}
     done = subprocess.run(command, capture_output=True, text=True, env=strict)

@@ -15,6 +15,7 @@ from backend.simulation import simulate
 from backend.stores import open_store
 
 from . import studies
+from .people import served, take_part_all
 from .test_store_contract import response
 
 
@@ -36,8 +37,10 @@ def pair(request, stores):
 def played(store, tmp_path, evaluators=3):
     study = studies.study(images=10, evaluators=evaluators)
     store.add_study(study, studies.pool(study))
-    simulate(store, DataDir(tmp_path), "faces", {"all": "0.7"})
-    return study
+    simulate(store, DataDir(tmp_path), "faces", {"all": "0.7"}, evaluators=2)
+    with served(store, tmp_path) as base:
+        take_part_all(base, store, study, 2 * evaluators)
+    return store.study("faces")
 
 
 def with_answers(store, count, session_id="s1", key=None, answer="real"):
@@ -65,10 +68,14 @@ def test_a_copy_exports_the_same_to_the_byte(pair, tmp_path):
 
     first, second = copy(*pair, "faces"), copy(*pair, "faces")
 
-    files = [export(store, study, tmp_path / str(i)) for i, store in enumerate(pair)]
-    assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
+    for simulated in (False, True):
+        files = [
+            export(store, study, tmp_path / f"{i} {simulated}", simulated) for i, store in enumerate(pair)
+        ]
+        assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
     assert pair[1].taken("faces", "2020") == {"gan": 3, "vae": 3}
-    assert ((first.sessions, first.written), (second.sessions, second.written)) == ((6, 6), (6, 0))
+    assert pair[1].finished("faces", simulated=True)[0] == 2
+    assert ((first.sessions, first.written), (second.sessions, second.written)) == ((8, 8), (8, 0))
 
 
 def test_a_copy_catches_up_with_what_went_on(pair):

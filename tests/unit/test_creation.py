@@ -53,24 +53,25 @@ def sides(folders):
 def test_a_study_is_made_played_by_robots_scored_and_exported_alike(run, folders, tmp_path):
     made = run("create", "faces", *sides(folders), "--size", 16, "--evaluators", 3, "--set", "images=20")
     played = run("simulate", "faces", "--accuracy", "gan=0.6", "--accuracy", "vae=0.95", "--seed", 1)
-    exported = run("export", "faces", "-o", tmp_path / "out")
-    of_study = run("score", "faces", "--json")
+    exported = run("export", "faces", "-o", tmp_path / "out", "--simulated")
+    of_study = run("score", "faces", "--json", "--simulated")
     of_file = run("score", tmp_path / "out" / "data" / "study-faces_data.csv", "--json")
 
     assert (made.exit_code, played.exit_code, exported.exit_code) == (0, 0, 0)
     assert "6 simulated evaluators finished" in played.output
     assert json.loads(of_study.output) == json.loads(of_file.output)
     assert [model["model"] for model in json.loads(of_study.output)["models"]] == ["gan", "vae"]
-    assert json.loads(run("status", "faces", "--json").output)["models"][0]["finished"] == 3
+    status = json.loads(run("status", "faces", "--json").output)
+    assert (status["models"][0]["finished"], status["simulated"]) == (0, 6)
 
 
 def test_a_time_study_gives_milliseconds(run, folders, tmp_path):
     settings = ["--set", "images=16", "--set", "blocks=1", "--set", "masks=phase", "--evaluators", 2]
     run("create", "glimpse", "--method", "time", *sides(folders), "--size", 16, *settings)
     run("simulate", "glimpse", "--accuracy", "all=threshold=300,slope=4")
-    run("export", "glimpse", "-o", tmp_path / "out")
+    run("export", "glimpse", "-o", tmp_path / "out", "--simulated")
 
-    scores = json.loads(run("score", "glimpse", "--json").output)
+    scores = json.loads(run("score", "glimpse", "--json", "--simulated").output)
 
     assert (scores["method"], scores["unit"]) == ("time", "ms")
     assert all(100 <= model["score"] <= 1000 for model in scores["models"])
@@ -164,7 +165,7 @@ def test_a_qualification_stands_before_its_study(run, folders):
     played = run("simulate", "faces")
 
     assert played.exit_code == 0
-    assert json.loads(run("status", "test", "--json").output)["models"][0]["finished"] == 2
+    assert json.loads(run("status", "test", "--json").output)["simulated"] == 2
 
 
 def test_a_study_is_described_by_a_file(run, folders, tmp_path):

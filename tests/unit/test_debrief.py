@@ -149,6 +149,20 @@ def test_others_are_those_who_finished_with_the_same_model(world):
     assert own["others"]["evaluators"] == len(same) == 1
 
 
+def test_simulated_evaluators_are_not_among_the_others(world):
+    world.add(studies.study(images=4, **ONE_MODEL))
+    player, other = world.player(), world.player()
+    player.play()
+    other.play()
+    before = asked(player).json["others"]
+
+    simulated = world.player(simulated=True)
+    simulated.play(right=lambda truth: False)
+
+    assert (before["evaluators"], asked(player).json["others"]) == (1, before)
+    assert asked(simulated).json["others"]["evaluators"] == 2
+
+
 def test_who_withdrew_is_no_longer_among_the_others(world):
     world.add(studies.study(images=4, **ONE_MODEL))
     one, other = world.player(), world.player()

@@ -68,8 +68,8 @@ def file_of(paths, which):
 def exported(world, tmp_path):
     """Return a function that exports a study of the world."""
 
-    def run(study, folder="out"):
-        return export(world.store, study, tmp_path / folder)
+    def run(study, folder="out", simulated=False):
+        return export(world.store, study, tmp_path / folder, simulated)
 
     return run
 
@@ -348,3 +348,29 @@ def test_ten_times_the_answers_need_no_more_memory(tmp_path):
     written = (tmp_path / "200" / "data" / "study-faces_data.csv").read_bytes()
     assert written.count(b"\n") == 20_001
     assert large < 1.2 * small < len(written)
+
+
+def test_real_and_simulated_sessions_are_data_sets_of_their_own(world, faces, exported, tmp_path):
+    for wrong in range(4):
+        world.player(simulated=True).play(right=lambda truth, k=wrong: k > 1)
+    real, rehearsed = exported(faces), exported(faces, "simulated", simulated=True)
+
+    for paths, kind in ((real, "false"), (rehearsed, "true")):
+        assert {row["simulated"] for row in table(paths[0])} == {kind}
+        assert {row["simulated"] for row in table(file_of(paths, "evaluators"))} == {kind}
+    assert [*psychds_problems(tmp_path / "simulated")] == []
+    assert score_file(real[0]) == study_scores(world.store, faces)
+    assert score_file(rehearsed[0]) == study_scores(world.store, faces, simulated=True)
+    assert score_file(rehearsed[0])["simulated"] is True
+    for name in ("README.md", "dataset_description.json"):
+        assert "They are simulated: nobody looked" in (tmp_path / "simulated" / name).read_text("utf-8")
+        assert "They are simulated" not in (tmp_path / "out" / name).read_text("utf-8")
+
+
+@pytest.mark.parametrize("simulated", [True, False])
+def test_neither_kind_is_written_over_the_other(world, faces, exported, simulated):
+    world.player(simulated=True).play()
+    exported(faces, simulated=simulated)
+
+    with pytest.raises(Conflict, match=r"out holds another data set \(faces"):
+        exported(faces, simulated=not simulated)

@@ -13,14 +13,14 @@ from backend.commands.live import follow
 from . import studies
 
 
-def seen(finished=0, paused=False, ci=None):
+def seen(finished=0, paused=False, ci=None, simulated=0):
     scores = {"unit": "percent", "models": [{"model": "gan", "score": 50.66, "ci": ci}]} if finished else None
     return {
         "study": "faces", "kind": "study", "method": "infinity", "paused": paused, "evaluators_wanted": 2,
         "models": [{"model": "gan", "active": 1, "abandoned": 0, "ended": 0, "finished": finished}],
         "responses": 8, "mistimed": {"responses": 0, "share": 0}, "withdrawn": {"sessions": 0},
         "owed_usd_cents": 16 * finished, "median_wage_usd_cents_an_hour": None, "warnings": [], "notes": [],
-        "scores": scores,
+        "scores": scores, "simulated": simulated,
     }  # fmt: skip
 
 
@@ -39,12 +39,12 @@ def written(looks, columns=None):
 
 
 def test_a_pipe_gets_a_line_when_something_changes():
-    looks = [seen(), seen(), seen(1), seen(1), seen(2, True, [48.2, 53.14])]
+    looks = [seen(), seen(), seen(1), seen(1), seen(2, True, [48.2, 53.14], simulated=6)]
 
     assert written(looks) == [
         "faces: 0 of 2 finished, 1 active, owed $0.00\n",
         "faces: 1 of 2 finished, 1 active, owed $0.16, gan 50.7%\n",
-        "faces: 2 of 2 finished, 1 active, owed $0.32, paused, gan 50.7% [48.2, 53.1]\n",
+        "faces: 2 of 2 finished, 1 active, owed $0.32, paused, 6 simulated, gan 50.7% [48.2, 53.1]\n",
     ]
 
 

@@ -68,3 +68,26 @@ def test_the_bootstrap_of_two_values_is_as_worked_by_hand():
 
 def test_the_default_staircase_settles_at_63_percent():
     assert openhype.equilibrium_accuracy(openhype.StaircaseRule()) == pytest.approx(0.25 ** (1 / 3))
+
+
+@pytest.mark.parametrize("cell", [True, "true", "TRUE"])
+def test_rows_of_simulated_sessions_are_scored_apart(cell):
+    rows = [{**row, "simulated": cell if row["model"] == "gan" else None} for row in ROWS]
+
+    real, simulated = openhype.score(rows), openhype.score(rows, simulated=True)
+
+    assert [row["model"] for row in real["models"]] == ["diffusion"]
+    assert [row["model"] for row in simulated["models"]] == ["gan"]
+    assert (real["simulated"], simulated["simulated"]) == (False, True)
+
+
+def test_a_row_that_is_simulated_perhaps_is_refused():
+    with pytest.raises(InvalidInput, match="row 1: simulated must be true or false, not 'perhaps'"):
+        openhype.score([{**ROWS[0], "simulated": "perhaps"}])
+
+
+def test_a_plan_from_simulated_sessions_says_so():
+    rows = [{**row, "simulated": True} for row in ROWS]
+
+    assert openhype.plan(rows)["assumptions"][0].startswith("the pilot's sessions are simulated")
+    assert not openhype.plan(ROWS)["assumptions"][0].startswith("the pilot's sessions are simulated")

@@ -27,6 +27,7 @@ def as_data(answers):
     """Return answers as plain data that compare."""
     columns = {"model": answers.model, "evaluator": answers.evaluator, **answers.texts}
     numbers = {"is_fake": answers.is_fake, "said_fake": answers.said_fake, **answers.numbers}
+    numbers |= {} if answers.simulated is None else {"simulated": answers.simulated}
     if answers.method == "time":
         order = {}
         blocks = np.array([order.setdefault(code, len(order)) for code in answers.block])
@@ -48,6 +49,7 @@ rows = st.lists(
             "model": names, "evaluator": names, "block": st.integers(0, 3), "truth": sides,
             "response": sides, "exposure_ms": st.floats(1, 1000), "shown_ms": numbers, "rt": numbers,
             "stimulus": names, "unknown": st.text("ab,c", max_size=3),
+            "simulated": st.sampled_from(["", "true", "false", "True"]),
         }
     ),
     min_size=1,

@@ -358,3 +358,40 @@ def test_where_half_do_not_come_to_the_threshold_that_of_all_answers_is_told():
     pooled = report.data["findings"]["models"][0]["exposures"]["pooled"]
     assert (slow["threshold_ms"], slow["threshold_ci"]) == (pooled["threshold_ms"], pooled["ci"])
     assert (fast["threshold_ms"], fast["threshold_ci"]) == (own[1]["median"], own[1]["median_ci"])
+
+
+def simulated_of(rows):
+    return [{**row, "simulated": True} for row in rows]
+
+
+def test_a_report_of_simulated_sessions_says_so_on_every_part(time, tmp_path):
+    models = {"net@4000": 0.2, "net@9000": 0.45}
+    report = report_of(simulated_of(answered.infinity(models, evaluators=5)), metrics=METRICS)
+
+    assert "nobody looked at these pictures" in report.banner
+    assert report.title == "Faces (simulated)"
+    parts = [*report.tables, *report.figures]
+    assert [part.name for part in parts if not part.caption.startswith("Simulated sessions. ")] == []
+    assert "Simulated sessions. " in writing.as_latex(report.tables[0])
+    for figure in report.figures:
+        assert ">simulated sessions</text>" in drawing.svg(figure)
+    assert (time.banner, time.figures[0].stamp) == ("", "")
+    assert "simulated sessions" not in drawing.svg(time.figures[0])
+    assert json.loads(write(report, tmp_path)[-2].read_text())["simulated"] is True
+
+
+def test_a_leaderboard_tells_the_simulated_studies_from_the_real_ones():
+    def entry(name, rows):
+        return Entry(name, "", answered.found(rows, "infinity"))
+
+    rows = answered.infinity(evaluators=3)
+    both = [entry("real", rows), entry("rehearsed", simulated_of(rows))]
+    board = leaderboard(both, "Board", "2026-03-01", "0.1.0")
+    all_simulated = leaderboard(both[1:], "Board", "2026-03-01", "0.1.0")
+
+    assert {row["study"] for row in board.tables[0].rows} == {"real", "rehearsed (simulated)"}
+    assert (board.title, "Simulated sessions in rehearsed" in board.banner) == ("Board", True)
+    assert (all_simulated.title, all_simulated.figures[0].stamp) == (
+        "Board (simulated)",
+        "simulated sessions",
+    )

@@ -45,6 +45,7 @@ def test_a_byte_order_mark_and_empty_lines_do_no_harm(tmp_path):
         (f"{HEADER}\nm,e,maybe,fake\n", r"r\.csv line 2: truth must be 'real' or 'fake', not 'maybe'"),
         (f"{HEADER}\nm,e,real,\n", "line 2: response must be 'real' or 'fake', not ''"),
         (f"{HEADER}\n,e,real,fake\n", "line 2: model must be a name, not ''"),
+        (f"{HEADER},simulated\nm,e,real,fake,\nm,e,real,fake,1\n", "line 3: simulated must be true or false"),
         (f"{HEADER}\nm, ,real,fake\n", "line 2: evaluator must be a name, not ' '"),
         (f"{HEADER}\nm,e,real\n", "line 2: expected 4 cells, got 3"),
         (f"{HEADER}\n\nm,e,real,fake\n\nm,e,real\n", "line 5: expected 4 cells, got 3"),
@@ -246,7 +247,8 @@ rows = st.fixed_dictionaries(
         "exposure_ms": st.floats(1e-3, 1e6), "shown_ms": times, "frames": st.none() | st.integers(0, 999),
         "frame_ms": times, "mask_ms": st.lists(st.floats(0, 1e6), max_size=5).map(tuple), "rt": times,
         "flags": st.lists(st.sampled_from(["late", "hidden", "blurred"])).map(tuple), "at": names,
-        "attempt": st.integers(0, 9), "evidence": st.sampled_from(["element", "worker"]),
+        "simulated": st.booleans(), "attempt": st.integers(0, 9),
+        "evidence": st.sampled_from(["element", "worker"]),
         "lateness_ms": times,
         "planned_frames": counts, "achieved_frames": counts,
         "phase_ms": st.lists(st.floats(0, 1e6), max_size=5).map(tuple),
@@ -262,3 +264,56 @@ def test_a_row_comes_back_exactly_as_it_was_written(tmp_path_factory, row):
 
     path = written(tmp_path_factory.getbasetemp(), file.getvalue(), "round.csv")
     assert list(read_responses(path)) == [row]
+
+
+def mixed(folder, name="mixed.csv", kinds=("true", "false", "")):
+    """Write a file in which one model's two evaluators of each kind are wrong on 1 of 2, 0 of 2, 2 of 2."""
+    wrong = {"true": 1, "false": 0, "": 2}
+    rows = [
+        f"m,{kind or 'none'}{e},fake,{'real' if k < wrong[kind] else 'fake'},{kind}"
+        for kind in kinds
+        for e in range(2)
+        for k in range(2)
+    ]
+    return written(folder, "\n".join([f"{HEADER},simulated", *rows, ""]), name)
+
+
+@pytest.mark.parametrize("simulated", [True, False])
+def test_of_a_file_of_both_kinds_one_is_scored_and_the_other_is_told(tmp_path, simulated):
+    scores = score_file(mixed(tmp_path), simulated=simulated)
+
+    (model,) = scores["models"]
+    assert scores["simulated"] is simulated
+    assert (model["score"], model["evaluators"], model["responses"]) == (
+        (50, 2, 4) if simulated else (50, 4, 8)
+    )
+    assert model["ci"] == ([50, 50] if simulated else [0, 100])
+    told = "8 responses of real" if simulated else "4 responses of simulated"
+    assert [
+        note.startswith(f"{told} sessions stand there too and are left out") for note in scores["notes"]
+    ] == [True]
+
+
+def test_a_file_of_simulated_sessions_says_that_it_is(tmp_path):
+    path = mixed(tmp_path, kinds=("true",))
+
+    plain, asked = score_file(path), score_file(path, simulated=True)
+
+    assert plain == asked
+    assert (plain["simulated"], plain["notes"]) == (True, [])
+
+
+def test_simulated_sessions_that_are_not_there_are_not_scored(tmp_path):
+    for path in (mixed(tmp_path, kinds=("false",)), written(tmp_path, f"{HEADER}\nm,e,real,fake\n")):
+        assert score_file(path)["simulated"] is False
+        with pytest.raises(InvalidInput, match="there are no responses of simulated sessions to score"):
+            score_file(path, simulated=True)
+
+
+def test_json_lines_say_by_a_truth_value_what_is_simulated(tmp_path):
+    row = {"model": "m", "evaluator": "e", "truth": "real", "response": "fake"}
+    lines = [json.dumps({**row, "simulated": kind}) for kind in (True, False, None, "true")]
+    path = written(tmp_path, "\n".join(lines), "r.jsonl")
+
+    assert [found["simulated"] for found in read_responses(path)] == [True, False, False, True]
+    assert score_file(path)["models"][0]["responses"] == 2

@@ -68,13 +68,17 @@ def test_who_took_part_is_still_known_by_the_keyed_hash(world, study):
     assert world.open(panel=PANEL).json["error"]["code"] == "already_finished"
 
 
-def test_that_a_session_was_simulated_stays_known(world, study):
+def test_what_a_browser_says_of_itself_is_emptied_and_simulated_sessions_are_left_alone(world, study):
     open_with_device(world, simulated=True)
+    world.player(simulated=True, device={"simulated": True})
     world.clock.move(days=31)
 
-    apply(world.store, due(world.store, study, world.clock()))
+    found = due(world.store, study, world.clock())
+    apply(world.store, found)
 
-    assert session(world).device == {"simulated": True}
+    ((simulated, _),) = world.store.sessions("faces", simulated=True)
+    assert (len(found), session(world).device) == (1, {})
+    assert (simulated.device, simulated.is_simulated) == ({"simulated": True}, True)
     assert len(due(world.store, study, world.clock())) == 0
 
 

@@ -1,13 +1,16 @@
 """Simulated sessions: only the researcher opens one, and it counts, pays and limits nothing."""
 
+import re
+
 import pytest
 
 from backend import owing
 from backend.control import set_paused
 from backend.errors import InvalidInput
 from backend.ledger import partial_account_of
-from backend.progress import progress
-from backend.results import study_rows
+from backend.live import Watch
+from backend.progress import as_text, progress
+from backend.results import study_rows, study_scores, version
 
 from . import studies
 
@@ -173,3 +176,104 @@ class TestQualification:
 
         assert reply.json["error"]["code"] == "not_qualified"
         assert world.store.study("later").begun_at == ""
+
+
+def key_of(world):
+    return {"Authorization": f"Bearer {world.data.keys().researcher}"}
+
+
+def scores(world, query=""):
+    return world.http.get(f"/api/studies/faces/scores{query}", headers=key_of(world))
+
+
+def test_scores_are_of_the_real_ones_and_of_the_simulated_ones_when_asked_for(world):
+    study = world.add(studies.study(images=8, evaluators=2))
+    for _ in range(4):
+        world.player().play()
+    for _ in range(2):
+        world.player(simulated=True).play(right=lambda truth: False)
+
+    real, rehearsed = study_scores(world.store, study), study_scores(world.store, study, simulated=True)
+
+    assert ([row["score"] for row in real["models"]], real["simulated"]) == ([0, 0], False)
+    assert ([row["score"] for row in rehearsed["models"]], rehearsed["simulated"]) == ([100, 100], True)
+    assert scores(world).json == real
+    assert scores(world, "?simulated=true").json == rehearsed
+    assert scores(world, "?simulated=yes").status_code == 400
+
+
+def test_a_study_that_was_only_simulated_has_no_scores_and_says_where_those_are(world, study):
+    world.player(simulated=True).play()
+
+    reply = scores(world)
+
+    assert reply.status_code == 400
+    assert "1 simulated ones are finished: ask for them with --simulated" in reply.json["error"]["message"]
+    assert "make some with `openhype simulate faces`" not in reply.json["error"]["message"]
+
+
+def test_a_simulated_session_changes_the_scores_of_simulated_ones_only(world, study):
+    world.player().play()
+    world.player(simulated=True).play()
+    tags = [version(world.store, study, simulated) for simulated in (False, True)]
+
+    world.player(simulated=True).play()
+
+    after = [version(world.store, study, simulated) for simulated in (False, True)]
+    assert (tags[0], tags[0] != tags[1], tags[1] != after[1]) == (after[0], True, True)
+
+
+def test_status_and_dashboard_count_the_simulated_ones_apart(world, study):
+    for _ in range(3):
+        world.player(simulated=True).play()
+    world.simulate()
+    world.player().play()
+
+    told = world.http.get("/api/studies/faces/status", headers=key_of(world)).json
+    seen = Watch(world.store, study).look(world.clock())
+
+    assert (told["simulated"], sum(row["finished"] for row in told["models"])) == (3, 1)
+    assert (seen["simulated"], sum(row["evaluators"] for row in seen["scores"]["models"])) == (3, 1)
+    assert "3 simulated sessions, in none of these numbers" in as_text(told)
+
+
+class TestResultsPage:
+    @pytest.fixture(autouse=True)
+    def visitor(self, world, study):
+        world.http.post("/results/faces", data={"key": world.data.keys().researcher})
+
+    def test_the_page_of_simulated_sessions_says_so_everywhere(self, world):
+        world.player(simulated=True).play()
+
+        page = world.http.get("/results/faces?simulated=true").text
+
+        assert 'class="banner"' in page
+        assert "Results of faces (simulated)" in page
+        captions = re.findall(r"<figcaption><strong>Figure \d+\.</strong> (.*?)</figcaption>", page)
+        tables = re.findall(r"<caption.*?>(.*?)</caption>", page)
+        assert captions
+        assert [text for text in (*captions, *tables) if not text.startswith("Simulated sessions. ")] == []
+        assert page.count(">simulated sessions</text>") == 2 * len(captions)
+
+    def test_the_page_of_real_sessions_shows_nothing_of_them_but_a_link(self, world):
+        world.player().play()
+        before = world.http.get("/results/faces")
+        world.player(simulated=True).play()
+
+        after = world.http.get("/results/faces", headers={"If-None-Match": before.headers["ETag"]})
+
+        assert (after.status_code, 'class="banner"' in after.text) == (200, False)
+        assert '<a href="?simulated=true">Results of simulated sessions</a>' in after.text
+        assert "?simulated=true" not in before.text
+        assert '<a href="?">Results of real sessions</a>' in (
+            world.http.get("/results/faces?simulated=true").text
+        )
+
+    def test_a_page_that_has_nothing_yet_leads_to_the_one_that_has(self, world):
+        world.player(simulated=True).play()
+
+        reply = world.http.get("/results/faces")
+
+        assert reply.status_code == 404
+        assert "No real session of faces is finished yet" in reply.text
+        assert 'href="?simulated=true"' in reply.text

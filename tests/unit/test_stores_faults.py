@@ -15,13 +15,13 @@ from backend.datadir import DataDir
 from backend.export import export
 from backend.handlers import create_app
 from backend.server import in_background
-from backend.simulation import simulate
 from backend.stores import open_store
 from backend.stores.dynamodb import create_table
 from tests import dynamodb
 from tests.faults import FaultyServer
 
 from . import studies
+from .people import served, take_part_all
 
 
 @pytest.fixture
@@ -49,7 +49,8 @@ def test_no_answer_is_lost_or_counted_twice_whatever_fails(on_disk, faulty, tmp_
     restart.start()
 
     try:
-        simulate(store, DataDir(tmp_path), "faces", {"all": "0.8"}, at_once=50)
+        with served(store, tmp_path) as base:
+            take_part_all(base, store, study, 50, right=0.8, at_once=50)
     finally:
         restart.join()
 
@@ -90,7 +91,7 @@ def test_the_same_dice_give_the_same_export_on_every_store(table, tmp_path, meth
         data = DataDir(tmp_path)
         app = create_app(store, data, data.keys(), ticking(), Random(7))
         with in_background(app) as base:
-            simulate(store, data, "faces", {"all": "0.7"}, url=base, seed=3, at_once=1)
+            take_part_all(base, store, study, 4, seed=3, at_once=1)
         files.append(export(store, study, tmp_path / secrets.token_hex(4)))
         store.close()
 

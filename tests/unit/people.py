@@ -1,0 +1,37 @@
+"""People who take part over HTTP as browsers do, many at a time; to the server they are real evaluators."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from random import Random
+
+from backend.datadir import DataDir
+from backend.handlers import create_app
+from backend.server import in_background
+from backend.simulation import Client, take_part
+
+
+def take_part_all(base, store, study, count, right=0.7, seed=0, at_once=8):
+    """Have `count` people answer a whole session each at the server `base`, right with a probability."""
+    truths = {each.name: (each.truth, each.model) for each in store.stimuli(study.name)}
+
+    def person(i):
+        rng, client = Random(f"{seed} {i}"), Client(base)
+
+        def answer(truth, model, exposure_ms):
+            return truth if rng.random() < right else {"real": "fake", "fake": "real"}[truth]
+
+        try:
+            return take_part(client, study, truths, answer)
+        finally:
+            client.close()
+
+    with ThreadPoolExecutor(at_once) as pool:
+        return list(pool.map(person, range(count)))
+
+
+@contextmanager
+def served(store, folder):
+    """Give the address of a server on a store, and stop it afterwards."""
+    data = DataDir(folder)
+    with in_background(create_app(store, data, data.keys())) as base:
+        yield base
