@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
+from backend import lifecycle
 from backend import session as sessions
 from backend.errors import Conflict, NotAllowed, NotFound
 from backend.panels.record import PRIVATE_LINK, PanelRecord
@@ -58,7 +59,7 @@ class Admission:
         token = panel.get(PRIVATE_LINK)
         if token:
             key = _keyed(self._hash_key, PRIVATE_LINK, token)
-            if self._store.entry(_links(study.name), key) is None:
+            if self._store.entry(links_of(study.name), key) is None:
                 raise NotAllowed("no such link was given out for this study", code="unknown_link")
             return key
         if record.private_links:
@@ -173,8 +174,10 @@ class Admission:
             return True
         try:
             cursor = self._store.cursor(session_id)
-            protocol = self._store.study(study_name).protocol
+            protocol = self._store.study(study_name, even_deleted=True).protocol
         except NotFound:
+            if lifecycle.was_deleted(self._store, study_name):
+                return True  # who saw nothing was taken off it before it was deleted
             # Its time is over, with nothing begun in it; or it was turned away, for another that is there.
             return self._store.claimed(study_name, key) != session_id
         silent_since = stamp(self._clock() - timedelta(minutes=protocol.abandon_after_minutes))
@@ -213,7 +216,7 @@ def issue_links(store: Store, hash_key: bytes, study: str, count: int) -> list[s
     """Return `count` new private links' tokens; the store keeps their hashes only."""
     tokens = [secrets.token_urlsafe(16) for _ in range(count)]
     for token in tokens:
-        store.write_entry(_links(study), _keyed(hash_key, PRIVATE_LINK, token), 0, {})
+        store.write_entry(links_of(study), _keyed(hash_key, PRIVATE_LINK, token), 0, {})
     return tokens
 
 
@@ -222,7 +225,8 @@ def kept(record: PanelRecord, panel: Mapping[str, str]) -> dict[str, str]:
     return {name: panel[name] for name in record.parameters if panel.get(name)}
 
 
-def _links(study: str) -> str:
+def links_of(study: str) -> str:
+    """Return the book of a study's private links, by their hashes."""
     return f"links {study}"
 
 

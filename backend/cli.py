@@ -23,6 +23,9 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "settings": ("settings", "list the settings of a study, with their defaults"),
         "masks": ("studies", "show the masks of a study, or those of a folder"),
         "simulate": ("service", "let simulated evaluators take part"),
+        "set": ("changes", "change settings of a study that nobody has begun"),
+        "clear": ("changes", "remove the simulated sessions of a study"),
+        "delete": ("changes", "delete a study with all its answers and pictures"),
         "site": ("deployment", "write a demo of a study for any web server"),
     },
     "Collect answers": {

@@ -1,6 +1,6 @@
 """What a researcher can tell a running study: to pause, and to go on.
 
-A study never changes; this is kept beside it, in the book `control`, and read at each opening. A
+This is kept beside the study, in the book `control`, and read at each opening. A
 session under way goes on: whoever has begun can finish, and is paid.
 """
 
@@ -15,6 +15,11 @@ def is_paused(store: Store, study: str) -> bool:
     """Return whether no new session is to be opened."""
     entry = store.entry(_BOOK, study)
     return entry is not None and entry.data["is_paused"]
+
+
+def forget(store: Store, study: str) -> None:
+    """Delete what a study was told, for one of the same name that may come."""
+    store.erase_entry(_BOOK, study)
 
 
 def set_paused(store: Store, study: str, is_to_pause: bool, at: str) -> bool:

@@ -361,6 +361,8 @@ def _publish(
     place, mark = data.images(study.name), data.unpublished(study.name)
     with data.locked("publish"):
         lifecycle.check_name(store, study.name)
+        if study.protocol.qualification:  # it may have been deleted meanwhile
+            check_qualification(store, study.kind, study.protocol.qualification)
         if place.exists():
             if not mark.exists():
                 raise Conflict(

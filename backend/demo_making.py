@@ -33,7 +33,8 @@ class Making:
     def __init__(self, store: Store, url: str, data: DataDir, tell: Callable[[str, float], Any]):
         """`tell` hears the name of a sample study and the share of it that is made, in a thread."""
         self._url, self._data, self._tell = url, data, tell
-        self._shares = {sample.name: 1.0 for sample in demo.SAMPLES}
+        self._samples = demo.wanted(store)
+        self._shares = {sample.name: 1.0 for sample in self._samples}
         self._shares |= {sample.name: 0.0 for sample in demo.missing(store)}
         self._problem = ""
         self._process: subprocess.Popen | None = None
@@ -43,7 +44,7 @@ class Making:
     def is_needed(self) -> bool:
         """Whether a study, or an example, is not there yet."""
         examples = [demo.example(self._data, number) for number in range(len(demo.EXAMPLES))]
-        return min(self._shares.values()) < 1 or not all(path.exists() for path in examples)
+        return min(self._shares.values(), default=1.0) < 1 or not all(path.exists() for path in examples)
 
     def is_ready(self, name: str) -> bool:
         """Tell whether a study may be opened; of one that is no sample study, always."""
@@ -65,7 +66,7 @@ class Making:
                 "share": self._shares[sample.name],
                 "is_ready": self.is_ready(sample.name),
             }
-            for sample in demo.SAMPLES
+            for sample in self._samples
         ]
         return {"studies": studies, "examples": examples, "problem": self._problem or None}
 

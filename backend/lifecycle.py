@@ -6,6 +6,7 @@ settings than those it was opened under. Simulated sessions begin nothing.
 """
 
 import secrets
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from backend.waiting import waits
 from backend.withdrawal import withdrawn
 
 DELETED = "deleted"
-"""The book of studies that were begun and deleted, by their names."""
+"""The book of deleted studies, by their names."""
 _TRIES = 20
 
 
@@ -46,8 +47,26 @@ def check_name(store: Store, name: str) -> None:
 
 
 def was_deleted(store: Store, name: str) -> bool:
-    """Return whether a study of this name was begun and deleted."""
-    return store.entry(DELETED, name) is not None
+    """Return whether a study of this name was begun, and is deleted or about to be for sure."""
+    entry = store.entry(DELETED, name)
+    return entry is not None and entry.data["was_begun"]
+
+
+def is_decided(store: Store, study: Study) -> bool:
+    """Return whether the deletion of a study can only go on: parts of it may be gone."""
+    entry = store.entry(DELETED, study.name)
+    return entry is not None and _named(study).items() <= entry.data.items()
+
+
+def decide(store: Store, study: Study, at: str) -> None:
+    """Write down that a study goes, and whether it was begun, before anything of it is gone.
+
+    A name that nobody real had begun is free again: what stands here of it gives way to the next.
+    """
+    data = {**_named(study), "was_begun": is_begun(store, study), "at": at}
+    entry = store.entry(DELETED, study.name)
+    with suppress(Stale):  # the other one who deletes it wrote the same
+        store.write_entry(DELETED, study.name, entry.version if entry else 0, data)
 
 
 def is_begun(store: Store, study: Study) -> bool:
@@ -84,6 +103,11 @@ def begin_deletion(store: Store, study: Study, at: str) -> Study:
 def end_deletion(store: Store, study: Study) -> Study:
     """Have a study be found again whose deletion was refused."""
     return _changed(store, study, deleted_at="")
+
+
+def _named(study: Study) -> dict[str, str]:
+    """Return what tells a study from another one that had the same name before."""
+    return {"created_at": study.created_at, "settings_id": study.settings_id}
 
 
 def _changed(store: Store, study: Study, **changes: Any) -> Study:

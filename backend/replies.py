@@ -143,11 +143,11 @@ def withdrawal(study: Study, cursor: Cursor) -> dict[str, Any]:
     }
 
 
-def withdrawn(study: Study, kept: Mapping[str, Any]) -> dict[str, Any]:
+def withdrawn(title: str, kept: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is told after an evaluator has withdrawn, from what is left of the session."""
     return {
-        "study": study.name,
-        "title": study.protocol.title,
+        "study": kept["study"],
+        "title": title,
         "is_withdrawn": True,
         "answers": kept["answered"],
         "is_open": kept["state"] == "active",

@@ -53,6 +53,15 @@ def due(store: Store, study: Study, now: datetime, keep_days: float | None = Non
         return Due(study.name, days, (), ())
     before = now - timedelta(days=days)
     old = tuple(session for session, cursor in store.sessions(study.name) if _is_due(session, cursor, before))
+    return _in_books(store, study, days, old, before)
+
+
+def all_of(store: Store, study: Study) -> Due:
+    """Return what books hold of a study that is being deleted: nothing personal is kept for longer."""
+    return _in_books(store, study, 0, (), datetime.max.replace(tzinfo=UTC))
+
+
+def _in_books(store: Store, study: Study, days: float, old: tuple[Session, ...], before: datetime) -> Due:
     left = [
         *((BOOK, entry, datetime.fromisoformat(entry.data["at"])) for entry in withdrawn(store, study.name)),
         *(

@@ -20,6 +20,7 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
+from backend.clearing import clear_outdated
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, OpenhypeError
 from backend.observer import Observer, parse_observer
@@ -135,9 +136,8 @@ def simulate(
     """
     study = store.study(name)
     models = _parsed(study, observers)
-    there = [
-        pair for pair in store.sessions(name, simulated=True) if pair[0].settings_id == study.settings_id
-    ]
+    clear_outdated(store, study)  # left by a change of settings that was killed
+    there = list(store.sessions(name, simulated=True))
     count = _still_wanted(study, there) if evaluators is None else evaluators
     with _served(store, data, url) as (base, key), ThreadPoolExecutor(at_once) as pool:
         run = _Run(base, key, store, study, models, sd, seed, len(there))

@@ -58,6 +58,31 @@ def upload_pictures(place: Place, study: str, folder: Path, progress: Callable |
     return upload(place, files, headers.KEPT_FOR_GOOD, progress)
 
 
+def remove_pictures(place: Place, study: str, client: Any = None) -> int:
+    """Delete the pictures and masks of a study that were uploaded; return how many there were.
+
+    Raises:
+        InvalidInput: there is no boto3.
+        StoreFailed: the bucket could not be read or written; what is left is deleted the next time.
+    """
+    client = client or s3_client()
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    prefix = f"{place.prefix}i/{study}/"
+    count = 0
+    try:
+        for page in client.get_paginator("list_objects_v2").paginate(Bucket=place.bucket, Prefix=prefix):
+            found = [{"Key": entry["Key"]} for entry in page.get("Contents", ())]
+            if found:
+                gone = client.delete_objects(Bucket=place.bucket, Delete={"Objects": found, "Quiet": True})
+                if left := gone.get("Errors"):
+                    raise StoreFailed(f"{place}: {left[0]['Key']} could not be deleted: {left[0]['Message']}")
+                count += len(found)
+    except (BotoCoreError, ClientError) as error:
+        raise StoreFailed(f"{place}: {error}; what is left is deleted the next time") from None
+    return count
+
+
 def upload(
     place: Place,
     files: Mapping[str, Path],

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import lru_cache
 from random import Random, SystemRandom
@@ -26,7 +27,7 @@ from backend.recruiting import told
 from backend.sampling import Pool
 from backend.session import Cursor, Posted
 from backend.stamps import stamp, utc_now
-from backend.stores import Stale, Store
+from backend.stores import Entry, Stale, Store
 from backend.watching import Watch
 
 _CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -263,20 +264,29 @@ class Visits:
         self._check_link(session_id, secret)
         entry = self._store.entry(withdrawal.BOOK, session_id)
         if entry is not None:
-            return replies.withdrawn(self.study(entry.data["study"]), entry.data)
+            return self._withdrawn(entry)
         session = self._session(session_id)
         _check_somebodys(session)
-        return replies.withdrawal(self.study(session.study), self._store.cursor(session_id))
+        return replies.withdrawal(self._study_of(session), self._store.cursor(session_id))
 
     def withdraw(self, session_id: str, secret: str) -> dict[str, Any]:
         """Delete a session with its answers; asked again, say that it is done. Raises as `withdrawal`."""
         self._check_link(session_id, secret)
         entry = self._store.entry(withdrawal.BOOK, session_id)
         if entry is None:
-            _check_somebodys(self._store.session(session_id))
-        study = self.study(entry.data["study"] if entry else self._store.session(session_id).study)
-        entry = withdrawal.withdraw(self._store, study, session_id, self._now())
-        return replies.withdrawn(study, entry.data)
+            session = self._store.session(session_id)
+            _check_somebodys(session)
+            entry = withdrawal.withdraw(self._store, self._study_of(session), session_id, self._now())
+        else:
+            entry = withdrawal.finish_one(self._store, entry)
+        return self._withdrawn(entry)
+
+    def _withdrawn(self, entry: Entry) -> dict[str, Any]:
+        """Return what is told of a session that was withdrawn, also once its study was deleted."""
+        name = entry.data["study"]
+        with suppress(NotFound):
+            return replies.withdrawn(self._store.study(name).protocol.title, entry.data)
+        return replies.withdrawn(name, entry.data)
 
     def debrief(self, session_id: str, token: str, url: Callable[[str, str], str]) -> dict[str, Any]:
         """Return the own result beside others', and the truth, of a finished session.
@@ -544,8 +554,14 @@ class Visits:
         return self.study(study.protocol.qualification) if study.protocol.qualification else None
 
     def _read_pool(self, study_name: str, created_at: str) -> Pool:
-        """Return a study's pool; one deleted before anybody began it may give its name to another."""
-        return sampling.pool_of(list(self._store.stimuli(study_name)))
+        """Return a study's pool; one deleted before anybody began it may give its name to another.
+
+        Raises:
+            NotFound: the study was deleted meanwhile, and its pool read in pieces.
+        """
+        stimuli = list(self._store.stimuli(study_name))
+        self.study(study_name)
+        return sampling.pool_of(stimuli)
 
     def _study_of(self, session: Session) -> Study:
         """Return a session's study, with the settings under which it was opened."""

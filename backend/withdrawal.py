@@ -50,14 +50,14 @@ def withdraw(store: Store, study: Study, session_id: str, at: str) -> Entry:
         with suppress(Stale):  # asked for twice at once: the other one wrote it
             store.write_entry(BOOK, session_id, 0, data)
         entry = store.entry(BOOK, session_id)
-    return _erased(store, entry)
+    return finish_one(store, entry)
 
 
 def finish(store: Store) -> int:
     """Erase what was withdrawn when a process died; return how many sessions that were."""
     unfinished = [entry for entry in store.entries(BOOK) if not entry.data["is_erased"]]
     for entry in unfinished:
-        _erased(store, entry)
+        finish_one(store, entry)
     return len(unfinished)
 
 
@@ -121,11 +121,13 @@ def _kept(protocol: Protocol, session: Session, cursor: Cursor, at: str) -> dict
     }
 
 
-def _erased(store: Store, entry: Entry) -> Entry:
+def finish_one(store: Store, entry: Entry) -> Entry:
+    """Erase a session that was withdrawn, unless it is done, and return the entry that is left of it."""
     if entry.data["is_erased"]:
         return entry
     with suppress(NotFound):  # erased already, and so entered
-        study, session = store.study(entry.data["study"]), store.session(entry.key)
+        study = store.study(entry.data["study"], even_deleted=True)
+        session = store.session(entry.key)
         owing.enter(store, study, session, store.cursor(session.id), why=_WHY)
     store.erase_session(entry.key)
     with suppress(Stale):

@@ -52,9 +52,17 @@ function showDone({ is_open }) {
   ]);
 }
 
+function showNothingLeft() {
+  show("done", "No answers of yours are kept", [
+    el("p", {}, "The study was deleted, and all its answers with it. There is nothing left to withdraw. You can close this page."),
+  ]);
+}
+
 /** @param {any} error */
 function showError(error) {
-  const isWrong = error instanceof Refused && ["wrong_link", "unknown_session"].includes(error.code);
+  // The link is whole where the server looked for the session: then it is gone, with all that was kept of it.
+  if (error instanceof Refused && error.code === "unknown_session") return showNothingLeft();
+  const isWrong = error instanceof Refused && error.code === "wrong_link";
   if (!isWrong) console.error(error);
   const quote = error?.id && !isWrong ? [el("p", { class: "quiet" }, `If you write to us, please quote ${error.id}.`)] : [];
   const [title, text] = isWrong

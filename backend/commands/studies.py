@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from backend.commands.world import SEED, World, pairs, pass_world, progress_bar, say, store_options
+from backend.commands.world import (
+    SEED,
+    World,
+    images_option,
+    pairs,
+    pass_world,
+    progress_bar,
+    say,
+    store_options,
+)
 from backend.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -17,13 +26,8 @@ if TYPE_CHECKING:
 _ADDRESS = "http://127.0.0.1:8000"
 """Where `openhype serve` listens unless it is told otherwise."""
 
-_places = click.option(
-    "--images",
-    "place",
-    envvar="OPENHYPE_IMAGES",
-    show_envvar=True,
-    metavar="s3://BUCKET/PREFIX",
-    help="Where browsers get the pictures, if not from `openhype serve`; they are uploaded there as well.",
+_places = images_option(
+    "Where browsers get the pictures, if not from `openhype serve`; they are uploaded there as well."
 )
 
 

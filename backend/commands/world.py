@@ -172,7 +172,10 @@ def pairs(example: str) -> Callable[[click.Context, click.Parameter, tuple[str, 
 
 
 def _expected(param: click.Parameter, example: str, came: str) -> str:
-    option, form = param.opts[0], param.metavar or "NAME=VALUE"
+    form = param.metavar or "NAME=VALUE"
+    if isinstance(param, click.Argument):
+        return f"must be {form}, for example {example}, not {came!r}"
+    option = param.opts[0]
     if form.endswith("=DIR") and "=" not in came and Path(came).name:
         example = f"{Path(came).name}={came}"
     return f"must be `{option} {form}`, for example `{option} {example}`, not {came!r}"
@@ -223,6 +226,18 @@ def say(text: str) -> None:
     from tqdm import tqdm
 
     tqdm.write(text, file=sys.stderr)
+
+
+def images_option(what: str) -> Callable[[Any], Any]:
+    """Give a command --images, a place in a bucket; `what` is what it is for."""
+    return click.option(
+        "--images",
+        "place",
+        envvar="OPENHYPE_IMAGES",
+        show_envvar=True,
+        metavar="s3://BUCKET/PREFIX",
+        help=what,
+    )
 
 
 SIMULATED = click.option(

@@ -157,8 +157,10 @@ class DynamoStore:
         self._calls.delete("studies", name)
 
     def stimuli(self, study: str) -> Iterator[Stimulus]:
-        with suppress(NotFound):  # read again, for a name may be that of another study by now
-            self._study_item(study)
+        try:
+            self._study_item(study)  # read again, for a name may be that of another study by now
+        except NotFound:
+            return
         yield from self._heads.pool(study).stimuli
 
     def claim(self, study: str, evaluator_key: str, session_id: str, instead_of: str | None = None) -> str:

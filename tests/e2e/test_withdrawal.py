@@ -2,6 +2,8 @@
 
 import pytest
 
+from backend.deletion import delete
+from backend.stamps import utc_now
 from tests.e2e.test_accessibility import violations
 
 
@@ -45,6 +47,18 @@ def test_an_evaluator_withdraws_at_the_end_and_is_told_so_ever_after(player, sit
     player.visit("faces")
     player.wait("error")
     assert player.heading() == "You have withdrawn"
+
+
+def test_the_link_of_a_deleted_study_says_that_nothing_is_left(player, site):
+    play(player, site, bonus_usd_cents=0)
+    href = link(player)
+    delete(site.store, site.data, site.store.study("faces"), utc_now())
+
+    player.page.goto(f"{site.url}{href}")
+    player.wait("done")
+
+    assert player.heading() == "No answers of yours are kept"
+    assert violations(player.page) == []
 
 
 def test_who_keeps_the_answers_loses_none(player, site):

@@ -1,5 +1,6 @@
 """A server without a socket: the application over a fresh store, and a clock that tests move."""
 
+import secrets
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,8 +9,10 @@ from hypothesis import HealthCheck, settings
 from backend.datadir import DataDir
 from backend.handlers import create_app
 from backend.stores import open_store
+from backend.stores.dynamodb import create_table
 
 from . import studies
+from .memory import MemoryStore
 
 # How long an example takes is the machine's affair, the first one on a fresh machine above all.
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -122,5 +125,20 @@ class Player:
 @pytest.fixture
 def world(tmp_path):
     store = open_store("sqlite:///openhype.db", tmp_path)
+    yield World(store, DataDir(tmp_path))
+    store.close()
+
+
+@pytest.fixture(params=["sqlite", "memory", "dynamodb"])
+def each_world(request, tmp_path):
+    """A world over each kind of store."""
+    if request.param == "memory":
+        store = MemoryStore()
+    elif request.param == "sqlite":
+        store = open_store("sqlite:///openhype.db", tmp_path)
+    else:
+        url = request.getfixturevalue("dynalite").url(f"t{secrets.token_hex(6)}")
+        create_table(url)
+        store = open_store(url, tmp_path)
     yield World(store, DataDir(tmp_path))
     store.close()

@@ -1,5 +1,6 @@
 """Small studies and sessions to test with: named pools, no pictures on disk."""
 
+import dataclasses
 from random import Random
 
 from backend import protocol, sampling
@@ -16,6 +17,11 @@ def study(name="faces", method="infinity", kind="study", models=("gan", "vae"), 
     masks = tuple(f"{i:032x}.png" for i in range(900, 910)) if method == "time" else ()
     numbers = protocol.new_protocol(base, kind, {"panel": "prolific", **settings})
     return Study(name, kind, models, numbers, CREATED_AT, classes=classes, masks=masks)
+
+
+def replaced(of, **changes):
+    """Return a study with other facts in its record."""
+    return dataclasses.replace(of, **changes)
 
 
 def pool(of, each=60, seed=1):

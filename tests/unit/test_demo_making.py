@@ -3,11 +3,13 @@
 import subprocess
 import threading
 import time
+from datetime import UTC, datetime
 
 import pytest
 
-from backend import demo
+from backend import demo, lifecycle
 from backend.datadir import DataDir
+from backend.deletion import delete
 from backend.demo_making import Making
 from backend.stores import open_store
 
@@ -72,6 +74,19 @@ def test_nothing_is_begun_where_all_is_there(store, data):
     making.stop()
 
     assert not making.is_needed
+
+
+def test_a_sample_study_that_was_played_and_deleted_is_neither_made_again_nor_offered(store, data):
+    for sample in demo.SAMPLES:
+        study = studies.study(sample.name)
+        store.add_study(study, studies.pool(study))
+    lifecycle.begin(store, store.study("photos"), "2026-01-01T00:00:00.000Z")
+    delete(store, data, store.study("photos"), datetime(2026, 1, 2, tzinfo=UTC))
+
+    making = Making(store, URL, data, nothing)
+
+    assert [row["study"] for row in making.standing()["studies"]] == ["flashes"]
+    assert demo.missing(store) == []
 
 
 def test_the_work_ends_with_the_server_and_all_its_processes(store, data):

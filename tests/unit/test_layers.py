@@ -34,14 +34,14 @@ WORLD = {
     "stores.sqlite", "stores.tally", "uniform", "uploads", "usage", "waiting", "withdrawal",
 }  # fmt: skip
 DOORS = {
-    "__main__", "admission", "cli", "commands", "commands.demonstration", "commands.deployment",
-    "commands.live", "commands.moves", "commands.panels", "commands.pay", "commands.people",
-    "commands.plans", "commands.recruit", "commands.reports", "commands.scores", "commands.service",
-    "commands.settings", "commands.studies", "commands.world", "copying", "creation", "demo",
-    "demo_making", "demo_page", "export", "handlers", "live", "notebook", "places", "progress",
-    "recruiting", "reporting", "researcher", "researcher.dashboard", "researcher.entry",
-    "researcher.kept", "researcher.routes", "results", "server", "simulation", "site", "visits",
-    "watching",
+    "__main__", "admission", "cli", "commands", "commands.changes", "commands.demonstration",
+    "commands.deployment", "commands.live", "commands.moves", "commands.panels", "commands.pay",
+    "commands.people", "commands.plans", "commands.recruit", "commands.reports", "commands.scores",
+    "commands.service", "commands.settings", "commands.studies", "commands.world", "copying",
+    "creation", "deletion", "demo", "demo_making", "demo_page", "export", "handlers", "live",
+    "notebook", "places", "progress", "recruiting", "reporting", "researcher", "researcher.dashboard",
+    "researcher.entry", "researcher.kept", "researcher.routes", "results", "revision", "server",
+    "simulation", "site", "visits", "watching",
 }  # fmt: skip
 OUTSIDE = {
     "PIL", "boto3", "botocore", "datetime", "flask", "http", "os", "socket", "sqlite3", "time",

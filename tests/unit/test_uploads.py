@@ -11,7 +11,7 @@ from backend.datadir import DataDir
 from backend.errors import InvalidInput, StoreFailed
 from backend.stamps import utc_now
 from backend.stores import open_store
-from backend.uploads import Place, parse_place, upload, upload_pictures
+from backend.uploads import Place, parse_place, remove_pictures, upload, upload_pictures
 
 PLACE = Place("pictures", "public/")
 
@@ -128,3 +128,18 @@ def test_a_place_of_another_form_is_refused(url):
 def test_without_the_folder_nothing_is_uploaded(tmp_path):
     with pytest.raises(InvalidInput, match="upload from the data directory the study was made in"):
         upload_pictures(PLACE, "faces", tmp_path / "faces")
+
+
+def test_the_pictures_of_a_study_are_removed_and_no_others(bucket, tmp_path):
+    for study in ("faces", "faces-64"):
+        upload_pictures(PLACE, study, pictures(tmp_path / study, 1100 if study == "faces" else 3))
+
+    counts = [remove_pictures(PLACE, "faces") for _ in range(2)]
+
+    assert counts == [1100, 0]
+    assert [key.startswith("public/i/faces-64/") for key in keys(bucket)] == [True] * 3
+
+
+def test_a_bucket_from_which_nothing_can_be_removed_is_said(cloud):
+    with pytest.raises(StoreFailed, match=r"s3://pictures/public: .* what is left is deleted the next time"):
+        remove_pictures(PLACE, "faces")

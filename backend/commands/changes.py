@@ -1,0 +1,173 @@
+"""Commands that change or remove what is there: `set`, `clear` and `delete`."""
+
+import sys
+from typing import Any
+
+import click
+
+from backend.commands.world import World, images_option, pairs, pass_world, progress_bar, store_options
+from backend.records import Study
+
+_LONG = 60
+
+
+@click.command("set")
+@click.argument("name")
+@click.argument("settings", nargs=-1, required=True, metavar="KEY=VALUE…", callback=pairs("images=40"))
+@store_options
+@pass_world
+def set_settings(world: World, name: str, settings: tuple) -> None:
+    """Change settings of the study NAME, which no real evaluator has begun; pictures and masks stay."""
+    from backend.revision import change_settings
+
+    change = change_settings(world.store, world.data, name, _read(dict(settings)))
+    changed = change.changed()
+    for setting, (before, after) in changed.items():
+        click.echo(f"{setting}: {_shown(before)} -> {_shown(after)}")
+    if not changed:
+        click.echo(f"{name} has these settings already")
+    if change.cleared:
+        click.echo(f"removed {_sessions(change.cleared, 'simulated ')} of the settings before")
+    for note in change.new_notes():
+        click.echo(f"note: {note}")
+
+
+set = set_settings  # a command is found by its name, which is one of Python's own here
+
+
+def _read(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with texts and a panel read from the files that are named."""
+    from backend.creation import with_texts
+
+    settings = with_texts(settings)
+    if str(settings.get("panel", "")).endswith(".toml"):
+        from backend.creation import read_panel
+
+        settings["panel"] = read_panel(settings["panel"])
+    return settings
+
+
+def _shown(value: Any) -> str:
+    from backend.panels.record import PanelRecord
+    from backend.staircase import NAMED_RULES, StaircaseRule
+
+    if isinstance(value, PanelRecord):
+        return value.name
+    if isinstance(value, StaircaseRule):
+        named = (name for name, rule in NAMED_RULES.items() if rule == value)
+        return next(named, ",".join(f"{part}:{number:g}" for part, number in vars(value).items()))
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = f"{value:g}" if isinstance(value, float) else repr(value)
+    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
+
+
+@click.command()
+@click.argument("name")
+@click.option("--simulated", is_flag=True, help="The simulated sessions; there is nothing else to clear.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@store_options
+@pass_world
+def clear(world: World, name: str, simulated: bool, yes: bool) -> None:
+    """Remove the simulated sessions of the study NAME, and no real one."""
+    from backend.clearing import clear_simulated
+
+    if not simulated:
+        raise click.UsageError(
+            f"only simulated sessions can be cleared: openhype clear {name} --simulated "
+            f"(`openhype delete {name}` removes the study with all its sessions)"
+        )
+    study = world.study(name)
+    count = sum(1 for _ in world.store.sessions(name, simulated=True))
+    if not count:
+        click.echo(f"{name} has no simulated sessions")
+    elif yes or _agreed(f"Remove {_sessions(count, 'simulated ')} of {name}?", "--yes"):
+        click.echo(f"removed {_sessions(clear_simulated(world.store, name), 'simulated ')} of {name}")
+    gate = study.protocol.qualification
+    if gate and any(True for _ in world.store.sessions(gate, simulated=True)):
+        click.echo(f"note: its qualification has some too: openhype clear {gate} --simulated", err=True)
+
+
+@click.command()
+@click.argument("name")
+@click.option("--yes", "repeated", metavar="NAME", help="Do not ask; the name is repeated.")
+@click.option("--waiting-paid", "is_waiting_paid", is_flag=True, help="Who waited was paid, by hand.")
+@images_option("Where its pictures were uploaded; they are removed there as well.")
+@store_options
+@pass_world
+def delete(world: World, name: str, repeated: str | None, is_waiting_paid: bool, place: str | None) -> None:
+    """Delete the study NAME with its sessions, answers, pictures and masks, for good."""
+    from backend.deletion import check
+    from backend.deletion import delete as run
+    from backend.stamps import utc_now
+
+    if repeated is not None and repeated != name:
+        raise click.UsageError(f"--yes repeats the name of the study: openhype delete {name} --yes {name}")
+    remove_uploaded = _remover(place)
+    study = _found(world, name)
+    check(world.store, study, utc_now(), is_waiting_paid)
+    click.echo(_told(world, study))
+    if repeated is None:
+        _agreed(f"Delete {name}, for good?", f"--yes {name}")
+        if click.prompt("Type its name to confirm", default="", show_default=False) != name:
+            raise click.ClickException(f"that is not its name; {name} was not deleted")
+    run(
+        world.store,
+        world.data,
+        study,
+        utc_now(),
+        is_waiting_paid,
+        remove_uploaded=remove_uploaded,
+        progress=progress_bar,
+    )
+    click.echo(f"{name} is deleted")
+    if place is None and world.url.startswith("dynamodb://"):
+        click.echo(
+            f"note: pictures that were uploaded stay where they are; remove them with: "
+            f"aws s3 rm --recursive s3://BUCKET/PREFIX/i/{name}/",
+            err=True,
+        )
+
+
+def _remover(place: str | None) -> Any:
+    if place is None:
+        return None
+    from backend.uploads import parse_place, remove_pictures
+
+    target = parse_place(place)
+    return lambda study: remove_pictures(target, study)
+
+
+def _found(world: World, name: str) -> Study:
+    """Return a study, also one whose deletion was begun and broke off."""
+    study = world.store.study(name, even_deleted=True)
+    if study.deleted_at:
+        click.echo(f"the deletion of {name} was begun on {study.deleted_at[:10]}; it goes on")
+    return study
+
+
+def _told(world: World, study: Study) -> str:
+    from backend.deletion import contents
+
+    held = contents(world.store, world.data, study)
+    return (
+        f"{study.kind} {study.name}: {_sessions(held.sessions)} with {held.responses:,} answers, "
+        f"{_sessions(held.simulated, 'simulated ')}, {held.files:,} pictures and masks; what was owed and "
+        "paid stays in the books"
+    )
+
+
+def _sessions(count: int, kind: str = "") -> str:
+    return f"{count} {kind}session{'' if count == 1 else 's'}"
+
+
+def _agreed(question: str, option: str) -> bool:
+    """Return True once somebody at the terminal has agreed.
+
+    Raises:
+        click.UsageError: there is no terminal to ask at.
+        click.Abort: no.
+    """
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"nothing was removed, for there is no terminal to ask at; say {option}")
+    return click.confirm(question, abort=True)
