@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from backend import lifecycle
 from backend import session as sessions
-from backend.errors import Conflict, NotAllowed, NotFound
+from backend.errors import Conflict, NotAllowed, NotFound, Unavailable
 from backend.panels.record import PRIVATE_LINK, PanelRecord
 from backend.panels.signed import Signatures
 from backend.protocol import Protocol
@@ -158,7 +158,7 @@ class Admission:
             except Stale:
                 continue
             return
-        raise Conflict("this person is opening many studies at once; try again", code="busy")
+        raise Unavailable("this person is opening many studies at once; try again", code="busy")
 
     def _check_elsewhere(self, study: Study, key: str, taken: Mapping[str, str]) -> None:
         if not study.protocol.exclusive or study.protocol.repeat_visits:

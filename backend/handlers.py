@@ -1,7 +1,8 @@
 """The HTTP door: routes that parse, call and reply. `openapi.json` describes them.
 
 One origin serves the page (`/s/<study>`, `/assets/`), the pictures (`/i/`) and the API (`/api/`).
-Every error of our own becomes its status here, and nowhere else; anything else is logged with an id.
+Every error of our own becomes its status here, and nowhere else. Whatever is refused or fails is logged
+with the id that its reply carries.
 """
 
 import logging
@@ -47,6 +48,9 @@ _STATUS = {
 }
 _ASSET = re.compile(r"[a-z0-9][a-z0-9._-]*\.(js|css|html|svg)")
 _PICTURE = re.compile(r"[0-9a-f]{32}\.(png|jpg)")
+_RETRY_AFTER_S = "5"
+"""When to come back after what failed for now."""
+_LONGEST_LOGGED = 300
 EVERYTHING = frozenset({"sessions", "scores", "files"})
 """The groups of routes: of evaluators and a study's progress; of scores; of page and pictures."""
 
@@ -251,25 +255,44 @@ def _check_key(keys: Keys) -> None:
 
 def _refused(error: OpenhypeError) -> tuple[dict, int] | Response:
     status = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
-    if status >= 500:
-        log.error("%s %s: %s", request.method, request.path, error)
+    reply = _error(error.code, str(error))
+    _log_refusal(reply, status)
     if _is_researchers() and "as" not in request.args:
         return routes.refused(str(error), status)
-    return _error(error.code, str(error)), status
+    return (reply, status, {"Retry-After": _RETRY_AFTER_S}) if status == 503 else (reply, status)
 
 
 def _http_error(error: HTTPException) -> tuple[dict, int]:
-    return _error(error.name.lower().replace(" ", "_"), error.description or error.name), error.code or 500
+    reply = _error(error.name.lower().replace(" ", "_"), error.description or error.name)
+    _log_refusal(reply, error.code or 500)
+    return reply, error.code or 500
 
 
 def _fault(error: Exception) -> tuple[dict, int]:
     reply = _error("fault", "something went wrong here; what was answered so far is safe")
-    log.error("fault %s in %s %s", reply["error"]["id"], request.method, request.path, exc_info=error)
+    log.error("fault %s: %s", reply["error"]["id"], _requested(), exc_info=error)
     return reply, 500
 
 
 def _error(code: str, message: str) -> dict:
     return {"error": {"code": code, "message": message, "id": secrets.token_hex(4)}}
+
+
+def _log_refusal(reply: dict, status: int) -> None:
+    error = reply["error"]
+    level = logging.ERROR if status >= 500 else logging.WARNING
+    message = _one_line(error["message"])
+    log.log(level, "refused %s: %s %d %s: %s", error["id"], _requested(), status, error["code"], message)
+
+
+def _requested() -> str:
+    return f"{request.method} {_one_line(request.path)}"
+
+
+def _one_line(text: str) -> str:
+    """Return what a visitor may have written as it can stand in a log: short, control characters escaped."""
+    cut = text if len(text) <= _LONGEST_LOGGED else f"{text[:_LONGEST_LOGGED]}..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in cut)
 
 
 def _with_headers(reply: Response) -> Response:

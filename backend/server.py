@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -80,6 +81,7 @@ def make_server(app: Flask, listening: socket.socket):
 def serve(server) -> None:
     """Serve until SIGINT or SIGTERM; requests under way are finished."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    _log_times()
     _keep_to_one_core()
     try:
         server.run()
@@ -101,6 +103,14 @@ def _why_not(error: OSError, host: str, port: int) -> str:
     if error.errno == errno.EACCES:
         return f"{host}:{port}: ports below 1024 need more rights; choose another with --port"
     return f"{host}:{port}: {reason(error)}"
+
+
+def _log_times() -> None:
+    """Write each line of the log on stderr with its time (UTC)."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)sZ %(message)s", "%Y-%m-%dT%H:%M:%S"))
+    handler.formatter.converter = time.gmtime
+    logging.basicConfig(handlers=[handler])
 
 
 def _keep_to_one_core() -> None:

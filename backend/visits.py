@@ -19,7 +19,7 @@ from backend import control, lifecycle, replies, sampling, waiting, withdrawal
 from backend import session as sessions
 from backend.admission import Admission, kept
 from backend.debrief import Debriefing
-from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError
+from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError, Unavailable
 from backend.panels.record import NOTHING_TOLD, OUTCOMES, Told, way_back
 from backend.recent import Recent
 from backend.records import Session, Study
@@ -345,7 +345,7 @@ class Visits:
                 return self._stored(study, session, cursor, posted, url)
             except Stale:
                 continue
-        raise Conflict("the session is being changed from several places at once; try again", code="busy")
+        raise Unavailable("the session is being changed from several places at once; try again", code="busy")
 
     def _stored(
         self,
@@ -418,7 +418,7 @@ class Visits:
                 return self._moved(study, session, cursor, after)
             except Stale:
                 continue
-        raise Conflict("the session is being changed from several places at once; try again", code="busy")
+        raise Unavailable("the session is being changed from several places at once; try again", code="busy")
 
     def _moved(self, study: Study, session: Session, cursor: Cursor, after: Cursor) -> Cursor:
         self._store.move(session.id, cursor.version, after)

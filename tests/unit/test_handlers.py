@@ -3,10 +3,12 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from backend.datadir import DataDir
+from backend.errors import StoreFailed
 from backend.handlers import create_app
 from backend.progress import progress
 from backend.results import study_rows
@@ -415,6 +417,61 @@ def test_what_is_not_there_is_404_with_an_id_to_quote(world, verb, path):
 
     assert reply.status_code == 404
     assert len(reply.json["error"]["id"]) == 8
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [("/api/studies/nobody", "unknown_study"), (f"/i/faces/{0:032x}.png", "not_found")],
+)
+def test_a_refusal_stands_in_the_log_under_the_id_of_its_reply(world, caplog, path, code):
+    reply = world.http.get(path)
+
+    (line,) = [record.getMessage() for record in caplog.records]
+    error = reply.json["error"]
+    assert line == f"refused {error['id']}: GET {path} 404 {code}: {error['message']}"
+
+
+@pytest.mark.parametrize("sent", ["x\r\nforged line", "x\x1b[2Jcleared", "x\u2028y", "x\u202ey", "x" * 5000])
+def test_what_a_visitor_sends_makes_one_short_line_of_the_log(world, caplog, sent):
+    world.http.get(f"/api/studies/{quote(sent)}")
+    world.http.post("/api/studies/x/exit", json={"outcome": sent, "panel": {}})
+
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(lines) == 2
+    assert all(line.isprintable() and len(line) < 1000 for line in lines)
+
+
+class Failing:
+    """A store in which nothing can be read."""
+
+    def __init__(self, error):
+        self._error = error
+
+    def study(self, name):
+        raise self._error
+
+    def session(self, session_id):
+        raise self._error
+
+
+def over(store, world):
+    return create_app(store, world.data, world.data.keys(), world.clock).test_client()
+
+
+def test_a_fault_stands_in_the_log_under_the_id_of_its_reply(world, caplog):
+    reply = over(Failing(RuntimeError("the disk is on fire")), world).get("/api/studies/a%0Ab")
+
+    (record,) = caplog.records
+    assert reply.status_code == 500
+    assert record.getMessage() == f"fault {reply.json['error']['id']}: GET /api/studies/a\\nb"
+    assert "the disk is on fire" in str(record.exc_info[1])
+
+
+def test_what_fails_for_now_says_when_to_come_back(world):
+    reply = over(Failing(StoreFailed("the disk is full")), world).get("/api/studies/faces")
+
+    assert (reply.status_code, reply.json["error"]["code"]) == (503, "store_failed")
+    assert 0 < int(reply.headers["Retry-After"]) <= 30
 
 
 def test_pictures_come_from_a_data_directory_named_relative_to_the_working_directory(tmp_path, monkeypatch):
