@@ -102,10 +102,15 @@ def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account
     """Write down what is owed to an evaluator whose session broke off through no fault of theirs.
 
     Also for one who was done too late for the panel. Raises Conflict where pay is under way already.
+
+    Args:
+        evaluator: pseudonym, or the session's id.
     """
-    found = [pair for pair in store.sessions(study.name) if pair[0].evaluator == evaluator]
+    found = [pair for pair in store.sessions(study.name) if evaluator in (pair[0].evaluator, pair[0].id)]
     if not found:
-        raise NotFound(f"study {study.name} has no session of an evaluator {evaluator!r}")
+        raise NotFound(
+            f"study {study.name} has no session {evaluator!r}, nor one of an evaluator of that name"
+        )
     session, cursor = found[0]
     account = partial_account_of(study.protocol, session, cursor, fault, cursor.last_at, panel_names(study))
 

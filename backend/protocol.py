@@ -5,6 +5,7 @@ Defaults are the papers' (HYPE, Zhou et al. 2019: sections 2.1 to 2.3). A settin
 """
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -23,6 +24,8 @@ OWN_MASKS = "own"
 """What a study whose masks were brought along has for a kind."""
 _EXACT_FROM_MS = 100
 """Under it, a step of 10 ms would often change nothing that a display of 60 Hz shows."""
+
+_LONGEST_CONTACT = 200
 
 DEFAULT_CONSENT = """\
 You are invited to take part in a study of how real pictures made by computers look to people.
@@ -120,6 +123,10 @@ class Protocol:
         "text evaluators agree to, paragraphs separated by empty lines; `@FILE` takes it from a file",
     )
     consent_version: str = _setting("1", "version of the consent text, stored with each session")
+    contact: str = _setting(
+        "",
+        "whom evaluators can write to, shown at consent, errors and end: an e-mail address, a URL or a text",
+    )
     minutes: float = _setting(10, "how long a session takes, as told to evaluators", 0.1, 1000)
     panel: PanelRecord = _setting(
         records.LINK,
@@ -153,6 +160,7 @@ class Protocol:
                 f"min_refresh_hz must not be above max_refresh_hz, "
                 f"not {self.min_refresh_hz:g} and {self.max_refresh_hz:g}"
             )
+        _check_contact(self.contact)
         if (self.staircase is None) != (self.method == "infinity"):
             raise InvalidInput("a staircase goes with method 'time', and only with it")
         if self.debrief and self.repeat_visits and self.bonus_usd_cents:
@@ -356,6 +364,15 @@ def _check_numbers(protocol: Protocol) -> None:
         value = getattr(protocol, setting.name)
         if low is not None and not low <= value <= high:
             raise InvalidInput(f"{setting.name} must be from {low:g} to {high:g}, not {brief(value)}")
+
+
+def _check_contact(contact: str) -> None:
+    is_line = contact.isprintable() and contact == contact.strip() and len(contact) <= _LONGEST_CONTACT
+    if not is_line or ("://" in contact and not re.fullmatch(r"https?://[^\s/]+(/\S*)?", contact)):
+        raise InvalidInput(
+            f"contact must be an e-mail address, a URL as https://lab.example/faces, or a line of at most "
+            f"{_LONGEST_CONTACT} characters, not {contact!r}"
+        )
 
 
 INFINITY = Protocol()

@@ -28,7 +28,7 @@ from backend.stores import Stale, Store
 FAIR_WAGE_USD_CENTS = 1200
 """An hour; what Prolific advises."""
 FEE_PERCENT = Purse().fee_percent
-OUTCOMES = ("done", "done_by_server", "no_consent", "unfit_device", "screened_out")
+OUTCOMES = ("done", "done_by_server", "no_consent", "unfit_device", "screened_out", "fault")
 _LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 _CODE_LENGTH = 10
 _TRIES = 20

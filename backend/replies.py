@@ -23,6 +23,7 @@ def public_study(study: Study, qualification: Study | None) -> dict[str, Any]:
         "title": protocol.title,
         "method": protocol.method,
         "consent": {"version": protocol.consent_version, "text": protocol.consent_text},
+        "contact": protocol.contact,
         "keep_days": protocol.keep_days,
         "retainer": {"usd_cents": protocol.retainer_usd_cents, "minutes": protocol.retainer_minutes}
         if protocol.retainer_usd_cents
@@ -137,17 +138,19 @@ def withdrawal(study: Study, cursor: Cursor) -> dict[str, Any]:
     return {
         "study": study.name,
         "title": study.protocol.title,
+        "contact": study.protocol.contact,
         "is_withdrawn": False,
         "answers": cursor.trial_index + cursor.voided_answers,
         "is_open": cursor.state == "active",
     }
 
 
-def withdrawn(title: str, kept: Mapping[str, Any]) -> dict[str, Any]:
+def withdrawn(title: str, contact: str, kept: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is told after an evaluator has withdrawn, from what is left of the session."""
     return {
         "study": kept["study"],
         "title": title,
+        "contact": contact,
         "is_withdrawn": True,
         "answers": kept["answered"],
         "is_open": kept["state"] == "active",

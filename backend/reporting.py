@@ -25,7 +25,7 @@ from backend.withdrawal import sessions_of
 if TYPE_CHECKING:
     from backend.findings import Question
 
-_UNTOLD = {"method", "title", "consent_text", "consent_version", "panel"}
+_UNTOLD = {"method", "title", "consent_text", "consent_version", "contact", "panel"}
 """Settings that say nothing of the measurement."""
 
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import lru_cache
 from random import Random, SystemRandom
-from typing import Any
+from typing import Any, TypeVar
 
 from backend import control, lifecycle, replies, sampling, waiting, withdrawal
 from backend import session as sessions
@@ -38,6 +38,7 @@ _TRIES_FOR_ROOM = 12
 _SEED_BITS = 53
 
 Clock = Callable[[], datetime]
+T = TypeVar("T")
 
 
 class _SettingsChanged(Exception):
@@ -90,16 +91,20 @@ class Visits:
     ) -> dict[str, Any]:
         """Say that a person may take part, before consent is asked for; nothing is recorded.
 
+        No place is held: one that is free now may be taken when the session is opened.
+
         Raises:
             NotAllowed: `took_part_before`, `unknown_link`, `unsigned`.
-            Conflict: `already_started`, `already_finished`, `returned`.
+            Conflict: `already_started`, `already_finished`, `returned`, `study_paused`, `study_full`.
             Unavailable: the panel's keys could not be fetched.
         """
         study = self.study(study_name)
-        is_preview = study.protocol.panel.is_preview(panel)
-        if not is_preview:
-            self._admission.check(study, self._key(study, panel, signature))
-        return {"admitted": not is_preview}
+        if study.protocol.panel.is_preview(panel):
+            return {"admitted": False}
+        self._admission.check(study, self._key(study, panel, signature))
+        self._check_not_paused(study)
+        self._with_room(study, panel, lambda: self._model(study, Random()))
+        return {"admitted": True}
 
     def leave(
         self,
@@ -154,9 +159,7 @@ class Visits:
         return self._opened(study, None, opening)
 
     def _open_real(self, study: Study, opening: Mapping[str, Any]) -> dict[str, Any]:
-        study_name = study.name
-        if control.is_paused(self._store, study_name):
-            raise Conflict(f"study {study_name} takes no new evaluators for now", code="study_paused")
+        self._check_not_paused(study)
         if opening["consent_version"] != study.protocol.consent_version:
             raise InvalidInput(
                 f"consent_version must be {study.protocol.consent_version!r}, the version now in force",
@@ -167,13 +170,21 @@ class Visits:
         qualification = self._qualification_of(study)
         if qualification and not self._has_passed(qualification, key, opening["qualification_token"]):
             return _comes_first(qualification)
+        return self._with_room(study, opening["panel"], lambda: self._opened(study, key, opening))
+
+    def _check_not_paused(self, study: Study) -> None:
+        if control.is_paused(self._store, study.name):
+            raise Conflict(f"study {study.name} takes no new evaluators for now", code="study_paused")
+
+    def _with_room(self, study: Study, panel: Mapping[str, str], take: Callable[[], T]) -> T:
+        """Return what `take` gives; where the study seems full, once the places at the panel were read."""
         for _ in range(_TRIES_FOR_ROOM):
             try:
-                return self._opened(study, key, opening)
+                return take()
             except Conflict as error:
-                if error.code != "study_full" or not self._makes_room(study, opening["panel"]):
+                if error.code != "study_full" or not self._makes_room(study, panel):
                     raise
-        return self._opened(study, key, opening)
+        return take()
 
     def _makes_room(self, study: Study, panel: Mapping[str, str]) -> bool:
         """Return whether places were read for a visitor who holds one, so that it is worth another try.
@@ -285,8 +296,9 @@ class Visits:
         """Return what is told of a session that was withdrawn, also once its study was deleted."""
         name = entry.data["study"]
         with suppress(NotFound):
-            return replies.withdrawn(self._store.study(name).protocol.title, entry.data)
-        return replies.withdrawn(name, entry.data)
+            protocol = self._store.study(name).protocol
+            return replies.withdrawn(protocol.title, protocol.contact, entry.data)
+        return replies.withdrawn(name, "", entry.data)
 
     def debrief(self, session_id: str, token: str, url: Callable[[str, str], str]) -> dict[str, Any]:
         """Return the own result beside others', and the truth, of a finished session.

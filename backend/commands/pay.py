@@ -45,7 +45,7 @@ _SAID = {
     multiple=True,
     callback=pairs("e1f2a3b4=browser-crash"),
     metavar="EVALUATOR=REASON",
-    help="A session broke off through no fault of the evaluator; it is paid in part.",
+    help="A session (or its evaluator) broke off through no fault of the evaluator; it is paid in part.",
 )
 @click.option("--panel-study", metavar="ID", help="The panel's study, where `recruit` did not make it.")
 @click.option(

@@ -58,7 +58,7 @@ class Recruitment:
     minutes: float
     reward_usd_cents: int
     codes: dict[str, str]
-    """Completion codes by what they say: `done`, `no_consent`, `unfit_device`, `screened_out`."""
+    """Completion codes by what they say: `done`, `no_consent`, `unfit_device`, `screened_out`, `fault`."""
     filters: Sequence[dict[str, Any]] = ()
 
 

@@ -32,6 +32,7 @@ CODES = {
     "no_consent": ("NO_CONSENT", "participant", "REQUEST_RETURN"),
     "unfit_device": ("INCOMPATIBLE_DEVICE", "participant", "REQUEST_RETURN"),
     "screened_out": ("FIXED_SCREENOUT", "participant", "MANUALLY_REVIEW"),
+    "fault": ("OTHER", "participant", "REQUEST_RETURN"),
 }
 """What each completion code is to the panel: its type, who gives it, and what then happens.
 

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from backend.errors import InvalidInput
 
-OUTCOMES = ("done", "no_consent", "unfit_device", "screened_out")
-"""What a completion code can say."""
+OUTCOMES = ("done", "no_consent", "unfit_device", "screened_out", "fault")
+"""What a completion code can say; `fault`: something failed on our side, and the person could not go on."""
 PRIVATE_LINK = "link"
 """The query parameter of a private link."""
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")

@@ -7,6 +7,7 @@ import pytest
 
 from backend import admission, withdrawal
 from backend.admission import issue_links
+from backend.control import set_paused
 from backend.panels.record import MTURK, PRIVATE
 
 from . import studies
@@ -223,6 +224,24 @@ def test_a_preview_opens_no_session(world):
     assert list(world.store.sessions("faces")) == []
 
 
+def test_a_full_study_is_said_before_consent_and_nothing_is_recorded(world):
+    world.add(studies.study("faces", images=8, models=("gan",), evaluators=1))
+    free = admitted(world, "faces", P1)
+    world.player("faces", panel=P1).play()
+
+    assert free.json == {"admitted": True}
+    assert refusal(admitted(world, "faces", {"PROLIFIC_PID": "p2"})) == (409, "study_full")
+    assert refusal(admitted(world, "faces", P1)) == (409, "already_finished")
+    assert len(list(world.store.sessions("faces"))) == 1
+
+
+def test_a_paused_study_is_said_before_consent(world):
+    world.add(studies.study("faces", images=8))
+    set_paused(world.store, "faces", True, "2026-01-01T00:00:00.000Z")
+
+    assert refusal(admitted(world, "faces", P1)) == (409, "study_paused")
+
+
 def test_people_are_known_by_a_hash_alone(two):
     two.player("faces", panel={"PROLIFIC_PID": "canary-pid"}).play()
 
@@ -239,10 +258,12 @@ class TestLeaving:
     def recruited(self, world):
         world.add(studies.study("test", kind="qualification", images=20))
         world.add(studies.study("faces", images=8, qualification="test"))
-        codes = {"done": "D", "no_consent": "N", "unfit_device": "U", "screened_out": "S"}
+        codes = {"done": "D", "no_consent": "N", "unfit_device": "U", "screened_out": "S", "fault": "F"}
         world.store.write_entry("recruitment faces", "prolific", 0, {"codes": codes, "by_server": False})
 
-    @pytest.mark.parametrize(("outcome", "code"), [("no_consent", "N"), ("unfit_device", "U")])
+    @pytest.mark.parametrize(
+        ("outcome", "code"), [("no_consent", "N"), ("unfit_device", "U"), ("fault", "F")]
+    )
     def test_who_takes_no_part_goes_back_with_a_code_of_its_own(self, world, outcome, code):
         reply = self.leave(world, outcome).json
 

@@ -91,10 +91,12 @@ def test_a_panel_that_cannot_be_reached_is_a_failure_that_says_so(payday, openhy
     assert "asked for, without an answer" in done.stdout
 
 
-def test_a_session_that_broke_off_is_paid_in_part(payday, openhype):
-    evaluator, place = payday.person("active", answered=5, right=2, at_panel="timed_out")
+@pytest.mark.parametrize("named_by", ["evaluator", "id"])
+def test_a_session_that_broke_off_is_paid_in_part(payday, openhype, named_by):
+    _, place = payday.person("active", answered=5, right=2, at_panel="timed_out")
+    ((session, _),) = payday.store.sessions("faces")
 
-    done = openhype("--yes", "--broke-off", f"{evaluator}={FAULT}")
+    done = openhype("--yes", "--broke-off", f"{getattr(session, named_by)}={FAULT}")
 
     assert done.exit_code == 0, done.output
     payday.owes(place, reward=0, bonus=54)

@@ -72,6 +72,9 @@ def test_a_rule_can_be_spelled_out_and_its_bounds_be_set_apart():
         ({"masks": "noise"}, "masks must be 'texture' or 'phase', not 'noise'"),
         ({"staircase": "3-up"}, "staircase must be one of hype-2019, weighted-75"),
         ({"staircase": "down_ms:0"}, "steps must be above 0"),
+        ({"contact": "write\nto me"}, "contact must be an e-mail address, a URL as https://"),
+        ({"contact": "javascript://lab.example/x"}, "contact must be an e-mail address"),
+        ({"contact": "x" * 201}, "a line of at most 200 characters"),
         ({"min_exposure_ms": "2000"}, "min <= start <= max"),
     ],
 )
@@ -95,6 +98,13 @@ def test_a_protocol_stored_before_a_setting_existed_takes_its_default():
     del stored["feedback_ms"]
 
     assert protocol.from_json(stored).feedback_ms == protocol.TIME.feedback_ms
+
+
+@pytest.mark.parametrize(
+    "contact", ["", "faces@lab.example", "https://lab.example/faces", "Dr. Ada Example, room 5"]
+)
+def test_a_contact_is_an_address_a_url_or_a_text(contact):
+    assert protocol.with_settings(protocol.INFINITY, {"contact": contact}).contact == contact
 
 
 def test_every_setting_is_documented():

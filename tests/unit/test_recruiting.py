@@ -100,7 +100,7 @@ def test_beginning_makes_and_publishes_one_study_with_codes_of_its_own(world, pa
     assert (made["id"], made["status"], made["total_available_places"]) == (state["panel_study"], "ACTIVE", 6)
     assert made["external_study_url"] == "https://study.example/s/faces"
     assert set(codes) == set(recruiting.OUTCOMES)
-    assert len(set(codes.values())) == 5
+    assert len(set(codes.values())) == 6
     assert codes == state["codes"]
 
 
