@@ -163,7 +163,11 @@ def _standing(study: Study, session: Session, cursor: Cursor, told: Told) -> dic
     pays = study.protocol.base_usd_cents > 0 or study.protocol.bonus_usd_cents > 0
     return {
         "next": None if is_done else _next(session, cursor),
-        "progress": {"answered": cursor.trial_index, "total": sessions.total_trials(session)},
+        "progress": {
+            "answered": cursor.trial_index,
+            "total": sessions.total_trials(session),
+            "replaced": cursor.voided_answers,
+        },
         "earned_usd_cents": earned if pays and (study.protocol.feedback or is_done) else None,
         "done": _done(study, session, cursor, told) if is_done else None,
     }

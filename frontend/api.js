@@ -1,7 +1,21 @@
 // @ts-check
 /**
- * The one home of fetch. Answers count once however often they are sent, so that everything is
- * retried until it is confirmed; only what the server refuses for good (4xx) is not.
+ * The one home of fetch. Answers count once however often they are sent, so that everything is sent again
+ * until it is confirmed; only what the server refuses for good is not. Where sending again does not help,
+ * the person is asked before it goes on: nothing is given up, and what was to be sent is kept.
+ */
+
+/**
+ * What came in the place of a good reply.
+ *
+ * - `offline`: no reply at all, or one that broke off: the network;
+ * - `slow`: none so far, and it is still waited for;
+ * - `silent`: none in time, by our clock or a gateway's;
+ * - `busy`: the server asks to come back later;
+ * - `fault`: the server failed, does not have a picture, or its reply cannot be read;
+ * - `portal`: a page of another kind, such as the one to sign in to a hotel's network.
+ * @typedef {"offline" | "slow" | "silent" | "busy" | "fault" | "portal"} Kind
+ * @typedef {{kind: Kind, path: string, id: string, pause_ms: number}} Trouble `id` as in the server's log, or ""
  */
 
 /** What the server refused for good. */
@@ -18,91 +32,235 @@ export class Refused extends Error {
   }
 }
 
-const TIMEOUT_MS = 20000;
+/** What was tried long enough while nobody waited for it. */
+export class Unreached extends Error {}
+
+const IDLE_MS = 20000; // nothing came for so long
+const SLOW_MS = 4000;
+const SHORTEST_PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 8000;
+const LONGEST_BUSY_PAUSE_MS = 120000;
+const TRIES = 6; // with the pauses between them about ten seconds
+const BUSY_AT_MOST_MS = 300000;
+const GATEWAY_TIMEOUTS = [408, 502, 504];
+const BUSY = [429, 503];
+const REDIRECTED = 0; // nothing of ours redirects
+const SIGN_IN_FIRST = 511;
 
 /**
  * @param {object} options
- * @param {(isOffline: boolean) => void} options.onTrouble
+ * @param {(trouble: Trouble | null) => void} options.onTrouble told what somebody waits for; null when it is over
+ * @param {(trouble: Trouble) => Promise<unknown>} options.onStuck asks the person; ends when it is to be tried again
  * @param {() => number} options.random
  * @param {(path: string, init: RequestInit) => Promise<Response>} [options.send]
  * @param {(ms: number) => Promise<unknown>} [options.pause]
  */
-export function makeApi({ onTrouble, random, send = (path, init) => fetch(path, init), pause = untilOnline }) {
+export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fetch(path, init), pause = untilOnline }) {
+  /** @type {Map<object, Trouble>} of the calls that are waited for, those in trouble */
+  const troubles = new Map();
+
+  /**
+   * @param {object} call
+   * @param {Trouble | null} trouble
+   */
+  function tell(call, trouble) {
+    if (!trouble && !troubles.has(call)) return;
+    troubles.delete(call);
+    if (trouble) troubles.set(call, trouble);
+    onTrouble([...troubles.values()].pop() ?? null);
+  }
+
   /**
    * @param {string} path
    * @param {RequestInit} init
-   * @param {string} type of what the server sends when all is well
-   * @returns {Promise<Response>}
+   * @param {Wanted} wanted
+   * @param {() => boolean} isAwaited whether somebody waits for it now
+   * @returns {Promise<Reply>}
    */
-  async function persistently(path, init, type) {
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        const reply = await send(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS), credentials: "omit" });
-        if (isFinal(reply, type)) {
-          // The body can be lost as well as the head; both count as one attempt.
-          const body = await reply.blob();
-          onTrouble(false);
-          return new Response(body, { status: reply.status });
-        }
-      } catch {
-        // no network, or no answer in time
+  async function persistently(path, init, wanted, isAwaited) {
+    const call = {};
+    let tries = 0;
+    let busy_ms = 0;
+    for (;;) {
+      const slow = setTimeout(() => isAwaited() && tell(call, { kind: "slow", path, id: "", pause_ms: 0 }), SLOW_MS);
+      const found = await attempt(path, init, wanted).finally(() => clearTimeout(slow));
+      if (!("kind" in found)) {
+        tell(call, null);
+        return found;
       }
-      if (attempt > 0) onTrouble(true);
-      await pause(Math.min(300 * 2 ** attempt, LONGEST_PAUSE_MS) * (0.5 + random()));
+      tries += 1;
+      const backoff_ms = Math.min(SHORTEST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS) * (0.5 + random());
+      const asked_ms = Math.min(1000 * found.retry_after_s, LONGEST_BUSY_PAUSE_MS) * (1 + random() / 5);
+      const trouble = { kind: found.kind, path, id: found.id, pause_ms: Math.max(backoff_ms, asked_ms) };
+      if (found.kind === "busy") busy_ms += trouble.pause_ms;
+      if (isHopeless(found.kind, tries, busy_ms, isAwaited())) {
+        tell(call, null);
+        if (!isAwaited()) throw new Unreached(`${path}: ${found.kind}`);
+        await onStuck(trouble);
+        tries = busy_ms = 0;
+        continue;
+      }
+      if (isAwaited() && (tries > 1 || asked_ms > 0)) tell(call, trouble);
+      await pause(trouble.pause_ms);
+    }
+  }
+
+  /**
+   * Send once.
+   * @param {string} path
+   * @param {RequestInit} init
+   * @param {Wanted} wanted
+   * @returns {Promise<Reply | Failure>}
+   */
+  async function attempt(path, init, wanted) {
+    const stop = new AbortController();
+    let isIdle = false;
+    let timer = setTimeout(giveUp, IDLE_MS);
+    function giveUp() {
+      isIdle = true;
+      stop.abort();
+    }
+    try {
+      const reply = await send(path, { ...init, signal: stop.signal, credentials: "omit", redirect: "manual" });
+      const body = await wholeBody(reply, () => {
+        clearTimeout(timer);
+        timer = setTimeout(giveUp, IDLE_MS);
+      });
+      const found = await judged(reply, body, wanted);
+      const isGood = "kind" in found || !found.ok || !wanted.accept || (await wanted.accept(body).then(always, never));
+      return isGood ? found : failure("fault");
+    } catch {
+      return failure(isIdle ? "silent" : "offline");
+    } finally {
+      clearTimeout(timer);
     }
   }
 
   /**
    * @param {string} path
    * @param {RequestInit} init
+   * @param {() => boolean} [isAwaited]
    */
-  async function json(path, init) {
-    const reply = await persistently(path, init, "application/json");
-    const data = await reply.json().catch(() => ({}));
-    if (reply.ok) return data;
-    const error = data.error ?? {};
-    throw new Refused(error.code ?? `http_${reply.status}`, error.message ?? "", error.id ?? "");
+  async function json(path, init, isAwaited = always) {
+    const { ok, status, data } = await persistently(path, init, { type: "application/json", isOurs: true }, isAwaited);
+    if (ok) return data;
+    const error = data?.error ?? {};
+    throw new Refused(error.code ?? `http_${status}`, error.message ?? "", error.id ?? "");
   }
 
   return {
     /**
      * @param {string} path
      * @param {string | null} token
+     * @param {() => boolean} [isAwaited]
      */
-    get: (path, token = null) => json(path, token ? { headers: { Authorization: `Bearer ${token}` } } : {}),
+    get: (path, token = null, isAwaited = always) =>
+      json(path, token ? { headers: { Authorization: `Bearer ${token}` } } : {}, isAwaited),
     /**
      * @param {string} path
      * @param {object} body
      * @param {string | null} token
+     * @param {() => boolean} [isAwaited]
      */
-    post: (path, body, token = null) =>
-      json(path, {
-        method: "POST",
-        body: JSON.stringify(body),
-        headers: { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) },
-      }),
+    post: (path, body, token = null, isAwaited = always) =>
+      json(
+        path,
+        {
+          method: "POST",
+          body: JSON.stringify(body),
+          headers: { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) },
+        },
+        isAwaited,
+      ),
     /**
      * A picture, as it was sent.
      * @param {string} url
+     * @param {() => boolean} [isAwaited] false while it is fetched ahead of time: then nobody is told of trouble
+     * @param {(picture: Blob) => Promise<unknown>} [accept] fails where the picture is broken; it is then fetched
+     *   anew, past the browser's cache
+     * @returns {Promise<Blob>}
      */
-    async picture(url) {
-      const reply = await persistently(url, {}, "image/");
-      if (!reply.ok) throw new Refused(`http_${reply.status}`, `picture ${url} could not be loaded`, "");
-      return reply.blob();
+    async picture(url, isAwaited = always, accept) {
+      const { body } = await persistently(url, accept ? { cache: "reload" } : {}, { type: "image/", isOurs: false, accept }, isAwaited);
+      return body;
     },
   };
 }
 
 /**
- * Whether asking again is of no use. A 200 of another type is the sign-in page of a hotel's network:
- * taken for a confirmation, it would lose the answer.
- * @param {Response} reply
- * @param {string} type
+ * @typedef {{type: string, isOurs: boolean, accept?: (body: Blob) => Promise<unknown>}} Wanted `isOurs`: whether a
+ *   refusal of the server's own (4xx) is an answer
+ * @typedef {{ok: boolean, status: number, data: any, body: Blob}} Reply
+ * @typedef {{kind: Kind, id: string, retry_after_s: number}} Failure
  */
-function isFinal(reply, type) {
-  if (reply.ok) return (reply.headers.get("Content-Type") ?? "").startsWith(type);
-  return reply.status >= 400 && reply.status < 500 && reply.status !== 429;
+
+/**
+ * What a whole reply is: good, a refusal of the server's own, or a failure.
+ * @param {Response} reply
+ * @param {Blob} body
+ * @param {Wanted} wanted
+ * @returns {Promise<Reply | Failure>}
+ */
+async function judged({ ok, status, headers }, body, { type, isOurs }) {
+  const sent = headers.get("Content-Type") ?? "";
+  const isJson = sent.startsWith("application/json");
+  const data = isJson ? await body.text().then(JSON.parse).catch(() => undefined) : undefined;
+  const id = data?.error?.id ?? "";
+  if (status === REDIRECTED || status === SIGN_IN_FIRST || (ok && !sent.startsWith(type))) return failure("portal", id);
+  if (ok) return isJson && data === undefined ? failure("fault") : { ok, status, data, body };
+  if (BUSY.includes(status)) return failure("busy", id, Number(headers.get("Retry-After")) || 0);
+  if (GATEWAY_TIMEOUTS.includes(status)) return failure("silent", id);
+  const isRefusal = isOurs && status >= 400 && status < 500 && data !== undefined;
+  return isRefusal ? { ok, status, data, body } : failure("fault", id);
+}
+
+/**
+ * @param {Kind} kind
+ * @param {string} [id]
+ * @param {number} [retry_after_s]
+ * @returns {Failure}
+ */
+function failure(kind, id = "", retry_after_s = 0) {
+  return { kind, id, retry_after_s: Math.max(0, retry_after_s) };
+}
+
+/**
+ * Whether sending again by itself is of no more use. A lost network comes back, so that there is no end to
+ * that while somebody waits.
+ * @param {Kind} kind
+ * @param {number} tries
+ * @param {number} busy_ms
+ * @param {boolean} isAwaited
+ */
+function isHopeless(kind, tries, busy_ms, isAwaited) {
+  if (kind === "busy" && isAwaited) return busy_ms > BUSY_AT_MOST_MS;
+  if (kind === "offline" && isAwaited) return false;
+  return tries >= TRIES;
+}
+
+/**
+ * The body, whole; `onPart` is called as parts of it come.
+ * @param {Response} reply
+ * @param {() => void} onPart
+ */
+async function wholeBody(reply, onPart) {
+  const type = reply.headers.get("Content-Type") ?? "";
+  const reader = reply.body?.getReader();
+  /** @type {BlobPart[]} */
+  const parts = [];
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    onPart();
+    parts.push(/** @type {BlobPart} */ (part.value));
+  }
+  return new Blob(parts, { type });
+}
+
+function always() {
+  return true;
+}
+
+function never() {
+  return false;
 }
 
 /**

@@ -51,7 +51,7 @@ export function makeDemo(site, { picture, random }) {
 
 /**
  * @typedef {{
- *   model: string, blocks: Picture[][], spares: Picture[], trial: number, right: number, responses: ("real" | "fake")[],
+ *   model: string, blocks: Picture[][], spares: Picture[], trial: number, replaced: number, right: number, responses: ("real" | "fake")[],
  *   stair: import("./staircase.js").StaircaseState | null, exposures: number[][],
  * }} Session
  */
@@ -73,6 +73,7 @@ function drawSession(site, random) {
     blocks,
     spares: [...reals, ...fakes],
     trial: 0,
+    replaced: 0,
     right: 0,
     responses: [],
     stair: site.staircase && start(site.staircase),
@@ -129,6 +130,7 @@ function answered(site, session, body) {
   const spare = isMistimed(body) ? session.spares.findIndex(({ truth }) => truth === shown.truth) : -1;
   if (spare >= 0) {
     session.blocks[block][offset] = session.spares.splice(spare, 1)[0];
+    session.replaced += 1;
     return { trial_index: session.trial, was_correct: null, replaced_by: session.blocks[block][offset].url, block_finished: false, ...standing(site, session) };
   }
   if (site.staircase && session.stair) {
@@ -162,7 +164,7 @@ function standing(site, session) {
   const isDone = session.trial === total;
   return {
     next: isDone ? null : nextOf(site, session),
-    progress: { answered: session.trial, total },
+    progress: { answered: session.trial, total, replaced: session.replaced },
     earned_usd_cents: null,
     done: isDone ? { complete: true, right: session.right, answered: total, debrief: debriefOf(site, session) } : null,
   };

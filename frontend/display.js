@@ -39,7 +39,7 @@ export function unfitness(refresh, screen, [slowest_hz, fastest_hz]) {
   const hz = Math.round(refresh.refresh_hz);
   const isSmall = Math.min(screen.width, screen.height) < SMALLEST_SIDE_CSS;
   return [
-    ...(isSmall || !screen.has_pointer_or_keys ? ["It needs a computer with a larger screen. Please open the same link there."] : []),
+    ...(isSmall || !screen.has_pointer_or_keys ? ["The task needs a computer with a larger screen. Please open the same link there."] : []),
     ...(refresh.refresh_hz < slowest_hz ? [`Your screen now shows ${hz} pictures a second, and the task needs ${slowest_hz}. Closing other programs, or plugging in the charger, may help.`] : []),
     ...(refresh.refresh_hz > fastest_hz ? [`Your screen now shows ${hz} pictures a second, and the task needs at most ${fastest_hz}. You can change that in the settings of your display.`] : []),
     ...(refresh.is_variable ? ["Your screen changes its refresh rate all the time. Please switch off “variable refresh rate” (FreeSync, G-Sync) in the settings of your display."] : []),

@@ -1,45 +1,16 @@
 // @ts-check
-/** How a visit ends: thanks, what was earned, the completion code, the way back to the panel. */
+/** How a session ends: thanks, what was earned, the completion code, the way back to the panel. */
 
 import { copier } from "./copying.js";
 import { gallery, headline, result } from "./debrief.js";
-import { ask, dollars, el, facts, show } from "./screens.js";
+import { backLink } from "./panel_exit.js";
+import { ask, dollars, el, facts, showWaiting } from "./screens.js";
 import { writeToken } from "./storage.js";
+import { questions } from "./trouble.js";
 import { withdrawalNote } from "./withdrawal.js";
 
 /** The mark of an address that the demo's start page led to. */
 const DEMO = "#demo";
-
-/**
- * The end of a visit that takes no part.
- * @param {string | null} back where the panel wants to hear of it
- * @returns {null}
- */
-export function sayGoodbye(back) {
-  const next = back ? "Please go back, so that your place is given to someone else." : "You can close this page.";
-  show("done", "Thank you for looking", [el("p", {}, `Nothing more is recorded. ${next}`), ...goBack(back)]);
-  return null;
-}
-
-/**
- * The link back to the panel, out of its frame too.
- * @param {string | null} href
- * @param {string} [label]
- * @param {boolean} [isPrimary]
- * @returns {HTMLElement[]} in a row of actions; nothing without an address
- */
-export function goBack(href, label = "Go back", isPrimary = true) {
-  return href ? [el("div", { class: "actions" }, backLink(href, label, isPrimary))] : [];
-}
-
-/**
- * @param {string} href
- * @param {string} label
- * @param {boolean} isPrimary
- */
-function backLink(href, label, isPrimary) {
-  return el("a", { class: isPrimary ? "button primary" : "button", href, target: "_top" }, label);
-}
 
 /**
  * A form that tells the panel, for panels that ask for one.
@@ -58,7 +29,7 @@ function backForm({ action, fields }, isPrimary) {
  */
 export async function showDone(study, visit) {
   if (visit.done.qualification) {
-    if ((await showResult(visit)) === "again") takeAgain(study);
+    if ((await showResult(visit, study)) === "again") takeAgain(study);
     return;
   }
   const { done } = visit;
@@ -66,11 +37,11 @@ export async function showDone(study, visit) {
   const told = isTold && !isAwaited(visit) ? await showDebrief(study, visit) : null;
   if (told === "again") return takeAgain(study);
   if (told === "start") return location.assign("/");
-  const title = done.complete ? "All done. Thank you!" : "That is enough for today. Thank you!";
-  const early = [el("p", {}, "The task was interrupted too often to go on. That is no fault of yours, and you are paid for what you did.")];
+  const title = done.complete ? "All done. Thank you!" : "The task had to end early. Thank you!";
+  const early = [el("p", {}, "The task was interrupted too often to go on. This is not your fault, and you are paid for what you did.")];
   const actions = study.repeat_visits ? [{ label: "Take part again", value: "again", primary: !done.redirect_url && !done.form }] : [];
   const below = isTold && isAwaited(visit) ? [debriefBelow(visit)] : [];
-  const answer = await ask("done", title, [...(done.complete ? [] : early), ...ending(visit)], actions, below);
+  const answer = await ask("done", title, [...(done.complete ? [] : early), ...ending(visit, study)], actions, below);
   if (answer === "again") takeAgain(study);
 }
 
@@ -80,13 +51,14 @@ export async function showDone(study, visit) {
  * @param {import("./visit.js").Visit} visit
  */
 async function showDebrief(study, visit) {
+  showWaiting("One moment", "Your result is on its way.");
   const debrief = await visit.debrief().catch(notTold);
   if (!debrief) return null;
   const actions = [
     ...(study.repeat_visits ? [{ label: "Take part again", value: "again", primary: true }] : []),
     ...(location.hash === DEMO ? [{ label: "Back to the start page", value: "start" }] : []),
   ];
-  const code = el("details", {}, el("summary", {}, "Your completion code, and how to withdraw"), ...ending(visit));
+  const code = el("details", {}, el("summary", {}, "Your completion code, and how to withdraw"), ...ending(visit, study));
   return ask("done", headline(debrief), result(debrief, study.repeat_visits), actions, [gallery(debrief), code]);
 }
 
@@ -125,25 +97,27 @@ function takeAgain(study) {
 /**
  * The end of a qualification, opened by its own link or on the way to a study.
  * @param {import("./visit.js").Visit} visit
+ * @param {any} study the qualification
  * @param {boolean} [leadsOn] to the study, which then is the one primary button
  * @returns {Promise<string>} `on` to the study, or `again`
  */
-export function showResult(visit, leadsOn = false) {
+export function showResult(visit, study, leadsOn = false) {
   const { passed, may_retake } = visit.done.qualification;
   const goesOn = leadsOn && passed;
   const actions = [
     ...(goesOn ? [{ label: "Continue to the study", value: "on", primary: true }] : []),
     ...(!passed && may_retake ? [{ label: "Take the test again", value: "again" }] : []),
   ];
-  return ask("done", passed ? "You passed" : "Thank you", qualificationResult(visit, passed, goesOn), actions);
+  return ask("done", passed ? "You passed" : "Thank you", qualificationResult(visit, study, passed, goesOn), actions);
 }
 
 /**
  * @param {import("./visit.js").Visit} visit
+ * @param {any} study
  * @param {string[][]} [rows] more facts, which stand first
  * @param {boolean} [isPrimary] whether the way back is what to do next
  */
-function ending({ done, earned, state }, rows = [], isPrimary = true) {
+function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
   const code = el("output", { class: "code", id: "code" }, done.completion_code);
   const { button, told } = copier("Copy the code", done.completion_code, "The code", code);
   const link = done.redirect_url ? [backLink(done.redirect_url, "Finish and go back", isPrimary)] : [];
@@ -160,22 +134,24 @@ function ending({ done, earned, state }, rows = [], isPrimary = true) {
     code,
     el("div", { class: "actions" }, button, ...back),
     told,
+    ...questions({ contact: study.contact }, ""),
     withdrawalNote(state.withdrawal_url),
   ];
 }
 
 /**
  * @param {import("./visit.js").Visit} visit
+ * @param {any} study
  * @param {boolean} passed
  * @param {boolean} leadsOn
  */
-function qualificationResult(visit, passed, leadsOn) {
+function qualificationResult(visit, study, passed, leadsOn) {
   const { reals_right, fakes_right, needed } = visit.done.qualification;
   const percent = (/** @type {number} */ share) => `${Math.round(100 * share)}%`;
   return [
     el("p", {}, passed
       ? `You can now take part in the study${leadsOn ? " itself" : ""}.`
       : `To take part in the study, ${percent(needed)} of the real and ${percent(needed)} of the fake pictures are needed. This says nothing about you as a worker, and you are paid for the test.`),
-    ...ending(visit, [["Real pictures", `${percent(reals_right)} right`], ["Fake pictures", `${percent(fakes_right)} right`]], !leadsOn),
+    ...ending(visit, study, [["Real pictures", `${percent(reals_right)} right`], ["Fake pictures", `${percent(fakes_right)} right`]], !leadsOn),
   ];
 }

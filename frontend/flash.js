@@ -4,7 +4,7 @@
 import { enterFullScreen, hasChanged, isFullScreen, measureDisplay, watchFlash } from "./display.js";
 import { waitFrames } from "./frames.js";
 import { isAsPlanned } from "./planner.js";
-import { ask, el } from "./screens.js";
+import { ask, el, enterScreen } from "./screens.js";
 
 const SHOWINGS_AT_MOST = 5;
 
@@ -112,7 +112,7 @@ async function showFlash({ screen, presenter, display }, phases, k) {
  */
 function enter(screen, phase) {
   if (!phase || isGone(screen)) return;
-  if (document.body.dataset.screen !== phase.name) document.body.dataset.screen = phase.name;
+  enterScreen(phase.name);
 }
 
 /**

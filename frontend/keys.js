@@ -12,23 +12,25 @@ export function onTrialKeys(handler) {
 /** @param {Document} page */
 export function listenToKeys(page) {
   page.addEventListener("keydown", (event) => {
+    page.documentElement.classList.add("has-keys"); // hints of keys are of use here
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+    const cover = page.querySelector("dialog[open]");
     if (event.key === "Enter" || event.key === " ") {
-      pressPrimary(page, event);
-    } else {
+      pressPrimary(cover ?? page.querySelector("main"), event);
+    } else if (!cover) {
       trialKeys?.(event.key.toLowerCase());
     }
   });
 }
 
 /**
- * @param {Document} page
+ * @param {Element | null} screen
  * @param {KeyboardEvent} event
  */
-function pressPrimary(page, event) {
+function pressPrimary(screen, event) {
   const target = /** @type {Element | null} */ (event.target);
   if (target?.closest("button, a, summary, input, textarea")) return; // it presses itself
-  const primary = /** @type {HTMLElement | null} */ (page.querySelector("main .primary:not([disabled])"));
+  const primary = /** @type {HTMLElement | null | undefined} */ (screen?.querySelector(".primary:not([disabled])"));
   if (!primary) return;
   event.preventDefault();
   primary.click();

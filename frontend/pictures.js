@@ -7,29 +7,41 @@
 const FETCHES_AT_ONCE = 6;
 
 /**
- * @param {string[]} urls
- * @param {(url: string) => Promise<Blob>} fetchPicture
- * @param {{px: number, quality: ResizeQuality}} size width and height to decode to, in device pixels
- * @param {(done: number) => void} onProgress
+ * @typedef {ReturnType<import("./api.js").makeApi>["picture"]} FetchPicture
  */
-export function loadPictures(urls, fetchPicture, size, onProgress) {
+
+/**
+ * What cannot be had ahead of time is asked for again, and the person told of it, only once it is needed.
+ * @param {string[]} urls
+ * @param {FetchPicture} fetchPicture
+ * @param {{px: number, quality: ResizeQuality}} size width and height to decode to, in device pixels
+ * @param {object} [options]
+ * @param {boolean} [options.areAllNeeded] whether somebody waits for all of them
+ * @param {(done: number) => void} [options.onProgress]
+ */
+export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, onProgress = () => {} } = {}) {
   /** @type {Promise<Blob>[]} */
   const blobs = [];
   /** @type {Map<number, Promise<ImageBitmap>>} */
   const bitmaps = new Map();
+  /** @type {Set<number>} */
+  const needed = new Set();
   /** @type {(() => void)[]} */
   const starts = [];
   let done = 0;
-  for (const url of urls) {
-    blobs.push(new Promise((resolve, reject) => starts.push(() => work(url).then(resolve, reject))));
+  for (const i of urls.keys()) {
+    blobs.push(new Promise((resolve, reject) => starts.push(() => work(i).then(resolve, reject))));
   }
-  for (const blob of blobs) blob.catch(() => {}); // whoever waits for the picture is told
+  for (const blob of blobs) blob.catch(() => {}); // whoever needs the picture asks again
   for (let i = 0; i < FETCHES_AT_ONCE; i += 1) starts.shift()?.();
 
-  /** @param {string} url */
-  async function work(url) {
+  /** @param {number} i */
+  const isNeeded = (i) => areAllNeeded || needed.has(i);
+
+  /** @param {number} i */
+  async function work(i) {
     try {
-      const blob = await fetchPicture(url);
+      const blob = await fetchPicture(urls[i], () => isNeeded(i));
       onProgress((done += 1));
       return blob;
     } finally {
@@ -41,28 +53,53 @@ export function loadPictures(urls, fetchPicture, size, onProgress) {
   const decoded = (blob) =>
     createImageBitmap(blob, { resizeWidth: size.px, resizeHeight: size.px, resizeQuality: size.quality });
 
+  /**
+   * @param {string} url
+   * @param {() => boolean} [isAwaited]
+   */
+  async function anew(url, isAwaited) {
+    /** @type {ImageBitmap | undefined} */
+    let bitmap;
+    await fetchPicture(url, isAwaited, async (blob) => {
+      bitmap = await decoded(blob);
+    });
+    return /** @type {ImageBitmap} */ (bitmap);
+  }
+
+  /** @param {number} i */
+  function bitmap(i) {
+    let bitmap = bitmaps.get(i);
+    if (!bitmap) {
+      bitmap = blobs[i].then(decoded).catch(() => anew(urls[i], () => isNeeded(i)));
+      bitmap.catch(() => bitmaps.delete(i));
+      bitmaps.set(i, bitmap);
+    }
+    return bitmap;
+  }
+
   return {
     /** Wait until every picture is here. */
     all: () => Promise.all(blobs),
     /**
-     * The decoded picture at a place.
+     * The decoded picture at a place, ahead of time: it fails where it cannot be had now.
      * @param {number} i
      * @returns {Promise<ImageBitmap>}
      */
-    bitmap(i) {
-      let bitmap = bitmaps.get(i);
-      if (!bitmap) {
-        bitmap = blobs[i].then(decoded);
-        bitmap.catch(() => {});
-        bitmaps.set(i, bitmap);
-      }
-      return bitmap;
+    bitmap,
+    /**
+     * The decoded picture at a place, now.
+     * @param {number} i
+     * @returns {Promise<ImageBitmap>}
+     */
+    needed(i) {
+      needed.add(i);
+      return bitmap(i).catch(() => bitmap(i));
     },
     /**
      * A picture that was not among them, decoded alike.
      * @param {string} url
      */
-    extra: async (url) => decoded(await fetchPicture(url)),
+    extra: (url) => anew(url),
     /**
      * Give back the memory of a picture that is over.
      * @param {number} i

@@ -1,6 +1,7 @@
 // @ts-check
 /** The screens, built of plain elements. Every screen has one heading, which gets the focus. */
 
+const FLASH = ["countdown", "stimulus", "mask"];
 const SMALLEST_STAGE_CSS = 96;
 const LARGEST_STAGE_CSS = 768;
 const ENLARGED_BELOW_PX = 256;
@@ -48,23 +49,42 @@ export function facts(rows) {
 }
 
 /**
+ * Whom evaluators can write to, as a link where it can be one.
+ * @param {string} contact an e-mail address, a URL or a text
+ */
+export function contactLink(contact) {
+  if (/^https?:\/\//.test(contact)) return el("a", { href: contact, target: "_blank", rel: "noopener noreferrer" }, contact);
+  if (/^[^\s@:/?]+@[^\s@:/?]+\.[^\s@:/?]+$/.test(contact)) return el("a", { href: `mailto:${contact}` }, contact);
+  return el("span", {}, contact);
+}
+
+/** @typedef {{label: string, value: string, primary?: boolean}} Action */
+
+/**
  * Show a screen and wait for one of its buttons.
  * @param {string} name for `document.body.dataset.screen`
  * @param {string} title
  * @param {(Node | string)[]} content
- * @param {{label: string, value: string, primary?: boolean}[]} actions
+ * @param {Action[]} actions
  * @param {(Node | string)[]} [below] what follows the buttons
  * @returns {Promise<string>} the value of the button pressed
  */
 export function ask(name, title, content, actions, below = []) {
-  return new Promise((resolve) => {
-    const buttons = actions.map(({ label, value, primary }) => {
-      const button = el("button", { type: "button", class: primary ? "primary" : "" }, label);
-      button.addEventListener("click", () => resolve(value), { once: true });
-      return button;
-    });
-    show(name, title, [...content, ...(buttons.length ? [el("div", { class: "actions" }, ...buttons)] : []), ...below]);
+  return new Promise((resolve) => show(name, title, [...content, ...actionRow(actions, resolve), ...below]));
+}
+
+/**
+ * The buttons of a screen, in a row; nothing without any.
+ * @param {Action[]} actions
+ * @param {(value: string) => void} onPressed
+ */
+export function actionRow(actions, onPressed) {
+  const buttons = actions.map(({ label, value, primary }) => {
+    const button = el("button", { type: "button", class: primary ? "primary" : "" }, label);
+    button.addEventListener("click", () => onPressed(value), { once: true });
+    return button;
   });
+  return buttons.length ? [el("div", { class: "actions" }, ...buttons)] : [];
 }
 
 /**
@@ -77,9 +97,38 @@ export function show(name, title, content) {
   const heading = el("h1", { tabindex: "-1" }, title);
   main.className = "page";
   main.replaceChildren(heading, ...content);
-  document.body.dataset.screen = name;
+  enterScreen(name);
   scrollTo(0, 0);
   heading.focus();
+}
+
+let entered = "check";
+let isCovered = false;
+/** @type {(() => void)[]} */
+let calmed = [];
+
+/**
+ * Say which screen is there now.
+ * @param {string} name for `document.body.dataset.screen`
+ */
+export function enterScreen(name) {
+  entered = name;
+  if (!isCovered && document.body.dataset.screen !== name) document.body.dataset.screen = name;
+  if (calmed.length && !FLASH.includes(name)) for (const resolve of calmed.splice(0)) resolve();
+}
+
+/**
+ * Say that something covers the screen, or no longer does.
+ * @param {string | null} name of what covers it; null for nothing
+ */
+export function coverScreen(name) {
+  isCovered = name !== null;
+  document.body.dataset.screen = name ?? entered;
+}
+
+/** Wait until no flash is under way. */
+export function untilCalm() {
+  return new Promise((resolve) => (FLASH.includes(entered) ? calmed.push(() => resolve(undefined)) : resolve(undefined)));
 }
 
 /**
@@ -101,15 +150,16 @@ export function showWaiting(title, text) {
 export function trialScreen() {
   const stage = el("div", { class: "stage" });
   const fake = choice("Fake", "F");
-  const real = choice("Real", "R");
+  const real = choice("Real", "J");
   const verdict = el("p", { class: "verdict", role: "status" });
   const heading = el("h1", { tabindex: "-1" }, "Real or fake?");
   const main = byId("main");
   const choices = el("div", { class: "choices" }, fake, real);
+  const asking = el("div", { class: "asking" }, heading, verdict);
   /** Put the screen in its place, also after another one stood there. */
   const enter = () => {
     main.className = "page trial";
-    main.replaceChildren(stage, heading, choices, verdict);
+    main.replaceChildren(stage, asking, choices);
   };
   enter();
   return { main, stage, fake, real, verdict, heading, enter };
@@ -132,14 +182,16 @@ export function stageSize(size_px, { width, height, pixel_ratio }) {
 }
 
 /**
- * @param {{answered: number, total: number}} progress
+ * A picture in the place of one that was not shown properly counts as one more.
+ * @param {{answered: number, total: number, replaced?: number}} progress
  * @param {number | null} earned
  */
 export function showProgress(progress, earned) {
   byId("bar").hidden = false;
-  const current = Math.min(progress.answered + 1, progress.total);
-  byId("progress").textContent = `Picture ${current} of ${progress.total}`;
-  /** @type {HTMLProgressElement} */ (byId("meter")).value = progress.answered / progress.total;
+  const shown = progress.answered + (progress.replaced ?? 0);
+  const total = progress.total + (progress.replaced ?? 0);
+  byId("progress").textContent = `Picture ${Math.min(shown + 1, total)} of ${total}`;
+  /** @type {HTMLProgressElement} */ (byId("meter")).value = shown / total;
   byId("earned").textContent = earned === null ? "" : `${dollars(earned)} earned`;
 }
 
@@ -164,6 +216,6 @@ function byId(id) {
  */
 function choice(label, key) {
   return /** @type {HTMLButtonElement} */ (
-    el("button", { type: "button", "aria-keyshortcuts": key.toLowerCase() }, label, el("kbd", {}, key))
+    el("button", { type: "button", "aria-keyshortcuts": key.toLowerCase() }, label, el("kbd", { class: "with-keys" }, key))
   );
 }

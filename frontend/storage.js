@@ -35,9 +35,9 @@ export function writeToken(study, token) {
 
 /**
  * Take the study's lock for this tab, for as long as it lives.
+ * A browser that refuses locks does without: the server's lease still keeps a session to one tab.
  * @param {string} study
  * @param {boolean} steal take it from another tab
- * A browser that refuses locks does without: the server's lease still keeps a session to one tab.
  * @param {() => void} onLost another tab took it
  * @returns {Promise<boolean>} whether this tab has it
  */

@@ -9,10 +9,14 @@ import { takeInteractions } from "./interactions.js";
 import { onTrialKeys } from "./keys.js";
 import { loadPictures } from "./pictures.js";
 import { makePresenter } from "./presenter.js";
-import { ask, el, showProgress, showWaiting, stageSize, trialScreen } from "./screens.js";
+import { interruptionsSoFar, untilUncovered } from "./interruption.js";
+import { ask, el, enterScreen, showProgress, showWaiting, stageSize, trialScreen } from "./screens.js";
 
+const KEYS = /** @type {Record<string, "fake" | "real">} */ ({ f: "fake", j: "real", r: "real" });
 const DECODED_AHEAD = 3;
 const FRAMES_MEASURED_QUICKLY = 60;
+const READING_MS = 3000;
+const OTHER = /** @type {const} */ ({ real: "fake", fake: "real" });
 
 /**
  * @typedef {import("./visit.js").Visit} Visit
@@ -20,15 +24,17 @@ const FRAMES_MEASURED_QUICKLY = 60;
  * @typedef {ReturnType<typeof trialScreen>} Screen
  * @typedef {ReturnType<typeof loadPictures>} Pictures
  * @typedef {Awaited<ReturnType<typeof makePresenter>>} Presenter
- * @typedef {{visit: Visit, screen: Screen, presenter: Presenter, masks: Pictures, display: Refresh, isFull: boolean}} Scene
+ * @typedef {{visit: Visit, screen: Screen, presenter: Presenter, masks: Pictures, display: Refresh, isFull: boolean,
+ *   isPaid: boolean}} Scene
  */
 
 /**
  * Play the current block to its end.
  * @param {Visit} visit
  * @param {Refresh | null} display as measured just before, for flashes
+ * @param {boolean} isPaid whether the task is paid
  */
-export async function playBlock(visit, display) {
+export async function playBlock(visit, display, isPaid) {
   const { protocol } = visit.state;
   const isTimed = protocol.method === "time";
   const tellLoaded = showWaiting("One moment", isTimed ? "The pictures are loading, so that none of them comes late." : "The first pictures are on their way.");
@@ -41,18 +47,18 @@ export async function playBlock(visit, display) {
     pixel_ratio: devicePixelRatio,
   });
   const size = stageSize(protocol.size_px, { width: innerWidth, height: innerHeight, pixel_ratio: devicePixelRatio });
-  const onLoaded = (/** @type {number} */ done) => isTimed && tellLoaded(done / block.images.length);
-  const pictures = loadPictures(block.images, visit.fetchPicture, size, onLoaded);
-  const masks = loadPictures(block.masks, visit.fetchPicture, size, () => {});
+  const onProgress = (/** @type {number} */ done) => isTimed && tellLoaded(done / block.images.length);
+  const pictures = loadPictures(block.images, visit.fetchPicture, size, { areAllNeeded: isTimed, onProgress });
+  const masks = loadPictures(block.masks, visit.fetchPicture, size, { areAllNeeded: true });
   if (isTimed) {
     await Promise.all([pictures.all(), masks.all()]);
-    await Promise.all(block.masks.map((/** @type {string} */ _, /** @type {number} */ i) => masks.bitmap(i)));
+    await Promise.all(block.masks.map((/** @type {string} */ _, /** @type {number} */ i) => masks.needed(i)));
     await ask("instructions", "Ready?", readyText(), [{ label: "Start", value: "start", primary: true }]);
   }
-  await pictures.bitmap(0);
+  await pictures.needed(0);
   const screen = trialScreen();
   const presenter = await makePresenter(screen.stage, size, isTimed);
-  await playTrials({ visit, screen, presenter, masks, display: measured, isFull: isFullScreen() }, block, pictures);
+  await playTrials({ visit, screen, presenter, masks, display: measured, isFull: isFullScreen(), isPaid }, block, pictures);
   presenter.end();
   onTrialKeys(null);
 }
@@ -74,21 +80,22 @@ async function playTrials(scene, block, pictures) {
   for (let i = 0; i < block.images.length; ) {
     // Whatever decodes now is awaited: nothing else is to run while a picture flashes.
     const ahead = Array.from({ length: Math.min(DECODED_AHEAD, block.images.length - i) }, (_, k) => pictures.bitmap(i + k));
-    const picture = spare ?? (await ahead[0]);
+    const picture = spare ?? (await pictures.needed(i));
     await readyToFlash(scene, next, ahead);
     showProgress(visit.progress, visit.earned);
-    const masks = await Promise.all((block.trial_masks[i] ?? []).map((/** @type {number} */ k) => scene.masks.bitmap(k)));
+    const masks = await Promise.all((block.trial_masks[i] ?? []).map((/** @type {number} */ k) => scene.masks.needed(k)));
+    await untilUncovered();
     const showing = await showPicture(scene, picture, masks, next);
-    const { response, rt } = await judgement(screen);
+    const { response, rt, flags } = await judgement(screen);
     const seen = await showing.settled;
-    const facts = { exposure_ms: next.exposure_ms, frame_ms: scene.display.frame_ms, ...seen, flags: [...seen.flags, ...carried] };
+    const facts = { exposure_ms: next.exposure_ms, frame_ms: scene.display.frame_ms, ...seen, flags: [...seen.flags, ...carried, ...flags] };
     const trial = { trial_index: next.trial_index, attempt, ...facts };
     publish(trial);
     const reply = await visit.answer({ ...trial, stimulus: stimulus.split("/").pop(), response, rt, interactions: takeInteractions() });
     const coming = reply.replaced_by === null ? null : pictures.extra(reply.replaced_by);
     coming?.catch(() => {}); // awaited below
     publish({ ...trial, was_correct: reply.was_correct, was_replaced: reply.replaced_by !== null });
-    await tell(screen, reply, visit.state.protocol.feedback_ms);
+    await tell(screen, reply, response, visit.state.protocol.feedback_ms, scene.isPaid);
     await settleIn(scene, seen.flags);
     spare?.close();
     spare = null;
@@ -109,29 +116,34 @@ async function playTrials(scene, block, pictures) {
 }
 
 /**
- * Ask real or fake; the time (ms) runs from when the question can be answered.
+ * Ask real or fake; the time (ms) runs from when the question can be answered, through whatever comes in between.
  * @param {Screen} screen
- * @returns {Promise<{response: "real" | "fake", rt: number}>}
+ * @returns {Promise<{response: "real" | "fake", rt: number, flags: string[]}>}
  */
 function judgement(screen) {
   if (isGone(screen)) return new Promise(() => {});
-  screen.fake.disabled = screen.real.disabled = false;
-  document.body.dataset.screen = "question";
+  for (const button of [screen.fake, screen.real]) {
+    button.disabled = false;
+    button.classList.remove("given");
+  }
+  enterScreen("question");
   if (!screen.main.contains(document.activeElement)) screen.heading.focus();
   const asked = performance.now();
+  const before = interruptionsSoFar();
   return new Promise((resolve) => {
     /** @param {"real" | "fake"} response */
     const give = (response) => {
       if (screen.fake.disabled) return;
       screen.fake.disabled = screen.real.disabled = true;
+      screen[response].classList.add("given");
       onTrialKeys(null);
-      resolve({ response, rt: performance.now() - asked });
+      const flags = interruptionsSoFar() === before ? [] : ["interrupted"];
+      resolve({ response, rt: performance.now() - asked, flags });
     };
     screen.fake.onclick = () => give("fake");
     screen.real.onclick = () => give("real");
     onTrialKeys((key) => {
-      if (key === "f") give("fake");
-      if (key === "r") give("real");
+      if (key in KEYS) give(KEYS[key]);
     });
   });
 }
@@ -140,16 +152,24 @@ function judgement(screen) {
  * Tell right or wrong, in words and not by colour alone; or that another picture comes.
  * @param {Screen} screen
  * @param {{was_correct: boolean | null, replaced_by: string | null}} reply `was_correct` null while feedback is off
+ * @param {"real" | "fake"} response
  * @param {number} ms
+ * @param {boolean} isPaid whether the task is paid
  */
-async function tell(screen, { was_correct, replaced_by }, ms) {
+async function tell(screen, { was_correct, replaced_by }, response, ms, isPaid) {
   if (isGone(screen)) return new Promise(() => {});
   if (was_correct === null && replaced_by === null) return;
-  document.body.dataset.screen = "feedback";
+  enterScreen("feedback");
   screen.verdict.className = `verdict ${was_correct === null ? "" : was_correct ? "right" : "wrong"}`;
   screen.verdict.textContent =
-    was_correct === null ? "That one was not shown properly; here is another" : was_correct ? "✓ Right" : "✗ Not this time";
-  await waitFrames(ms);
+    was_correct === null ? replaced(isPaid) : was_correct ? `✓ Right: ${response}` : `✗ Not this time: it was ${OTHER[response]}`;
+  await waitFrames(was_correct === null ? Math.max(ms, READING_MS) : ms);
+}
+
+/** @param {boolean} isPaid */
+function replaced(isPaid) {
+  const pay = isPaid ? "It counts for your pay; here" : "Here";
+  return `That one was not shown properly by the browser. ${pay} is another.`;
 }
 
 /**

@@ -16,7 +16,7 @@ export function makeVisit(api, token, state) {
   const visit = {
     token,
     state,
-    /** @type {{answered: number, total: number}} */
+    /** @type {{answered: number, total: number, replaced?: number}} */
     progress: state.progress,
     /** @type {number | null} */
     earned: state.earned_usd_cents,
@@ -28,8 +28,8 @@ export function makeVisit(api, token, state) {
     /** @param {object} display */
     beginBlock: (display) =>
       api.post(`${path}/blocks`, { lease: state.lease, block: visit.next.block, display }, token),
-    /** How one did, once the session is finished; of a study that tells it. */
-    debrief: () => api.get(`${path}/debrief`, token),
+    /** How one did, once the session is finished; of a study that tells it. It fails where it cannot be had soon. */
+    debrief: () => api.get(`${path}/debrief`, token, () => false),
     /** @param {object} answer */
     async answer(answer) {
       const reply = await api.post(`${path}/answers`, { lease: state.lease, ...answer }, token);

@@ -3,17 +3,19 @@
 
 import { Refused, makeApi } from "./api.js";
 import { listenToKeys } from "./keys.js";
-import { ask, dollars, el, facts, notice, show } from "./screens.js";
+import { ask, dollars, el, facts, show } from "./screens.js";
 import { readToken } from "./storage.js";
+import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
 
 const STUDY = decodeURIComponent(location.pathname.split("/")[2] ?? "");
 const PATH = `/api/studies/${encodeURIComponent(STUDY)}`;
 const TASK = `/s/${encodeURIComponent(STUDY)}${location.search}`;
 
-const api = makeApi({
-  random: Math.random,
-  onTrouble: (isOffline) => notice(isOffline ? "The connection is lost; trying again…" : ""),
-});
+const SAFE = "What you earned is safe.";
+
+/** @type {import("./trouble.js").About} */
+const about = { contact: "", session: "", giveUp: null };
+const api = makeApi({ random: Math.random, onTrouble: (trouble) => tellTrouble(trouble, SAFE), onStuck: makeStuck(about, SAFE) });
 
 listenToKeys(document);
 wait().catch(showError);
@@ -21,6 +23,7 @@ wait().catch(showError);
 async function wait() {
   const study = await api.get(PATH);
   document.title = study.title;
+  about.contact = study.contact;
   if (!study.paused) return location.replace(TASK);
   if (!study.retainer) throw new Refused("no_retainer", "", "");
   await ask(
@@ -80,9 +83,9 @@ async function stay(study, begun) {
 
 const PLAIN = /** @type {Record<string, [string, string]>} */ ({
   unknown_study: ["There is no such study", "Please check the link you were given."],
-  unsigned: ["Please come in from the panel again", "Your link has run out, or is not whole. Please open the study anew at the panel; nothing is lost, and you have done nothing wrong."],
-  no_retainer: ["Nobody waits here", "This study takes a break, and pays nobody for waiting. Please come back later."],
-  not_qualified: ["The test comes first", "Only who passed the test of this study can wait for it. If you passed it in another browser, please open this page there."],
+  unsigned: ["Please come in from the panel again", "Your link is too old, or a part of it is missing. Please open the study anew at the panel. Nothing is lost, and you have done nothing wrong."],
+  no_retainer: ["Nobody waits here", "This study is paused, and nobody is paid for waiting. Please come back later."],
+  not_qualified: ["The test comes first", "Only people who passed the test of this study can wait for it. If you passed it in another browser, please open this page there."],
   wrong_token: ["You wait in another tab", "You can close this one. What you earned is yours."],
   already_started: ["You have started already", "Please go on with the task."],
   already_finished: ["You have taken part already", "Each person takes part once. Thank you for your answers; they are stored."],
@@ -94,5 +97,5 @@ function showError(error) {
   const known = PLAIN[error?.code];
   if (!known) console.error(error);
   const [title, text] = known ?? ["Something went wrong on our side", "What you earned is stored. Load this page again to go on waiting."];
-  show("error", title, [el("p", {}, text), ...(error?.id && !known ? [el("p", { class: "quiet" }, `If you write to us, please quote ${error.id}.`)] : [])]);
+  show("error", title, [el("p", {}, text), ...(known ? questions(about, "") : quotes(about, error?.id ?? ""))]);
 }

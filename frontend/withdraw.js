@@ -5,16 +5,16 @@
  */
 
 import { Refused, makeApi } from "./api.js";
-import { ask, el, notice, show } from "./screens.js";
+import { ask, el, show } from "./screens.js";
+import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
 
 const SESSION = location.pathname.split("/")[2] ?? "";
 const PATH = `/api/sessions/${encodeURIComponent(decodeURIComponent(SESSION))}/withdrawal`;
 const secret = location.hash.slice(1);
 
-const api = makeApi({
-  random: Math.random,
-  onTrouble: (isOffline) => notice(isOffline ? "The connection is lost; trying again…" : ""),
-});
+/** @type {import("./trouble.js").About} */
+const about = { contact: "", session: SESSION, giveUp: null };
+const api = makeApi({ random: Math.random, onTrouble: (trouble) => tellTrouble(trouble, ""), onStuck: makeStuck(about, "") });
 
 addEventListener("hashchange", () => location.reload());
 withdraw().catch(showError);
@@ -22,6 +22,7 @@ withdraw().catch(showError);
 async function withdraw() {
   if (!secret) throw new Refused("wrong_link", "", "");
   const found = await api.get(PATH, secret);
+  about.contact = found.contact;
   document.title = `Withdraw from “${found.title}”`;
   if (found.is_withdrawn) return showDone(found);
   const answer = await ask("withdraw", "Delete your answers?", told(found), [
@@ -37,10 +38,11 @@ function told({ title, answers, is_open }) {
   const given = answers === 1 ? "your one answer" : `all of your ${answers} answers`;
   return [
     el("p", {}, `You are about to withdraw from the study “${title}”. This deletes, for good:`),
-    el("ul", {}, el("li", {}, answers ? `${given}, with all times;` : "your session, in which you gave no answer yet;"), el("li", {}, "what your browser told about your device and screen.")),
-    el("p", {}, "This stays: what you are owed, with the reference that is needed to pay it, and a scrambled form of your id that nobody can turn back, so that the study does not take you in twice."),
+    el("ul", {}, el("li", {}, answers ? `${given}, with all times;` : "your session, in which you gave no answer yet;"), el("li", {}, "technical details about your device and screen.")),
+    el("p", {}, "This stays: what you are owed, with the reference that is needed to pay it, and an anonymised code made from your id, so that you are not invited twice."),
     el("p", {}, "Deleting cannot be undone. What you earned is paid all the same."),
     ...(is_open ? [el("p", {}, "Your session is still open. It ends with this.")] : []),
+    ...questions(about, ""),
   ];
 }
 
@@ -64,9 +66,8 @@ function showError(error) {
   if (error instanceof Refused && error.code === "unknown_session") return showNothingLeft();
   const isWrong = error instanceof Refused && error.code === "wrong_link";
   if (!isWrong) console.error(error);
-  const quote = error?.id && !isWrong ? [el("p", { class: "quiet" }, `If you write to us, please quote ${error.id}.`)] : [];
   const [title, text] = isWrong
-    ? ["This link does not work", "Please check that it is whole, to its last letter. Nothing was deleted. You find the link again on the page of the task, or ask whoever invited you."]
+    ? ["This link does not work", "Please check that it is complete, to its last letter. Nothing was deleted. You find the link again on the page of the task, or ask the people who invited you."]
     : ["Something went wrong on our side", "Please load this page again; it then says whether your answers are deleted."];
-  show("error", title, [el("p", {}, text), ...quote]);
+  show("error", title, [el("p", {}, text), ...(isWrong ? [] : quotes(about, error?.id ?? ""))]);
 }

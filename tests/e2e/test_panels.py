@@ -136,7 +136,6 @@ def test_whose_device_is_unfit_can_go_back(guest, at_prolific):
     )
     guest.page.set_viewport_size({"width": 360, "height": 640})
     guest.come(recruited)
-    guest.press("consent")
     guest.page.wait_for_selector("text=This device cannot show the task")
     guest.page.click("text=I cannot take part")
     guest.wait("done")

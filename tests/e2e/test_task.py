@@ -324,17 +324,33 @@ def test_who_declines_leaves_no_trace(player, site):
     assert list(site.store.sessions("faces")) == []
 
 
-def test_flashes_are_warned_of_before_anything_else_and_refused_on_a_phone(player, site):
+def test_flashes_are_warned_of_before_anything_else(player, site):
     site.create("glimpse", "time", images=4, blocks=1, spare_images=2)
-    player.page.set_viewport_size({"width": 360, "height": 640})
+    player.page.emulate_media(reduced_motion="reduce")
     player.visit("glimpse")
     player.wait("consent")
-    assert "epilepsy" in player.page.inner_text("main")
 
-    player.press("consent")
+    first = player.page.inner_text("main > h1 + *")
+    assert "epilepsy" in first
+    assert "less motion" in first
+
+
+def test_a_phone_is_refused_flashes_before_consent_is_asked(player, site):
+    site.create("glimpse", "time", images=4, blocks=1, spare_images=2)
+    player.page.add_init_script(
+        """addEventListener('DOMContentLoaded', () => new MutationObserver(() => {
+          if (document.body.dataset.screen === 'consent') window.wasAsked = true;
+        }).observe(document.body, {attributes: true}));"""
+    )
+    player.page.set_viewport_size({"width": 360, "height": 640})
+    player.visit("glimpse")
     player.page.wait_for_selector("text=This device cannot show the task")
 
+    assert player.page.evaluate("window.wasAsked") is None
     assert list(site.store.sessions("glimpse")) == []
+    player.page.set_viewport_size({"width": 1100, "height": 800})
+    player.press("check")
+    player.wait("consent")
 
 
 def test_an_unknown_study_is_said_plainly(player):

@@ -144,7 +144,7 @@ def test_a_paused_study_says_so_before_anything_else(player, site):
     player.visit("faces")
     player.wait("error")
 
-    assert player.heading() == "The study takes a break"
+    assert player.heading() == "The study is paused"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,33 +1,47 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Refused, makeApi } from "../../frontend/api.js";
+import { Refused, Unreached, makeApi } from "../../frontend/api.js";
 
-const json = (status, body) =>
-  new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
-const signInPage = () => new Response("<h1>Hotel</h1>", { headers: { "Content-Type": "text/html" } });
+const json = (status, body, headers = {}) =>
+  new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers: { "Content-Type": "application/json", ...headers } });
+const page = (status = 200) => new Response("<h1>Hotel</h1>", { status, headers: { "Content-Type": "text/html" } });
+const png = (text = "png") => new Response(text, { headers: { "Content-Type": "image/png" } });
+const fault = (id = "0badcafe") => json(500, { error: { code: "fault", message: "m", id } });
+const lost = () => {
+  throw new TypeError("network");
+};
+const cutOff = () => {
+  const parts = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode('{"stored":'));
+      controller.error(new TypeError("network"));
+    },
+  });
+  return new Response(parts, { headers: { "Content-Type": "application/json" } });
+};
 
-/** An api over a network that gives these replies, one after the other; a function that throws is a lost one. */
+/** An api over a network that gives these replies, one after the other; the last one stays. */
 function over(...replies) {
-  const seen = { requests: [], pauses: [], trouble: [] };
+  const seen = { requests: [], pauses: [], trouble: [], stuck: [] };
   const api = makeApi({
     random: () => 0.5,
-    onTrouble: (isOffline) => seen.trouble.push(isOffline),
+    onTrouble: (trouble) => seen.trouble.push(trouble?.kind ?? null),
+    onStuck: async (trouble) => seen.stuck.push(trouble),
     pause: async (ms) => seen.pauses.push(ms),
     send: async (path, init) => {
       seen.requests.push({ path, ...init });
-      return replies.shift()();
+      return (replies.length > 1 ? replies.shift() : replies[0])();
     },
   });
   return { api, seen };
 }
 
-const lost = () => {
-  throw new TypeError("network");
-};
+const times = (count, reply) => Array.from({ length: count }, () => reply);
+const stored = () => json(200, { stored: true });
 
 test("what is lost, too often or failed is sent again, with longer pauses, until it is confirmed", async () => {
-  const { api, seen } = over(lost, () => json(503, {}), () => json(429, {}), () => json(200, { stored: true }));
+  const { api, seen } = over(lost, () => json(503, {}), () => json(429, {}), stored);
 
   const reply = await api.post("/answers", { response: "fake" }, "s.secret");
 
@@ -37,11 +51,76 @@ test("what is lost, too often or failed is sent again, with longer pauses, until
 });
 
 test("the evaluator hears of it from the second failure on, and when it is over", async () => {
-  const { api, seen } = over(lost, lost, () => json(200, {}));
+  const { api, seen } = over(lost, lost, stored);
 
   await api.get("/x");
 
-  assert.deepEqual(seen.trouble, [true, false]);
+  assert.deepEqual(seen.trouble, ["offline", null]);
+});
+
+test("a lost network is waited for without end", async () => {
+  const { api, seen } = over(...times(50, lost), stored);
+
+  await api.get("/x");
+
+  assert.deepEqual(seen.stuck, []);
+  assert.equal(Math.max(...seen.pauses), 8000);
+});
+
+test("a reply that breaks off in the middle is a lost one", async () => {
+  const { api, seen } = over(cutOff, cutOff, stored);
+
+  assert.deepEqual(await api.post("/answers", {}), { stored: true });
+  assert.deepEqual(seen.trouble, ["offline", null]);
+});
+
+for (const [what, reply, kind] of [
+  ["a server that fails", fault, "fault"],
+  ["501", () => json(501, {}), "fault"],
+  ["a reply that cannot be read", () => json(200, '{"stored":'), "fault"],
+  ["another's page of 404", () => page(404), "fault"],
+  ["a gateway that got no answer", () => page(504), "silent"],
+  ["the sign-in page of a network", page, "portal"],
+  ["a network that asks for signing in first", () => json(511, {}), "portal"],
+]) {
+  test(`${what} is tried six times in about ten seconds, then the person is asked, and what was sent is kept`, async () => {
+    const { api, seen } = over(...times(13, reply), stored);
+
+    const answer = await api.post("/answers", { response: "fake" });
+
+    assert.deepEqual(answer, { stored: true });
+    assert.deepEqual(seen.stuck.map((trouble) => trouble.kind), [kind, kind]);
+    assert.deepEqual(seen.pauses.slice(0, 5), [300, 600, 1200, 2400, 4800]);
+    assert.equal(seen.requests.length, 14);
+    assert.ok(seen.requests.every((request) => request.body === '{"response":"fake"}'));
+  });
+}
+
+test("the person is told the id under which the server logged it", async () => {
+  const { api, seen } = over(...times(6, () => fault("deadbeef")), stored);
+
+  await api.get("/x");
+
+  assert.equal(seen.stuck[0].id, "deadbeef");
+});
+
+test("a server that is too busy is waited for as long as it asks for, and asked about after five minutes", async () => {
+  const busy = () => json(503, {}, { "Retry-After": "60" });
+  const { api, seen } = over(...times(5, busy), stored);
+
+  await api.get("/x");
+
+  assert.deepEqual(seen.pauses, times(4, 66000)); // a tenth more, so that not all come back at once
+  assert.deepEqual(seen.trouble, [...times(4, "busy"), null]);
+  assert.equal(seen.stuck[0].kind, "busy");
+});
+
+test("a time to come back that makes no sense is left aside", async () => {
+  const { api, seen } = over(() => json(503, {}, { "Retry-After": "-5" }), () => json(503, {}, { "Retry-After": "soon" }), stored);
+
+  await api.get("/x");
+
+  assert.deepEqual(seen.pauses, [300, 600]);
 });
 
 test("what the server refuses for good is not sent again", async () => {
@@ -53,16 +132,83 @@ test("what the server refuses for good is not sent again", async () => {
   assert.equal(seen.requests.length, 1);
 });
 
-test("the sign-in page of a network is not taken for a confirmation", async () => {
-  const { api } = over(signInPage, () => json(200, { stored: true }));
+test("a network's page is not taken for a confirmation, nor for a refusal", async () => {
+  const { api } = over(page, () => page(403), () => page(404), stored);
 
   assert.deepEqual(await api.post("/answers", {}), { stored: true });
 });
 
 test("a picture is waited for as well", async () => {
-  const { api } = over(signInPage, lost, () => new Response("png", { headers: { "Content-Type": "image/png" } }));
+  const { api } = over(page, lost, () => png());
 
   const blob = await api.picture("/i/faces/a.png");
 
   assert.equal(await blob.text(), "png");
+  assert.equal(blob.type, "image/png");
+});
+
+test("a picture that the server does not have is a fault, with the id of its refusal", async () => {
+  const missing = () => json(404, { error: { code: "not_found", message: "m", id: "feedf00d" } });
+  const { api, seen } = over(...times(6, missing), () => png());
+
+  await api.picture("/i/faces/a.png");
+
+  assert.deepEqual(seen.stuck.map(({ kind, id }) => [kind, id]), [["fault", "feedf00d"]]);
+});
+
+test("a picture that is broken is fetched anew, past the cache", async () => {
+  const { api, seen } = over(() => png("broken"), () => png("whole"));
+
+  const blob = await api.picture("/i/faces/a.png", undefined, async (blob) => {
+    if ((await blob.text()) === "broken") throw new Error("not a picture");
+  });
+
+  assert.equal(await blob.text(), "whole");
+  assert.deepEqual(seen.requests.map((request) => request.cache), ["reload", "reload"]);
+});
+
+for (const reply of [lost, fault, () => json(503, {})]) {
+  test("what is fetched ahead of time fails quietly", async () => {
+    const { api, seen } = over(reply);
+
+    await assert.rejects(api.picture("/i/faces/a.png", () => false), Unreached);
+
+    assert.equal(seen.requests.length, 6);
+    assert.deepEqual([seen.trouble, seen.stuck], [[], []]);
+  });
+}
+
+test("once it is needed after all, the person is told", async () => {
+  let isNeeded = false;
+  const { api, seen } = over(fault, () => ((isNeeded = true), fault()), ...times(4, fault), () => png());
+
+  await api.picture("/i/faces/a.png", () => isNeeded);
+
+  assert.equal(seen.stuck.length, 1);
+  assert.deepEqual(seen.trouble.slice(0, 1), ["fault"]);
+});
+
+test("of several in trouble one that is over does not hide the others", async () => {
+  const shown = [];
+  let heal = () => {};
+  const healed = new Promise((resolve) => (heal = resolve));
+  let tries = 0;
+  const api = makeApi({
+    random: () => 0.5,
+    onTrouble: (trouble) => shown.push(trouble?.path ?? null),
+    onStuck: async () => {},
+    pause: async () => ((tries += 1) > 9 ? healed : undefined),
+    send: async (path) => {
+      if (tries > 4 && path === "/a") return stored();
+      if (tries > 9) return stored();
+      throw new TypeError("network");
+    },
+  });
+
+  const both = Promise.all([api.get("/a"), api.get("/b")]);
+  heal();
+  await both;
+
+  assert.equal(shown.at(-1), null);
+  assert.ok(shown.slice(0, -1).every((path) => path !== null));
 });

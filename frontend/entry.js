@@ -1,0 +1,136 @@
+// @ts-check
+/** From the link to an open session: what excludes is said first, then comes consent, then a test where there is one. */
+
+import { offer } from "./offer.js";
+import { exitLink, panelParameters, pathOf, sayGoodbye, signature } from "./panel_exit.js";
+import { EXITS } from "./refusals.js";
+import { ask, el, show } from "./screens.js";
+import { writeToken } from "./storage.js";
+
+/**
+ * @typedef {import("./visit.js").Visit} Visit
+ * @typedef {object} World
+ * @property {import("./visit.js").Api} api
+ * @property {(study: string) => Promise<Visit | null>} resumed the visit of a session that this browser holds
+ * @property {(study: any, opened: any) => Visit} begun
+ * @property {() => Promise<typeof import("./playing.js")>} playing
+ * @property {(error: any, back?: string | null) => void} showError
+ */
+
+/**
+ * Admission, the device, consent, and the opening of a session; null where it ends before.
+ * @param {World} world
+ * @param {any} study
+ */
+export async function enter(world, study) {
+  const { api } = world;
+  const looked = study.flashes ? firstLook() : null;
+  looked?.catch(() => {}); // awaited below, unless it ends before
+  try {
+    await api.post(`${pathOf(study)}/admission`, { panel: panelParameters(study), signature: signature(study) });
+  } catch (error) {
+    return turnedAway(world, study, error);
+  }
+  if (looked) {
+    const { fitDisplay } = await import("./fitness.js");
+    if (!(await fitDisplay(api, study, "Nothing was recorded.", await looked))) return null;
+  }
+  if (!(await consented(world, study))) return sayGoodbye(await exitLink(api, study, "no_consent"));
+  try {
+    return await admitted(world, study);
+  } catch (error) {
+    return turnedAway(world, study, error);
+  }
+}
+
+/** The display, measured while the server is asked. */
+async function firstLook() {
+  show("check", "Checking your screen", [el("p", {}, "This takes two seconds.")]);
+  const { measureDisplay } = await import("./display.js");
+  return measureDisplay();
+}
+
+/**
+ * @param {World} world
+ * @param {any} study
+ */
+async function admitted(world, study) {
+  const opened = await open(world, study, null);
+  if (opened.stage === "session") return world.begun(study, opened);
+  return afterQualification(world, study, opened.qualification);
+}
+
+/**
+ * @param {World} world
+ * @param {any} study
+ * @param {any} qualification
+ * @returns {Promise<Visit | null>}
+ */
+async function afterQualification(world, study, qualification) {
+  const { api } = world;
+  const { playBlocks, showResult } = await world.playing();
+  let visit = await world.resumed(qualification.study);
+  if (!visit) {
+    if (!(await consented(world, qualification, study.title))) return sayGoodbye(await exitLink(api, study, "no_consent"));
+    visit = world.begun(qualification, await open(world, qualification, null));
+  }
+  if (visit.state.stage === "block") await playBlocks(api, qualification, visit);
+  const done = visit.done;
+  if (!done) return null; // the device could not show it
+  if (!done.qualification.passed && !done.qualification.may_retake) {
+    done.redirect_url = (await exitLink(api, study, "screened_out", visit.token)) ?? done.redirect_url;
+  }
+  if ((await showResult(visit, qualification, true)) === "again") writeToken(qualification.study, null);
+  const opened = await open(world, study, visit.token);
+  if (opened.stage === "session") return world.begun(study, opened);
+  writeToken(qualification.study, null); // the test can be taken anew, the pass having run out or not been had
+  return afterQualification(world, study, opened.qualification);
+}
+
+/**
+ * @param {World} world
+ * @param {any} study
+ * @param {string | null} qualificationToken
+ */
+function open({ api }, study, qualificationToken) {
+  return api.post(`${pathOf(study)}/sessions`, {
+    consent_version: study.consent.version,
+    panel: panelParameters(study),
+    device: {
+      user_agent: navigator.userAgent.slice(0, 290),
+      screen_width_px: screen.width,
+      screen_height_px: screen.height,
+      pixel_ratio: devicePixelRatio,
+      language: navigator.language,
+    },
+    qualification_token: qualificationToken,
+    signature: signature(study),
+  });
+}
+
+/**
+ * @param {World} world
+ * @param {any} study
+ * @param {any} error
+ * @returns {Promise<null>}
+ */
+async function turnedAway({ api, showError }, study, error) {
+  const outcome = EXITS[error?.code];
+  showError(error, outcome ? await exitLink(api, study, outcome) : null);
+  return null;
+}
+
+/**
+ * Ask for consent; what plays the blocks is loaded while it is read.
+ * @param {World} world
+ * @param {any} study
+ * @param {string} [before] title of the study that this qualification opens
+ */
+async function consented({ playing }, study, before) {
+  const asked = ask("consent", study.title, offer(study, before), [
+    { label: "I agree and want to take part", value: "yes", primary: true },
+    { label: "No, thank you", value: "no" },
+  ]);
+  playing().catch(() => {}); // whoever needs it asks again
+  return (await asked) === "yes";
+}

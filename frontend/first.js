@@ -1,0 +1,75 @@
+// @ts-check
+/**
+ * What runs before the modules, and where they cannot: it says so in browsers that are too old and where a file is
+ * missing, and asks for the study while they load. Plain JavaScript of 2009, no module.
+ */
+(function () {
+  "use strict";
+  var body = document.body;
+  var page = /** @type {any} */ (window);
+
+  /**
+   * @param {string} title
+   * @param {string} text
+   * @param {string} [again] label of a button that loads the page again
+   */
+  function say(title, text, again) {
+    var main = document.getElementById("main");
+    if (!main || body.getAttribute("data-unfit")) return;
+    body.setAttribute("data-unfit", "true");
+    body.setAttribute("data-screen", "error");
+    main.textContent = "";
+    add(main, "h1", title);
+    add(main, "p", text);
+    if (!again) return;
+    var button = add(add(main, "div", ""), "button", again);
+    button.className = "primary";
+    button.onclick = function () {
+      location.reload();
+    };
+  }
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {string} tag
+   * @param {string} text
+   */
+  function add(parent, tag, text) {
+    var element = document.createElement(tag);
+    element.textContent = text;
+    parent.appendChild(element);
+    return element;
+  }
+
+  function sayTooOld() {
+    say(
+      "This browser is too old",
+      "Please open the same link in an up-to-date browser, for example Firefox, Chrome, Edge or Safari. Nothing was recorded.",
+    );
+  }
+
+  /** @param {any} event */
+  function onError(event) {
+    var target = event.target;
+    if (target && target.tagName === "SCRIPT") {
+      say("The page could not be loaded", "Perhaps the connection was lost for a moment. Every answer that you gave is stored.", "Load the page again");
+    } else if (event.error && event.error.name === "SyntaxError") {
+      sayTooOld();
+    }
+  }
+
+  page.addEventListener("error", onError, true);
+  var script = /** @type {any} */ (document.createElement("script"));
+  var dialog = /** @type {any} */ (document.createElement("dialog"));
+  var isKnown =
+    "noModule" in script && page.fetch && page.Promise && page.URLSearchParams && page.AbortController && page.ReadableStream &&
+    page.createImageBitmap && dialog.showModal && /** @type {any} */ (body).replaceChildren && /** @type {any} */ (Object).fromEntries;
+  if (!isKnown) return sayTooOld();
+
+  var study = /^\/s\/([^/]+)$/.exec(location.pathname);
+  if (!study || body.getAttribute("data-demo")) return;
+  var path = "/api/studies/" + encodeURIComponent(decodeURIComponent(study[1]));
+  var reply = page.fetch(path, { credentials: "omit" });
+  reply.then(null, function () {});
+  page.openhypeEarly = { path: path, reply: reply };
+})();

@@ -1,0 +1,83 @@
+// @ts-check
+/** What a study asks and pays, in words: before consent, and before the first picture. */
+
+import { contactLink, days, dollars, duration, el, facts, paragraphs, show } from "./screens.js";
+
+/**
+ * Whether a visit only looks, before the task is accepted at the panel.
+ * @param {any} study
+ */
+export function isPreview(study) {
+  return study.preview !== null && new URLSearchParams(location.search).get(study.preview[0]) === study.preview[1];
+}
+
+/**
+ * The task as it will be, to look at before it is accepted at the panel.
+ * @param {any} study
+ */
+export function showPreview(study) {
+  show("consent", study.title, [
+    el("p", { class: "preview" }, "This is a preview. Accept the task to begin; nothing is recorded until then."),
+    ...offer(study),
+    el("h2", {}, "How it works"),
+    ...instructions(study, false),
+  ]);
+}
+
+/**
+ * What is asked, for how long and for what pay; what may keep somebody from taking part comes first.
+ * @param {any} study
+ * @param {string} [before] title of the study that this qualification opens
+ */
+export function offer(study, before) {
+  const intro = before
+    ? [el("p", {}, `Before “${before}” there is a short test. You are paid for it whatever the result, and told how you did.`)]
+    : paragraphs(study.consent.text);
+  const pictures = `${study.images} pictures${study.blocks > 1 ? `, in ${study.blocks} parts with breaks` : ""}`;
+  return [
+    ...(study.flashes ? [flashWarning()] : []),
+    ...intro,
+    facts([
+      ["Time", duration(study.minutes)],
+      ["Pictures", pictures],
+      ["Pay", pay(study) || "none"],
+      ...(study.keep_days ? [["Kept", `your id at the panel and technical details about your device, for ${days(study.keep_days)}; your answers stay, without these`]] : []),
+    ]),
+    ...(study.contact ? [el("p", {}, "Questions? You can write to ", contactLink(study.contact), ".")] : []),
+  ];
+}
+
+/**
+ * How a trial goes.
+ * @param {any} study
+ * @param {boolean} isBack whether somebody goes on with a session
+ */
+export function instructions(study, isBack) {
+  const keys = [el("kbd", {}, "F"), " for fake or ", el("kbd", {}, "J"), " for real"];
+  return [
+    ...(isBack ? [el("p", {}, "You go on where you stopped. Every answer so far is stored.")] : []),
+    el("p", {}, "You will see pictures, one at a time. Half of them are real. The other half were made by a computer: they are fake. They come in random order."),
+    el("p", { class: "with-keys" }, "For each picture, press ", ...keys, ", or use the buttons."),
+    el("p", { class: "without-keys" }, "For each picture, tap “Fake” or “Real”."),
+    ...(study.feedback ? [el("p", {}, "After each answer you are told whether it was right. Nobody gets them all; follow your first impression.")] : []),
+    ...(pay(study) ? [el("p", {}, `You are paid ${pay(study)}.`)] : []),
+  ];
+}
+
+/** @param {any} study */
+function pay({ pay: { base_usd_cents, bonus_usd_cents } }) {
+  const base = base_usd_cents ? [dollars(base_usd_cents)] : [];
+  const bonus = bonus_usd_cents ? [`${dollars(bonus_usd_cents)} for each right answer`] : [];
+  return [...base, ...bonus].join(" and ");
+}
+
+function flashWarning() {
+  const wantsLessMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  return el(
+    "section",
+    { class: "warning" },
+    el("h2", {}, "This task flashes pictures"),
+    el("p", {}, "Pictures appear for a fraction of a second, followed by quick patterns. If you have epilepsy, or if flashing light makes you feel unwell, please do not take part."),
+    ...(wantsLessMotion ? [el("p", {}, "Your device is set to show less motion. This task cannot be done without flashes, so you may want to say no.")] : []),
+  );
+}

@@ -1,0 +1,101 @@
+// @ts-check
+/** The panel's link: what it carries, and the way back for those who take no part or cannot go on. */
+
+import { el, hideProgress, show } from "./screens.js";
+import { quotes } from "./trouble.js";
+
+/** @typedef {"no_consent" | "unfit_device" | "screened_out" | "fault"} Outcome */
+
+/** @param {any} study */
+export const pathOf = (study) => `/api/studies/${encodeURIComponent(study.study)}`;
+
+/**
+ * What the panel's link says.
+ * @param {any} study
+ * @returns {Record<string, string>}
+ */
+export function panelParameters(study) {
+  const query = new URLSearchParams(location.search);
+  const names = study.panel_parameters.filter((/** @type {string} */ name) => query.get(name));
+  return Object.fromEntries(names.map((/** @type {string} */ name) => [name, query.get(name)]));
+}
+
+/**
+ * What the panel's link vouches with; null where the study asks for nothing of the kind.
+ * @param {any} study
+ */
+export function signature(study) {
+  return study.signature_parameter ? new URLSearchParams(location.search).get(study.signature_parameter) : null;
+}
+
+/**
+ * The panel's address for those who take no part or cannot go on; null where it has none. It is not waited for
+ * long: the page ends in any case, and says what it can.
+ * @param {import("./visit.js").Api} api
+ * @param {any} study
+ * @param {Outcome} outcome
+ * @param {string | null} [qualificationToken]
+ * @returns {Promise<string | null>}
+ */
+export async function exitLink(api, study, outcome, qualificationToken = null) {
+  const body = { outcome, panel: panelParameters(study), qualification_token: qualificationToken, signature: signature(study) };
+  try {
+    return (await api.post(`${pathOf(study)}/exit`, body, null, () => false)).redirect_url;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The link back to the panel, out of its frame too.
+ * @param {string | null} href
+ * @param {string} [label]
+ * @param {boolean} [isPrimary]
+ * @returns {HTMLElement[]} in a row of actions; nothing without an address
+ */
+export function goBack(href, label = "Go back", isPrimary = true) {
+  return href ? [el("div", { class: "actions" }, backLink(href, label, isPrimary))] : [];
+}
+
+/**
+ * @param {string} href
+ * @param {string} label
+ * @param {boolean} isPrimary
+ */
+export function backLink(href, label, isPrimary) {
+  return el("a", { class: isPrimary ? "button primary" : "button", href, target: "_top" }, label);
+}
+
+/**
+ * The end of a visit that takes no part.
+ * @param {string | null} back where the panel wants to hear of it
+ * @returns {null}
+ */
+export function sayGoodbye(back) {
+  const next = back ? "Please go back, so that your place is given to someone else." : "You can close this page.";
+  show("done", "Thank you for looking", [el("p", {}, `Nothing more is recorded. ${next}`), ...goBack(back)]);
+  return null;
+}
+
+/**
+ * The end of a visit that cannot go on, through no fault of the person's; it never ends.
+ * @param {import("./visit.js").Api} api
+ * @param {any} study
+ * @param {import("./trouble.js").About} about
+ * @returns {Promise<void>}
+ */
+export async function showGivenUp(api, study, about) {
+  hideProgress();
+  const back = await exitLink(api, study, "fault");
+  const { base_usd_cents, bonus_usd_cents } = study.pay;
+  const isPaid = about.session && base_usd_cents + bonus_usd_cents > 0;
+  show("error", "You can stop here", [
+    el("p", {}, about.session ? "This was not your fault. Every answer that you gave is stored. Thank you for your time." : "This was not your fault. Nothing was recorded. Thank you for coming."),
+    ...(isPaid ? [el("p", {}, "Please write to the researchers, so that they can pay you for what you did.")] : []),
+    ...quotes(about, ""),
+    ...(back ? [el("p", {}, "Please note these, then go back, so that your place is given to someone else.")] : []),
+    ...(back ? [] : [el("p", {}, "If you want to try once more, open the same link again. You can also close this page.")]),
+    ...goBack(back),
+  ]);
+  return new Promise(() => {});
+}

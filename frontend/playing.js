@@ -1,0 +1,59 @@
+// @ts-check
+/** A session under way: instructions, blocks, breaks. */
+
+import { enterFullScreen, leaveFullScreen } from "./display.js";
+import { fitDisplay } from "./fitness.js";
+import { startGuarding, stopGuarding } from "./leaving.js";
+import { instructions } from "./offer.js";
+import { ask, el, hideProgress } from "./screens.js";
+import { playBlock } from "./trials.js";
+import { withdrawalNote } from "./withdrawal.js";
+
+export { showDone, showResult } from "./endings.js";
+
+/** @typedef {import("./visit.js").Visit} Visit */
+
+/**
+ * Play what is left of a session; `visit.done` is null where the person gave up, and the page has ended.
+ * @param {import("./visit.js").Api} api
+ * @param {any} study
+ * @param {Visit} visit
+ */
+export async function playBlocks(api, study, visit) {
+  const blocks = visit.state.protocol.block_images.length;
+  const isBack = visit.progress.answered > 0;
+  await ask("instructions", isBack ? "Welcome back" : "How it works", [...instructions(study, isBack), ...withdrawing(visit)], [
+    { label: isBack ? "Continue" : "Start", value: "start", primary: true },
+  ]);
+  startGuarding();
+  while (!visit.done) {
+    const block = visit.next.block;
+    if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
+    const display = study.flashes ? await fitDisplay(api, study, "Every answer so far is stored.") : null;
+    if (study.flashes && !display) return stopGuarding();
+    await playBlock(visit, display, study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0);
+    if (!visit.done) {
+      await ask(
+        "break",
+        "Time for a break",
+        [
+          el("p", {}, `Part ${block + 1} of ${blocks} is done: ${visit.progress.answered} of ${visit.progress.total} pictures. All your answers are stored.`),
+          el("p", {}, "Rest your eyes for as long as you like."),
+          ...withdrawing(visit),
+        ],
+        [{ label: "Continue", value: "on", primary: true }],
+      );
+    }
+  }
+  stopGuarding();
+  await leaveFullScreen();
+  hideProgress();
+}
+
+/**
+ * The note on how to withdraw; none in a demo, which keeps nothing.
+ * @param {Visit} visit
+ */
+function withdrawing({ state: { withdrawal_url } }) {
+  return withdrawal_url ? [withdrawalNote(withdrawal_url)] : [];
+}
