@@ -17,7 +17,7 @@ from backend.stores.tally import SHARDS
 
 _WRITE_UNIT, _READ_UNIT = 1024, 4096
 _HEAD_BYTES, _HEAD_BYTES_A_PICTURE = 750, 2
-_STANDING_BYTES = 320
+_STANDING_BYTES = 260
 """Key and cursor of an item, with what the browser told of its display."""
 _ANSWER_BYTES = {"infinity": 33, "time": 92}
 _PACKED_BYTES = {"infinity": 9, "time": 25}
@@ -25,11 +25,11 @@ _PACKED_BYTES = {"infinity": 9, "time": 25}
 _STIMULUS_BYTES = 35
 _STUDY_BYTES = 4096
 _MASKS = 64
-_OPENING_READS = 11
-"""Who the person is here, and the place of theirs: looked up for the admission, and twice for the opening;
-the study at each of the three."""
-_OPENING_CALLS = _OPENING_READS + 5
-"""With these: models counted, session stored and listed, person and place written down."""
+_OPENING_READS = 12
+"""Evaluator record and claim, read for the admission and twice for the opening; the study at each of the
+three; pause, read for both."""
+_OPENING_CALLS = _OPENING_READS + 6
+"""With these: models counted for both, session stored and listed, person and place written down."""
 _CLOSING_CALLS = 3
 """Answers read, packed, and the session taken off the list."""
 
@@ -69,7 +69,7 @@ def of_session(protocol: Protocol, assumed: Mapping[str, float]) -> Usage:
     packed = _STANDING_BYTES + _PACKED_BYTES[protocol.method] * trials
     answers = _STANDING_BYTES * ceil(writes / WRITES_PER_ITEM) + _ANSWER_BYTES[protocol.method] * trials
     api_requests = 3 + writes
-    read_units = _OPENING_READS + SHARDS + _units(head + answers, _READ_UNIT)
+    read_units = _OPENING_READS + 2 * SHARDS + _units(head + answers, _READ_UNIT)
     return Usage(
         api_requests=api_requests,
         table_calls=_OPENING_CALLS + writes + _CLOSING_CALLS,

@@ -103,7 +103,7 @@ class Visits:
             return {"admitted": False}
         self._admission.check(study, self._key(study, panel, signature))
         self._check_not_paused(study)
-        self._with_room(study, panel, lambda: self._model(study, Random()))
+        self._with_room(study, panel, lambda: self._model(study, Random(), simulated=False))
         return {"admitted": True}
 
     def leave(
