@@ -61,6 +61,8 @@ COLUMNS = {
         "Refreshes for which each of them stood (HYPE-time)", "whole numbers, separated by spaces"
     ),
     "phase_ms": Column("How long each of them stood, as measured (HYPE-time)", "ms, separated by spaces"),
+    "shown_css_px": Column("Width at which the pictures of the block were shown", "CSS px"),
+    "shown_px": Column("The same in pixels of the display", "whole number"),
     "responses": Column("Answers of the evaluator that count", "count"),
     "value": Column(
         "The evaluator's value: share of wrong answers (HYPE-infinity), or modal exposure, averaged over "

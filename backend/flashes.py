@@ -35,7 +35,6 @@ FIELD_CSS = (256, 341)
 FIELD_SHARE = 0.25
 STAGE_GRAY = 128
 """Level of the page around and between pictures: #808080."""
-_ENLARGED_BELOW_PX, _ENLARGED_TO_CSS, _LARGEST_CSS = 256, 384, 768
 _LEAST_CHANGE = 0.1 - 1e-6
 _DARKER_BELOW = 0.8
 _RED_SHARE = 0.8
@@ -120,14 +119,6 @@ def verdict(check: Check) -> str:
         "ask for fewer masks (mask_count), longer ones (mask_ms) or masks of lower contrast (--masks DIR), "
         "and exclude people who are sensitive to flashes"
     )
-
-
-def stage_css(size_px: int) -> int:
-    """Return the largest width (CSS px) at which the page shows pictures of `size_px`.
-
-    As `stageSize` in frontend/screens.js on a large window; `stage_vectors.json` binds the two.
-    """
-    return _ENLARGED_TO_CSS if size_px < _ENLARGED_BELOW_PX else min(size_px, _LARGEST_CSS)
 
 
 def state_of(pixels: np.ndarray, cells: int) -> State:

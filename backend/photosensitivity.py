@@ -19,7 +19,7 @@ _MASKS = 64
 def note(study: Study, pictures: Sequence[str], folder: Path, seed: int) -> str:
     """Return the line that tells how the pictures and masks in `folder` flash in a trial of `study`."""
     rng = Random(f"flashes {seed}")
-    stage_css = flashes.stage_css(study.protocol.size_px)
+    stage_css = study.protocol.shown_at_most_css_px
     cells = stage_css // flashes.CELL_CSS
     sampled = rng.sample(sorted(pictures), min(_TRIALS, len(pictures)))
     masks = rng.sample(sorted(study.masks), min(_MASKS, len(study.masks)))

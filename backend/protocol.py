@@ -78,6 +78,12 @@ class Protocol:
     feedback: bool = _setting(True, "tell right or wrong after each answer")
     feedback_ms: float = _setting(700, "how long the feedback stands", 0, 10000)
     size_px: int = _setting(256, "width and height that pictures are brought to", 16, 2048)
+    largest_css_px: int = _setting(
+        0,
+        "largest width (CSS px) at which pictures are shown; 0: 512, and 768 for pictures of over 512 px",
+        0,
+        2048,
+    )
     image_format: str = _setting("auto", "`png`, `jpeg:QUALITY`, or `auto`: png up to 256 px, above jpeg:95")
     evaluators: int = _setting(30, "finished sessions wanted for each model", 1, 100000)
     base_usd_cents: int = _setting(
@@ -175,6 +181,11 @@ class Protocol:
         if self.staircase is None or self.exposure_steps == "ms":
             return False
         return self.exposure_steps == "frames" or self.staircase.min_ms < _EXACT_FROM_MS
+
+    @property
+    def shown_at_most_css_px(self) -> int:
+        """Largest width (CSS px) at which pictures are shown, on a window of any size."""
+        return self.largest_css_px or (512 if self.size_px <= 512 else 768)
 
     @property
     def trials(self) -> int:
@@ -276,7 +287,7 @@ def to_json(protocol: Protocol) -> dict:
 
 def from_json(data: Mapping[str, Any]) -> Protocol:
     """Return the protocol a study was stored with; what later versions added takes its default."""
-    values = dict(data)
+    values = {**_before_they_were_settings(data), **data}
     if values.get("staircase"):
         values["staircase"] = StaircaseRule(**values["staircase"])
     if "panel" in values:
@@ -285,6 +296,12 @@ def from_json(data: Mapping[str, Any]) -> Protocol:
     if older:  # stored before panels had records
         values["panel"] = _with_entries(records.PROLIFIC, {name: v for name, v in older.items() if v})
     return Protocol(**values)
+
+
+def _before_they_were_settings(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how older studies did what is a setting now; one under way must not change."""
+    size_px = data.get("size_px", Protocol.size_px)
+    return {"largest_css_px": 384 if size_px < 256 else min(size_px, 768)}
 
 
 def parse_staircase(text: str) -> StaircaseRule:

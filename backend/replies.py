@@ -63,7 +63,10 @@ def protocol_of(protocol: Protocol) -> dict[str, Any]:
         "full_screen",
         "size_px",
     )
-    return {name: getattr(protocol, name) for name in names}
+    return {
+        **{name: getattr(protocol, name) for name in names},
+        "largest_css_px": protocol.shown_at_most_css_px,
+    }
 
 
 def state(

@@ -57,7 +57,14 @@ def study_rows(
                 "truth": picture.truth,
                 **vars(response),
                 **(vars(response.timing) if response.timing else {}),
+                **_size(cursor, response.block),
             }
+
+
+def _size(cursor: Cursor, block: int) -> dict[str, Any]:
+    """Return the width at which the pictures of a block were shown, where its page told it."""
+    display = cursor.displays[block] if block < len(cursor.displays) else {}
+    return {name: display.get(name) for name in ("shown_css_px", "shown_px")}
 
 
 def _answered(

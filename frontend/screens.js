@@ -3,9 +3,9 @@
 
 const FLASH = ["countdown", "stimulus", "mask"];
 const SMALLEST_STAGE_CSS = 96;
-const LARGEST_STAGE_CSS = 768;
-const ENLARGED_BELOW_PX = 256;
-const ENLARGED_TO_CSS = 384;
+const BESIDE_CSS = 32;
+const AROUND_CSS = 180; // what stands above and below a picture
+const LEAST_SHARE = 0.75;
 
 /**
  * Make an element.
@@ -166,19 +166,21 @@ export function trialScreen() {
 }
 
 /**
- * How large pictures and masks are shown, real and fake alike: their own size, small ones enlarged by a
- * whole number of device pixels (which needs no smoothing), never more than fits the window.
+ * How large pictures and masks are shown, real and fake alike: as large as the window allows, up to the study's
+ * largest width, with a whole number of device pixels to each of their own where that leaves at least three
+ * quarters of that width. Nothing is smoothed then; elsewhere all are (docs/protocol.md, Size).
  * @param {number} size_px of the stored pictures
+ * @param {number} largest_css
  * @param {{width: number, height: number, pixel_ratio: number}} display the window, in CSS px
  * @returns {{css: number, px: number, quality: "pixelated" | "high"}}
  */
-export function stageSize(size_px, { width, height, pixel_ratio }) {
-  const room_css = Math.max(SMALLEST_STAGE_CSS, Math.min(width - 32, height - 250, LARGEST_STAGE_CSS));
+export function stageSize(size_px, largest_css, { width, height, pixel_ratio }) {
+  const room_css = Math.max(SMALLEST_STAGE_CSS, Math.min(width - BESIDE_CSS, height - AROUND_CSS, largest_css));
   const room_px = Math.floor(room_css * pixel_ratio);
-  const enlarged_px = Math.floor(Math.min(room_px, ENLARGED_TO_CSS * pixel_ratio) / size_px) * size_px;
-  const own_px = Math.min(room_px, Math.round(size_px * pixel_ratio));
-  const px = size_px < ENLARGED_BELOW_PX && enlarged_px > 0 ? enlarged_px : own_px;
-  return { css: px / pixel_ratio, px, quality: px > size_px && px % size_px === 0 ? "pixelated" : "high" };
+  const whole_px = Math.floor(room_px / size_px) * size_px;
+  const isWhole = whole_px >= LEAST_SHARE * room_px;
+  const px = isWhole ? whole_px : room_px;
+  return { css: px / pixel_ratio, px, quality: isWhole ? "pixelated" : "high" };
 }
 
 /**

@@ -39,14 +39,16 @@ export async function playBlock(visit, display, isPaid) {
   const isTimed = protocol.method === "time";
   const tellLoaded = showWaiting("One moment", isTimed ? "The pictures are loading, so that none of them comes late." : "The first pictures are on their way.");
   const measured = display ?? (await measureRefresh(FRAMES_MEASURED_QUICKLY));
+  const size = stageSize(protocol.size_px, protocol.largest_css_px, { width: innerWidth, height: innerHeight, pixel_ratio: devicePixelRatio });
   const block = await visit.beginBlock({
     ...measured,
     full_screen: isFullScreen(),
     width_px: innerWidth,
     height_px: innerHeight,
     pixel_ratio: devicePixelRatio,
+    shown_css_px: Math.round(100 * size.css) / 100,
+    shown_px: size.px,
   });
-  const size = stageSize(protocol.size_px, { width: innerWidth, height: innerHeight, pixel_ratio: devicePixelRatio });
   const onProgress = (/** @type {number} */ done) => isTimed && tellLoaded(done / block.images.length);
   const pictures = loadPictures(block.images, visit.fetchPicture, size, { areAllNeeded: isTimed, onProgress });
   const masks = loadPictures(block.masks, visit.fetchPicture, size, { areAllNeeded: true });

@@ -374,3 +374,16 @@ def test_neither_kind_is_written_over_the_other(world, faces, exported, simulate
 
     with pytest.raises(Conflict, match=r"out holds another data set \(faces"):
         exported(faces, simulated=not simulated)
+
+
+def test_the_size_of_pictures_is_exported(world, exported):
+    world.add(studies.study("faces", images=4, models=("gan",)))
+    player = world.player()
+    player.begin(shown_css_px=409.6, shown_px=512)
+    for _ in range(4):
+        player.answer()
+
+    paths = exported(world.store.study("faces"))
+
+    scored = table(paths[0])
+    assert {(row["shown_css_px"], row["shown_px"]) for row in scored} == {("409.6", "512")}

@@ -6,8 +6,6 @@ between 36 x 36 (1,296) and 37 x 37 (1,369).
 
 import dataclasses
 import itertools
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -274,14 +272,6 @@ def test_a_shorter_exposure_never_gives_fewer_flashes(seed, masks, mask_ms, one_
     short, long = (trial(protocol, picture, rest, ms) for ms in sorted((one_ms, other_ms)))
 
     assert all(a >= b for a, b in zip(short, long, strict=True))
-
-
-def test_the_stage_is_as_large_as_the_page_makes_it():
-    vectors = json.loads((Path(__file__).parent / "stage_vectors.json").read_text("utf-8"))
-
-    assert {v["size_px"]: flashes.stage_css(v["size_px"]) for v in vectors} == {
-        v["size_px"]: v["largest_css"] for v in vectors
-    }
 
 
 def test_a_check_tells_the_worst_trial_and_how_many_are_over():

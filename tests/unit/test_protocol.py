@@ -1,6 +1,7 @@
 """The settings of a study: parsed in one place, checked, and stored for good."""
 
 import dataclasses
+import json
 import re
 from pathlib import Path
 
@@ -105,6 +106,28 @@ def test_a_protocol_stored_before_a_setting_existed_takes_its_default():
 )
 def test_a_contact_is_an_address_a_url_or_a_text(contact):
     assert protocol.with_settings(protocol.INFINITY, {"contact": contact}).contact == contact
+
+
+VECTORS = json.loads((Path(__file__).parent / "stage_vectors.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("vector", VECTORS["largest"], ids=str)
+def test_pictures_are_shown_at_most_as_large_as_the_page_makes_them(vector):
+    made = dataclasses.replace(
+        protocol.INFINITY, size_px=vector["size_px"], largest_css_px=vector["largest_css_px"]
+    )
+
+    assert made.shown_at_most_css_px == vector["largest_css"]
+
+
+@pytest.mark.parametrize(("size_px", "largest"), [(64, 384), (256, 256), (300, 300), (1024, 768)])
+def test_a_study_of_before_keeps_the_size_of_its_pictures(size_px, largest):
+    stored = protocol.to_json(dataclasses.replace(protocol.INFINITY, size_px=size_px))
+    del stored["largest_css_px"]
+
+    older = protocol.from_json(stored)
+
+    assert older.shown_at_most_css_px == largest
 
 
 def test_every_setting_is_documented():
