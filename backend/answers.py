@@ -18,7 +18,7 @@ from backend.errors import InvalidInput
 from backend.reading.columns import truth_of
 from backend.records import FAKE
 
-NAMES = ("session", "stimulus", "class")
+NAMES = ("session", "stimulus", "class", "flags")
 """Columns of texts that need not be there."""
 NUMBERS = ("trial_index", "frames", "frame_ms", "rt")
 """Columns of numbers that need not be there; an empty cell is NaN."""
@@ -275,7 +275,9 @@ def _check_shown(number: int, row: Mapping[str, Any]) -> None:
 
 
 def _text(value: Any) -> Any:
-    """Return a cell's text; empty where there is none, which data frames write as NaN."""
+    """Return the text of a cell, several words joined; empty where there is none, or NaN in data frames."""
+    if isinstance(value, (list, tuple)):
+        return " ".join(value)
     return "" if value is None or value != value else value
 
 

@@ -10,6 +10,7 @@ from backend.reading.columns import COLUMNS as RESPONSES
 EVALUATORS = (
     "study", "method", "session", "model", "evaluator", "simulated", "responses", "value", "accuracy",
     "fakes_error", "reals_error", "said_fake", "guessing_p", "rt_median_ms", "rt_total_ms", "fast",
+    "same_answer_notices",
 )  # fmt: skip
 """Columns of the table of evaluators; what compares an evaluator with others is the report's."""
 IMAGES = (
@@ -48,7 +49,9 @@ COLUMNS = {
     "frame_ms": Column("Time between refreshes of the display", "ms"),
     "mask_ms": Column("How long each mask stood, as measured (HYPE-time)", "ms, separated by spaces"),
     "rt": Column("Response time, from when the question could be answered", "ms"),
-    "flags": Column("What was out of order during the trial", "words, separated by spaces"),
+    "flags": Column(
+        "What was out of order during the trial, or came in between", "words, separated by spaces"
+    ),
     "at": Column("When the server stored the answer", "UTC, ISO 8601"),
     "attempt": Column("Pictures of this trial that were replaced before this one", "whole number from 0"),
     "evidence": Column("How the shown times were measured (HYPE-time)", "element, worker, callback"),
@@ -77,6 +80,10 @@ COLUMNS = {
     "rt_median_ms": Column("Median response time", "ms"),
     "rt_total_ms": Column("Sum of response times", "ms"),
     "fast": Column("Share of answers within 300 ms", "0 to 1"),
+    "same_answer_notices": Column(
+        "Runs of equal answers of which the page told the evaluator (flag same_answer_notice)",
+        "count",
+    ),
     "generated": Column("Whether the picture was made by the model", "true, false"),
     "image_path": Column("Public file name of the picture, as in `stimulus`"),
     "number_guesses": Column("Answers that the picture got", "count"),
@@ -84,8 +91,9 @@ COLUMNS = {
     "soft_label": Column("Share of answers that called it fake", "0 to 1"),
     "error": Column("Share of answers that were wrong", "0 to 1"),
     "event": Column(
-        "What happened on the page besides answering; the last three are told by flags",
-        "focus, blur, fullscreenenter, fullscreenexit, hidden, left_full_screen, display_changed",
+        "What happened on the page besides answering; the last five are told by flags",
+        "focus, blur, fullscreenenter, fullscreenexit, hidden, left_full_screen, display_changed, "
+        "interrupted, same_answer_notice",
     ),
     "trial": Column("The trial during which it happened, as in `trial_index`", "whole number from 0"),
     "time": Column(

@@ -77,6 +77,13 @@ class Protocol:
     mask_ms: float = _setting(30, "how long each mask stands", 4, 1000)
     feedback: bool = _setting(True, "tell right or wrong after each answer")
     feedback_ms: float = _setting(700, "how long the feedback stands", 0, 10000)
+    same_answer_notice: int = _setting(
+        20,
+        "equal answers in a row after which an evaluator is asked, once a block, to take a moment with each "
+        "picture; 0 for never",
+        0,
+        5000,
+    )
     size_px: int = _setting(256, "width and height that pictures are brought to", 16, 2048)
     largest_css_px: int = _setting(
         0,
@@ -301,7 +308,7 @@ def from_json(data: Mapping[str, Any]) -> Protocol:
 def _before_they_were_settings(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return how older studies did what is a setting now; one under way must not change."""
     size_px = data.get("size_px", Protocol.size_px)
-    return {"largest_css_px": 384 if size_px < 256 else min(size_px, 768)}
+    return {"same_answer_notice": 0, "largest_css_px": 384 if size_px < 256 else min(size_px, 768)}
 
 
 def parse_staircase(text: str) -> StaircaseRule:

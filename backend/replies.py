@@ -62,6 +62,7 @@ def protocol_of(protocol: Protocol) -> dict[str, Any]:
         "feedback_ms",
         "full_screen",
         "size_px",
+        "same_answer_notice",
     )
     return {
         **{name: getattr(protocol, name) for name in names},

@@ -155,6 +155,9 @@ def _images(found: Mapping[str, Any]) -> Iterator[str]:
 
 def _evaluators(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield those who may have guessed or clicked through; nobody is left out of the scores."""
+    told = sum(row["same_answer_notices"] > 0 for row in found["evaluators"])
+    if told:
+        yield f"{told} of {len(found['evaluators'])} were told of a run of equal answers (same_answer_notice)"
     for row in found["evaluators"]:
         signs = []
         if row["fast"] is not None and row["fast"] > 0.1:

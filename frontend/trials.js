@@ -10,6 +10,7 @@ import { onTrialKeys } from "./keys.js";
 import { loadPictures } from "./pictures.js";
 import { makePresenter } from "./presenter.js";
 import { interruptionsSoFar, untilUncovered } from "./interruption.js";
+import { countSameAnswers, saySameAnswers } from "./same_answers.js";
 import { ask, el, enterScreen, showProgress, showWaiting, stageSize, trialScreen } from "./screens.js";
 
 const KEYS = /** @type {Record<string, "fake" | "real">} */ ({ f: "fake", j: "real", r: "real" });
@@ -72,6 +73,7 @@ export async function playBlock(visit, display, isPaid) {
  */
 async function playTrials(scene, block, pictures) {
   const { visit, screen } = scene;
+  const isRepeating = countSameAnswers(visit.state.protocol.same_answer_notice);
   let next = block.next;
   let stimulus = block.images[0];
   let attempt = 0;
@@ -102,6 +104,11 @@ async function playTrials(scene, block, pictures) {
     spare?.close();
     spare = null;
     carried = disagreement(block.staircase, next, reply);
+    if (isRepeating(response) && !reply.block_finished) {
+      await saySameAnswers(response, visit.state.protocol.same_answer_notice);
+      carried.push("same_answer_notice");
+      screen.enter();
+    }
     if (reply.replaced_by === null) {
       pictures.drop(i);
       i += 1;

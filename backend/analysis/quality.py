@@ -14,6 +14,8 @@ from backend.answers import Answers
 
 FAST_MS = 300.0
 """Answers within this time of the picture can hardly have followed from it."""
+NOTICE = "same_answer_notice"
+"""The flag of the first answer after the page spoke of a run of equal answers (frontend/trials.js)."""
 _NO_TIMES = {"rt_median_ms": None, "rt_total_ms": None, "fast": None}
 
 
@@ -23,12 +25,14 @@ def evaluator_table(answers: Answers, values: dict[str, Values]) -> list[dict[st
     Shares are 0 to 1, times in ms. `z` is the distance of the evaluator's value from the mean of the
     model's others, in their SDs. `agreement` is the mean share of the others who gave the evaluator's
     answer to the same image, less what it would be had the evaluator's answers been dealt out at random.
-    `guessing_p` is the chance of being right as often or more by tossing a coin. What cannot be told is None.
+    `guessing_p` is the chance of being right as often or more by tossing a coin. `same_answer_notices` is how
+    often the flags say that the page spoke of a run of equal answers. What cannot be told is None.
     """
     judges = answers.judges
     places = np.arange(len(judges.model))
     others = _agreement(answers) if answers.has_image.any() else np.full(len(places), np.nan)
     times = _times(answers) if "rt" in answers.numbers else {}
+    notices = _notices(answers)
     said_fake = judges.fakes - judges.wrong_fakes + judges.wrong_reals
     rows = []
     for code, model in enumerate(answers.model.names):
@@ -49,6 +53,7 @@ def evaluator_table(answers: Answers, values: dict[str, Values]) -> list[dict[st
                     "agreement": None if np.isnan(others[judge]) else float(others[judge]),
                     "guessing_p": float(bdtrc(right - 1, seen, 0.5)) if right else 1.0,
                     **times.get(int(judge), _NO_TIMES),
+                    "same_answer_notices": int(notices[judge]),
                 }
             )
     return rows
@@ -84,6 +89,15 @@ def _agreement(answers: Answers) -> np.ndarray:
         own, theirs = (np.bincount(judge, column, size) / count for column in (said, of_others))
         together = np.bincount(judge, said * of_others + (1 - said) * (1 - of_others), size) / count
     return together - (own * theirs + (1 - own) * (1 - theirs))
+
+
+def _notices(answers: Answers) -> np.ndarray:
+    """Return how often each judge was told that many answers in a row were equal."""
+    size, flags = len(answers.judges.model), answers.texts.get("flags")
+    if flags is None:
+        return np.zeros(size, int)
+    is_notice = np.array([NOTICE in words.split() for words in flags.names])[flags.codes]
+    return np.bincount(answers.judges.of_response[is_notice], minlength=size)
 
 
 def _times(answers: Answers) -> dict[int, dict[str, float]]:

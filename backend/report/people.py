@@ -28,6 +28,12 @@ def section(found: Found) -> Section | None:
             "from the others of their model: "
             f"{wording.listing([row['evaluator'] for row in far])}."
         )
+    told = sum(row["same_answer_notices"] > 0 for row in rows)
+    if told:
+        said.append(
+            f"{wording.counted(told, 'evaluator was', 'evaluators were')} asked to take a moment with each "
+            "picture, after many equal answers in a row."
+        )
     figure = _figure(found, rows)
     return Section(
         "evaluators",

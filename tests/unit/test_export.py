@@ -376,14 +376,20 @@ def test_neither_kind_is_written_over_the_other(world, faces, exported, simulate
         exported(faces, simulated=not simulated)
 
 
-def test_the_size_of_pictures_is_exported(world, exported):
+def test_the_size_of_pictures_and_notices_of_equal_answers_are_exported(world, exported):
     world.add(studies.study("faces", images=4, models=("gan",)))
     player = world.player()
     player.begin(shown_css_px=409.6, shown_px=512)
-    for _ in range(4):
-        player.answer()
+    for flags in ([], ["same_answer_notice"], ["interrupted"], []):
+        player.answer(flags=flags)
 
     paths = exported(world.store.study("faces"))
 
-    scored = table(paths[0])
+    scored, (evaluator,) = table(paths[0]), table(file_of(paths, "evaluators"))
     assert {(row["shown_css_px"], row["shown_px"]) for row in scored} == {("409.6", "512")}
+    assert evaluator["same_answer_notices"] == "1"
+    events = [(row["event"], row["trial"]) for row in table(file_of(paths, "events"))]
+    assert events == [("same_answer_notice", "1"), ("interrupted", "2")]
+    assert read_answers(paths[0], details=True).texts["flags"].names == [
+        "", "same_answer_notice", "interrupted",
+    ]  # fmt: skip

@@ -196,3 +196,13 @@ def test_the_order_of_rows_changes_no_score_test_or_count():
         assert there[key] == here[key]
     for key in ("effects", "welch", "equal_spread", "games_howell", "pair_effects"):
         assert there["findings"][key] == here["findings"][key]
+
+
+def test_who_was_told_of_equal_answers_is_counted_in_the_sections_and_the_report():
+    rows = infinity(PEOPLE)
+    noticed = [{**row, "flags": "same_answer_notice" if i == 3 else ""} for i, row in enumerate(rows)]
+
+    before, after = ("\n".join(as_sections(found_of(some))) for some in (rows, noticed))
+
+    assert "equal answers" not in before
+    assert "1 of 6 were told of a run of equal answers (same_answer_notice)" in after

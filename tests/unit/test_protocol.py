@@ -121,13 +121,13 @@ def test_pictures_are_shown_at_most_as_large_as_the_page_makes_them(vector):
 
 
 @pytest.mark.parametrize(("size_px", "largest"), [(64, 384), (256, 256), (300, 300), (1024, 768)])
-def test_a_study_of_before_keeps_the_size_of_its_pictures(size_px, largest):
+def test_a_study_of_before_keeps_the_size_of_its_pictures_and_tells_nobody_of_equal_answers(size_px, largest):
     stored = protocol.to_json(dataclasses.replace(protocol.INFINITY, size_px=size_px))
-    del stored["largest_css_px"]
+    del stored["largest_css_px"], stored["same_answer_notice"]
 
     older = protocol.from_json(stored)
 
-    assert older.shown_at_most_css_px == largest
+    assert (older.shown_at_most_css_px, older.same_answer_notice) == (largest, 0)
 
 
 def test_every_setting_is_documented():

@@ -47,6 +47,20 @@ def test_one_evaluator_by_hand():
     assert (found["z"], found["agreement"], found["rt_median_ms"], found["fast"]) == (None,) * 4
 
 
+@pytest.mark.parametrize("as_text", [False, True])
+def test_who_was_told_of_equal_answers_is_counted_by_the_flags(as_text):
+    flags = [(), ("same_answer_notice",), ("mistimed", "same_answer_notice"), ("not_same_answer_notice",)]
+    rows = [{**one, "flags": words} for one, words in zip(wrong_on("a", 1, of=4), flags, strict=True)]
+    rows += [{**one, "flags": ()} for one in wrong_on("b", 1, of=4)]
+    if as_text:
+        rows = [{**one, "flags": " ".join(one["flags"])} for one in rows]
+
+    found = table_of(rows)
+
+    assert {row["evaluator"]: row["same_answer_notices"] for row in found} == {"a": 2, "b": 0}
+    assert [row["same_answer_notices"] for row in table_of(wrong_on("a", 1))] == [0]
+
+
 @pytest.mark.parametrize("right", [0, 1, 37, 100])
 def test_the_guessing_test_agrees_with_scipy(right):
     (found,) = table_of(wrong_on("a", 100 - right, of=100))
