@@ -16,7 +16,7 @@ from random import Random
 from flask import Flask, Response, abort, request, send_file
 from werkzeug.exceptions import HTTPException
 
-from backend import headers, wire
+from backend import assets, headers, wire
 from backend.datadir import DataDir, Keys
 from backend.errors import (
     Conflict,
@@ -34,7 +34,6 @@ from backend.stores import Store
 from backend.visits import Clock, Visits
 from backend.watching import Watch
 
-FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
 log = logging.getLogger("openhype")
 
 _STATUS = {
@@ -206,6 +205,13 @@ def _add_files(app: Flask, data: DataDir) -> None:
     def asset(name: str) -> Response:
         return _asset(name)
 
+    @app.get("/assets/<version>/<name>")
+    def versioned(version: str, name: str) -> Response:
+        reply = _asset(name)
+        if version == assets.version():  # of another one, what is current is sent, and not kept
+            reply.headers["Cache-Control"] = headers.KEPT_FOR_GOOD
+        return reply
+
     @app.get("/i/<study>/<name>")
     def picture(study: str, name: str) -> Response:
         if study.startswith(".") or not _PICTURE.fullmatch(name):
@@ -216,11 +222,20 @@ def _add_files(app: Flask, data: DataDir) -> None:
 
 
 def _asset(name: str) -> Response:
-    if not _ASSET.fullmatch(name):
+    """Send a file of the page, compressed where the browser takes that; what it has is not sent again."""
+    path = assets.FRONTEND / name
+    if not _ASSET.fullmatch(name) or not path.is_file():
         abort(404)
-    reply = _file(FRONTEND / name)
+    is_page = path.suffix == ".html"
+    is_small = not is_page and request.accept_encodings["gzip"] > 0
+    body = assets.page(name) if is_page else assets.compressed(path) if is_small else path.read_bytes()
+    reply = Response(body, content_type=headers.content_type(name))
     reply.headers["Cache-Control"] = headers.ASKED_AGAIN
-    return reply
+    reply.headers["Vary"] = "Accept-Encoding"
+    if is_small:
+        reply.headers["Content-Encoding"] = "gzip"
+    reply.add_etag()
+    return reply.make_conditional(request)
 
 
 def _file(path: Path) -> Response:

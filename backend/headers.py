@@ -37,10 +37,10 @@ RESULTS = {
 """Of the results pages: nothing is loaded, and no script runs."""
 
 KEPT_FOR_GOOD = "public, max-age=31536000, immutable"
-"""Pictures: another picture has another name."""
+"""Pictures, and what pages load (`assets.py`): another content has another address."""
 
 ASKED_AGAIN = "no-cache"
-"""The page: a new version is there at once."""
+"""Pages: a new version is there at once."""
 
 _TYPES = {
     ".js": "text/javascript; charset=utf-8",

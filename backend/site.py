@@ -13,13 +13,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from backend import headers, replies
+from backend import assets, headers, replies
 from backend.errors import Conflict, InvalidInput
 from backend.published import published
 from backend.records import FAKE, REAL, Stimulus, Study
 from backend.stores import Store
 
-_FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
 _SEED = 2019
 _NOTICE = (
     "This is a demo. You see how a study looks from inside, and at the end how you did. Nothing is recorded "
@@ -50,9 +49,8 @@ def write_site(
     pictures = _some(list(store.stimuli(study.name)), study, each)
     (out / "assets").mkdir(parents=True)
     (out / "i").mkdir()
-    for asset in _FRONTEND.iterdir():
-        if asset.suffix in (".js", ".css", ".svg"):
-            shutil.copyfile(asset, out / "assets" / asset.name)
+    for asset in assets.files():
+        shutil.copyfile(asset, out / "assets" / asset.name)
     names = [*(picture.name for picture in pictures), *study.masks]
     for name in progress(names, len(names), "pictures") if progress else names:
         shutil.copyfile(images / name, out / "i" / name)
@@ -115,6 +113,6 @@ def _page(study: Study) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{html.escape(carried)}">\n'
         f'<meta name="referrer" content="{headers.PAGE["Referrer-Policy"]}">\n'
     )
-    text = (_FRONTEND / "index.html").read_text("utf-8").replace('"/assets/', '"assets/')
+    text = (assets.FRONTEND / "index.html").read_text("utf-8").replace('"/assets/', '"assets/')
     text = text.replace('<meta name="viewport"', f'{meta}<meta name="viewport"')
     return text.replace("<body ", f'<body data-demo="study.json" data-study="{html.escape(study.name)}" ')

@@ -85,7 +85,7 @@ def remove_pictures(place: Place, study: str, client: Any = None) -> int:
 
 def upload(
     place: Place,
-    files: Mapping[str, Path],
+    files: Mapping[str, Path | bytes],
     cache_control: str,
     progress: Callable | None = None,
     client: Any = None,
@@ -93,6 +93,7 @@ def upload(
     """Upload `files` (by key under the place) that are not there with the same content; return how many.
 
     Args:
+        files: paths, or contents.
         client: of S3; default, one made from the environment.
 
     Raises:
@@ -105,7 +106,7 @@ def upload(
         client.put_object(
             Bucket=place.bucket,
             Key=place.prefix + key,
-            Body=files[key].read_bytes(),
+            Body=_content(files[key]),
             ContentType=headers.content_type(key),
             CacheControl=cache_control,
         )
@@ -121,13 +122,13 @@ def upload(
     return len(missing)
 
 
-def missing_files(place: Place, files: Mapping[str, Path], client: Any) -> list[str]:
+def missing_files(place: Place, files: Mapping[str, Path | bytes], client: Any) -> list[str]:
     """Return the keys of `files` that are not there with the same content, in their order."""
     there = _there(client, place, files)
     return [key for key in sorted(files) if there.get(key) != _etag(files[key])]
 
 
-def _there(client: Any, place: Place, files: Mapping[str, Path]) -> dict[str, str]:
+def _there(client: Any, place: Place, files: Mapping[str, Path | bytes]) -> dict[str, str]:
     """Return the hash of each file of the same folders that is there."""
     found: dict[str, str] = {}
     for folder in sorted({key.rpartition("/")[0] for key in files}):
@@ -141,9 +142,13 @@ def _there(client: Any, place: Place, files: Mapping[str, Path]) -> dict[str, st
     return found
 
 
-def _etag(path: Path) -> str:
+def _etag(file: Path | bytes) -> str:
     """Return what S3 calls a file that was put whole: the MD5 of its content."""
-    return hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
+    return hashlib.md5(_content(file), usedforsecurity=False).hexdigest()
+
+
+def _content(file: Path | bytes) -> bytes:
+    return file if isinstance(file, bytes) else file.read_bytes()
 
 
 def s3_client(session: Any = None) -> Any:

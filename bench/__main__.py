@@ -8,11 +8,12 @@ import functools
 import json
 from pathlib import Path
 
-from bench import answers, crowd, masks, package, pictures, presenters, statistics
+from bench import answers, crowd, loading, masks, package, pictures, presenters, statistics
 
 RESULTS = Path(__file__).parent / "results.json"
 BENCHMARKS = {
     "answers": answers,
+    "loading": loading,
     "pictures": pictures,
     "masks": masks,
     "package": package,

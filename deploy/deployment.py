@@ -13,10 +13,9 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
-from backend import headers
 from backend.datadir import DataDir, parse_keys
 from backend.errors import Conflict, InvalidInput, StoreFailed
-from backend.uploads import Place, missing_files, s3_client, upload
+from backend.uploads import Place, s3_client
 from deploy import page, template
 from deploy.package import STAGES, Package, build
 from deploy.stacks import Change, Stack
@@ -109,7 +108,7 @@ class Deployment:
             if not self._has(outputs["Bucket"], _package_key(package)):
                 self._s3.upload_file(str(package.path), outputs["Bucket"], _package_key(package))
         place = _public(outputs["Bucket"])
-        upload(place, page.page_files(), headers.ASKED_AGAIN, client=self._s3)
+        page.upload_page(place, client=self._s3)
         report("functions and distribution (some minutes) …")
         self._service.apply(self._parameters(packages, outputs))
         return {**outputs, **self._service.outputs(), "Region": self._session.region_name}
@@ -202,13 +201,13 @@ class Deployment:
         ]
 
     def _page_change(self, bucket: str | None) -> Change:
-        files = page.page_files()
+        count = len(page.pages()) + len(page.loaded())
         if bucket is None:
-            return Change("create", f"the page, {len(files)} files")
-        missing = missing_files(_public(bucket), files, client=self._s3)
+            return Change("create", f"the page, {count} files")
+        missing = page.missing_page(_public(bucket), self._s3)
         if not missing:
-            return Change("leave", f"the page, {len(files)} files")
-        return Change("change", f"the page, {len(missing)} of {len(files)} files")
+            return Change("leave", f"the page, {count} files")
+        return Change("change", f"the page, {len(missing)} of {count} files")
 
     def _has(self, bucket: str, key: str) -> bool:
         found = self._s3.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1)

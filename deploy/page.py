@@ -1,26 +1,35 @@
 """The page in the bucket: its files as the server of one machine serves them."""
 
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
-from backend import headers
-from backend.uploads import Place, upload
+from backend import assets, headers
+from backend.uploads import Place, missing_files, upload
 
-FRONTEND = Path(__file__).resolve().parents[1] / "frontend"
-_AT_THE_TOP = ("index.html", "root.html", "timing.html", "wait.html", "withdraw.html")
-
-
-def page_files() -> dict[str, Path]:
-    """Return the files of the page by their address, those of `/assets/` and those at the top."""
-    found = {path.name: path for path in FRONTEND.iterdir() if path.is_file()}
-    tops = {name: found.pop(name) for name in _AT_THE_TOP}
-    return {**tops, **{f"assets/{name}": path for name, path in found.items() if _is_asset(name)}}
+_PAGES = ("index.html", "root.html", "timing.html", "wait.html", "withdraw.html")
 
 
-def _is_asset(name: str) -> bool:
-    return Path(name).suffix in (".js", ".css", ".svg")
+def pages() -> dict[str, bytes]:
+    """Return the pages by their address; they load the version of `loaded`."""
+    return {name: assets.page(name) for name in _PAGES}
 
 
-def upload_page(place: Place, progress: Callable | None = None) -> int:
-    """Upload the page; return how many files were new."""
-    return upload(place, page_files(), headers.ASKED_AGAIN, progress)
+def loaded() -> dict[str, bytes]:
+    """Return what the pages load, by addresses that no other version has."""
+    return {f"assets/{assets.version()}/{path.name}": path.read_bytes() for path in assets.files()}
+
+
+def missing_page(place: Place, client: Any) -> list[str]:
+    """Return the addresses at which something is not there, or other than it is to be."""
+    return missing_files(place, {**pages(), **loaded()}, client)
+
+
+def upload_page(place: Place, progress: Callable | None = None, client: Any = None) -> int:
+    """Upload the page; return how many files were new.
+
+    What pages load goes first, so that each page that is there finds it. Older versions stay for those who
+    have an older page open.
+    """
+    return upload(place, loaded(), headers.KEPT_FOR_GOOD, progress, client) + upload(
+        place, pages(), headers.ASKED_AGAIN, progress, client
+    )

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
-from backend import headers
+from backend import assets, headers
 
 _TRIALS = 20
 _AT_ONCE = 10
@@ -62,9 +62,11 @@ def checks(site: Site, study: str, key: str | None) -> Iterator[tuple[str, bool,
 
 
 def _page(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:
-    for path in (f"/s/{study}", "/assets/main.js"):
+    kept = {f"/s/{study}": headers.ASKED_AGAIN, f"/assets/{assets.version()}/main.js": headers.KEPT_FOR_GOOD}
+    for path, cache in kept.items():
         status, sent, _, _ = site.ask("GET", path)
-        missing = [name for name, value in headers.PAGE.items() if _header(sent, name) != value]
+        wanted = {**headers.PAGE, "Cache-Control": cache}
+        missing = [name for name, value in wanted.items() if _header(sent, name) != value]
         told = [name for name in ("ETag", "Last-Modified") if _header(sent, name)]
         fine = status == 200 and not missing and not told and bool(_header(sent, _HSTS))
         yield f"page {path}", fine, f"{status}, missing {missing}, telling {told}"

@@ -6,6 +6,7 @@ import { measureRefresh, waitFrames } from "./frames.js";
 const SMALLEST_SIDE_CSS = 480;
 const LARGEST_JITTER = 0.25; // of a refresh: half of all frames further off than this is no steady display
 const LARGEST_CHANGE = 0.05; // of the refresh interval
+const FRAMES_AT_A_GLANCE = 60;
 const FRAMES_MEASURED = 120;
 const SETTLING_MS = 300;
 
@@ -13,6 +14,11 @@ const SETTLING_MS = 300;
  * @typedef {import("./frames.js").Refresh} Refresh
  * @typedef {{width: number, height: number, has_pointer_or_keys: boolean}} Screen
  */
+
+/** Measure the display's refresh roughly, over one second at 60 Hz. */
+export function glanceAtDisplay() {
+  return measureRefresh(FRAMES_AT_A_GLANCE);
+}
 
 /** Measure the display's refresh, over two seconds at 60 Hz. */
 export function measureDisplay() {

@@ -43,11 +43,11 @@ export async function enter(world, study) {
   }
 }
 
-/** The display, measured while the server is asked. */
+/** A quick look at the display while the server is asked; it is measured again before each block. */
 async function firstLook() {
   show("check", "Checking your screen", [el("p", {}, "This takes two seconds.")]);
-  const { measureDisplay } = await import("./display.js");
-  return measureDisplay();
+  const { glanceAtDisplay } = await import("./display.js");
+  return glanceAtDisplay();
 }
 
 /**

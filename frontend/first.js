@@ -7,6 +7,9 @@
   "use strict";
   var body = document.body;
   var page = /** @type {any} */ (window);
+  var here = /** @type {HTMLScriptElement} */ (document.currentScript).src;
+  /** What is asked of the display before consent, where there are flashes. */
+  var NEEDED_FOR_FLASHES = ["fitness.js", "display.js", "frames.js"];
 
   /**
    * @param {string} title
@@ -70,6 +73,21 @@
   if (!study || body.getAttribute("data-demo")) return;
   var path = "/api/studies/" + encodeURIComponent(decodeURIComponent(study[1]));
   var reply = page.fetch(path, { credentials: "omit" });
-  reply.then(null, function () {});
   page.openhypeEarly = { path: path, reply: reply };
+  reply
+    .then(function (/** @type {Response} */ found) {
+      return found.clone().json();
+    })
+    .then(function (/** @type {any} */ told) {
+      if (told.flashes) NEEDED_FOR_FLASHES.forEach(preload);
+    })
+    .then(null, function () {}); // whoever waits for the study tells of it
+
+  /** @param {string} name */
+  function preload(name) {
+    var link = document.createElement("link");
+    link.rel = "modulepreload";
+    link.href = here.replace("first.js", name);
+    document.head.appendChild(link);
+  }
 })();

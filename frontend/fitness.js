@@ -11,12 +11,12 @@ import { ask, el, show } from "./screens.js";
  * @param {import("./visit.js").Api} api
  * @param {any} study
  * @param {string} safe what becomes of what was done so far
- * @param {import("./frames.js").Refresh | null} [measured] just before
+ * @param {import("./frames.js").Refresh | null} [glance] enough where the display is fit by it
  */
-export async function fitDisplay(api, study, safe, measured = null) {
+export async function fitDisplay(api, study, safe, glance = null) {
+  if (glance && unfitness(glance, screenAtHand(), study.refresh_hz).length === 0) return glance;
   for (;;) {
-    const display = measured ?? (await look());
-    measured = null;
+    const display = await look();
     const reasons = unfitness(display, screenAtHand(), study.refresh_hz);
     if (reasons.length === 0) return display;
     const back = await exitLink(api, study, "unfit_device");

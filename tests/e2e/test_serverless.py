@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import boto3
 import pytest
 
-from backend import headers
+from backend import assets, headers
 from backend.creation import Order, create
 from backend.datadir import DataDir
 from backend.session import is_scored
@@ -100,11 +100,12 @@ def get(url, **sent):
 def test_every_address_has_the_headers_of_the_server_of_one_machine(site):
     study = site.create("faces", images=4)
     picture = f"/i/faces/{next(iter(site.store.stimuli(study.name))).name}"
-    for path in ("/", "/s/faces", "/timing.html", "/assets/main.js", "/assets/style.css", picture):
+    loaded = [f"/assets/{assets.version()}/{name}" for name in ("main.js", "style.css")]
+    for path in ("/", "/s/faces", "/timing.html", *loaded, picture):
         status, sent, body = get(site.url + path)
 
         hsts = {"Strict-Transport-Security": "max-age=63072000; includeSubDomains"}
-        kept = headers.KEPT_FOR_GOOD if path == picture else headers.ASKED_AGAIN
+        kept = headers.KEPT_FOR_GOOD if path in (picture, *loaded) else headers.ASKED_AGAIN
         name = {"/": "root.html", "/s/faces": "index.html"}.get(path, path.rpartition("/")[2])
         expected = {"Cache-Control": kept, "Content-Type": headers.content_type(name)}
         length = {"Content-Length": str(len(body))}

@@ -11,6 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 from click.testing import CliRunner
 
+from backend import assets
 from backend.cli import main
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, StoreFailed
@@ -94,7 +95,7 @@ def test_deploying_makes_what_the_plan_says(deployed, tmp_path):
     assert variables["Environment"]["Variables"]["OPENHYPE_STORE"] == (
         f"dynamodb://{outputs['Table']}?region={aws.REGION}&expire_days=30"
     )
-    assert {"public/index.html", "public/assets/main.js"} <= objects(outputs["Bucket"])
+    assert {"public/index.html", f"public/assets/{assets.version()}/main.js"} <= objects(outputs["Bucket"])
 
 
 def test_deploying_again_changes_nothing(deployed, packages):

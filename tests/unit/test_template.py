@@ -113,7 +113,7 @@ def test_the_bucket_is_private_and_packages_lie_outside_of_what_is_served():
         ("/s/faces/", "/s/faces/"),
         ("/s/", "/s/"),
         ("/timing.html", "/timing.html"),
-        ("/assets/main.js", "/assets/main.js"),
+        ("/assets/0123456789ab/main.js", "/assets/0123456789ab/main.js"),
         ("/i/faces/00.png", "/i/faces/00.png"),
         ("/s/a/../../packages/api.zip", "/s/a/../../packages/api.zip"),
     ],

@@ -1,0 +1,86 @@
+"""From the address to the consent page on a slow line: as it is sent, and as the same files without help.
+
+Without help no module is named before it is imported, the study is asked for once all of them run, and
+nothing is compressed. The line is Chromium's emulation of 400 ms and 400 kbit/s.
+"""
+
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from statistics import median
+
+from playwright.sync_api import Browser, sync_playwright
+
+from backend.datadir import DataDir
+from backend.handlers import create_app
+from backend.server import in_background
+from backend.stores import open_store
+from tests import browser
+from tests.unit import studies
+
+LATENCY_MS, BYTES_PER_SECOND = 400, 50_000
+ROUNDS = 3
+
+
+def run() -> dict:
+    """Return the ratio of times, and how much is sent each way."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        data = DataDir(Path(folder))
+        store = open_store("sqlite:///openhype.db", data.root)
+        study = studies.study("faces", images=8)
+        store.add_study(study, studies.pool(study))
+        app = create_app(store, data, data.keys())
+        chromium = playwright.chromium.launch(**browser.launch_options())
+        with in_background(app) as ours, in_background(without_help(app)) as plain:
+            rounds = [(_loaded(chromium, ours), _loaded(chromium, plain)) for _ in range(ROUNDS)]
+        chromium.close()
+        store.close()
+    mine, theirs = (
+        {
+            "seconds": median(each["seconds"] for each in side),
+            "requests": side[0]["requests"],
+            "bytes": side[0]["bytes"],
+        }
+        for side in zip(*rounds, strict=True)
+    )
+    return {
+        "time to consent on a slow line, ours / without preloads and compression": {
+            "ratio": mine["seconds"] / theirs["seconds"], "goal": "under 0.7", "ours": mine, "plain": theirs,
+        },
+    }  # fmt: skip
+
+
+def without_help(app: Callable) -> Callable:
+    """Return the application as it would be without preloads, an early request, and compression."""
+
+    def plain(environ: dict, start_response: Callable) -> Iterable[bytes]:
+        environ = {name: value for name, value in environ.items() if name != "HTTP_ACCEPT_ENCODING"}
+        if not environ["PATH_INFO"].startswith("/s/"):
+            return app(environ, start_response)
+        started: list = []
+        page = b"".join(app(environ, lambda *told: started.extend(told)))
+        page = re.sub(rb'<link rel="modulepreload"[^>]*>|<script defer[^>]*></script>', b"", page)
+        status, headers = started[:2]
+        start_response(status, [(n, v) for n, v in headers if n != "Content-Length"])
+        return [page]
+
+    return plain
+
+
+def _loaded(chromium: Browser, url: str) -> dict[str, float]:
+    context = chromium.new_context()
+    page = context.new_page()
+    wire = context.new_cdp_session(page)
+    wire.send("Network.enable")
+    speed = {"downloadThroughput": BYTES_PER_SECOND, "uploadThroughput": BYTES_PER_SECOND}
+    wire.send("Network.emulateNetworkConditions", {"offline": False, "latency": LATENCY_MS, **speed})
+    received: list[float] = []
+    wire.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
+    began = time.perf_counter()
+    page.goto(f"{url}/s/faces", wait_until="commit")
+    page.wait_for_selector("body[data-screen=consent]", timeout=60_000)
+    seconds = time.perf_counter() - began
+    context.close()
+    return {"seconds": seconds, "requests": len(received), "bytes": sum(received)}
