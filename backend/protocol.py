@@ -28,13 +28,13 @@ _EXACT_FROM_MS = 100
 _LONGEST_CONTACT = 200
 
 DEFAULT_CONSENT = """\
-You are invited to take part in a study of how real pictures made by computers look to people.
+You are invited to take part in a study of how realistic computer-made pictures look.
 
 You will see pictures, one at a time, and say of each whether it is a real picture or one made by a \
 computer. You do not need to know anything beforehand.
 
-We keep your answers, how long they took, whether you left this page meanwhile, and what your browser tells \
-about your screen. We do not ask for your name. The answers are used for research and may be published \
+We keep your answers, how long they took, whether you left this page meanwhile, and technical details about \
+your screen. We do not ask for your name. The answers are used for research and may be published \
 without anything that points to you.
 
 Taking part is voluntary. You can stop at any time by closing this page. You are given a link with which \
