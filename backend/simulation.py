@@ -87,7 +87,14 @@ class Client:
             headers["Authorization"] = f"Bearer {token}"
         self._connection.request(verb, path, None if body is None else json.dumps(body), headers)
         reply = self._connection.getresponse()
-        return reply.status, json.loads(reply.read())
+        text = reply.read()
+        try:
+            return reply.status, json.loads(text)
+        except ValueError:
+            message = f"the reply is not JSON (status {reply.status}): is openhype served there?"
+        if reply.status < 500:
+            raise Refused(f"{path}: {message}")
+        return reply.status, {"error": {"code": "network", "message": message}}
 
 
 def take_part(

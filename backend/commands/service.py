@@ -9,7 +9,16 @@ from typing import Any
 
 import click
 
-from backend.commands.world import SEED, Number, World, pairs, pass_world, progress_bar, store_options
+from backend.commands.world import (
+    SEED,
+    Number,
+    World,
+    pairs,
+    pass_world,
+    progress_bar,
+    server_url,
+    store_options,
+)
 from backend.records import Study
 
 _WATCH_SECONDS = 2.0
@@ -155,6 +164,7 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
 @click.option("--sd", type=Number(0, 0.5), default=0.0, help="SD of accuracy between evaluators.")
 @click.option(
     "--url",
+    callback=server_url,
     help="A running server, which asks for the key of the data directory or OPENHYPE_KEY; default: one of "
     "its own on this store.",
 )

@@ -171,6 +171,22 @@ def pairs(example: str) -> Callable[[click.Context, click.Parameter, tuple[str, 
     return parse
 
 
+def server_url(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Return the URL of a server; a usage error if it is none."""
+    from urllib.parse import urlsplit
+
+    if value is None:
+        return None
+    try:
+        parts = urlsplit(value)
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port or an IPv6 address that is none
+        is_one = False
+    if not is_one:
+        raise click.BadParameter(f"must be like http://127.0.0.1:8000, not {value!r}", ctx, param)
+    return value
+
+
 def _expected(param: click.Parameter, example: str, came: str) -> str:
     form = param.metavar or "NAME=VALUE"
     if isinstance(param, click.Argument):

@@ -31,8 +31,10 @@ FLATTEST = 4
 """Levels (0 to 255) between the darkest and the lightest place, at most, of a picture that shows nothing."""
 LARGEST_DIFFERENCE = 8
 """Mean difference (0 to 255) between a smoothed picture's thumbnail and that of its file."""
-SESSIONS = 4
+SESSIONS = 2
 """Of flashes, at most, until one is finished."""
+BUSY = 0.2
+"""Share of mistimed flashes above which a machine is too busy for a session of flashes."""
 SHOTS = 3
 """Screenshots of a session without a time limit; the canvas itself is looked at in every trial."""
 
@@ -159,13 +161,12 @@ class Visitor:
             assert min(box["x"], box["y"]) >= 0
             assert box["x"] + box["width"] <= SCREEN["width"]
             assert box["y"] + box["height"] <= SCREEN["height"]
-        if self.pool.has_debrief:
-            self._check_debrief(pictures)
 
-    def _check_debrief(self, pictures: list[str]) -> None:
+    def check_debrief(self) -> None:
+        """Check the pictures that the end of a finished session shows: those that were judged, each once."""
         shown = [self.pool.file_of(one) for one in self.page.evaluate("window.images()")]
         assert len(set(shown)) == len(shown) > 0
-        assert set(shown) <= set(pictures)
+        assert set(shown) <= {self.pool.file_of(one) for one in self.page.evaluate("window.seen")}
         assert self.pool.is_timed or len(shown) == self.answers  # answers to mistimed flashes do not count
 
 
@@ -250,16 +251,23 @@ def links_of_start_page(stranger: Stranger, browser, url: str) -> list[str]:
 
 
 def play_to_the_end(stranger: Stranger, browser, url: str, pool: Pool) -> None:
-    """Play a study; again where a busy machine mistimed so many flashes that the session ended early."""
+    """Play a study to its end, where the machine lets it.
+
+    On a machine too busy for flashes sessions end early, as they should; another one is played then, and at
+    last what was seen until then is enough.
+    """
     for _ in range(SESSIONS):
         visitor = Visitor(browser, url, pool)
         visitor.play()
         visitor.check()
-        visitor.page.context.close()
         if sum(row["finished"] for row in status(stranger, pool.study)["models"]):
+            if pool.has_debrief:
+                visitor.check_debrief()
+            visitor.page.context.close()
             return
+        visitor.page.context.close()
         assert pool.is_timed
-    pytest.fail(f"none of {SESSIONS} sessions of {pool.study} was finished")
+    assert status(stranger, pool.study)["mistimed"]["share"] > BUSY
 
 
 def status(stranger: Stranger, *name: str):

@@ -62,7 +62,7 @@ def test_no_test_exists_of_evaluators_who_do_not_vary(values):
 
 @pytest.mark.parametrize("margin", [0, -1, 50, float("nan")])
 def test_a_margin_without_a_sense_is_refused(margin):
-    with pytest.raises(InvalidInput, match="margin must be between 0 and 50 points"):
+    with pytest.raises(InvalidInput, match="margin must be between 0 and 50 percentage points"):
         against_chance(np.array([1.0, 2.0]), margin=margin)
 
 

@@ -334,3 +334,13 @@ def test_names_that_no_terminal_can_show_are_printed_escaped(images, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("out-\\udcff/data/study-faces_data.csv\n")
     assert json.loads((tmp_path / folder / "dataset_description.json").read_text())
+
+
+@pytest.mark.parametrize(
+    "url", ["", "nonsense", "ftp://x/", "http://", "https://[", "http://127.0.0.1:99999"]
+)
+def test_the_address_of_a_server_is_checked(url):
+    result = run("simulate", "faces", "--url", url)
+
+    assert result.exit_code == 2
+    assert f"must be like http://127.0.0.1:8000, not {url!r}" in last_line(result)

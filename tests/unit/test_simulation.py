@@ -2,8 +2,10 @@
 
 import math
 import threading
+from contextlib import closing
 
 import pytest
+from flask import Flask
 
 from backend import staircase
 from backend.clearing import clear_simulated
@@ -11,7 +13,8 @@ from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput
 from backend.observer import parse_observer
 from backend.results import study_scores
-from backend.simulation import simulate
+from backend.server import in_background
+from backend.simulation import Client, Refused, simulate
 
 from . import studies
 from .people import served
@@ -148,3 +151,9 @@ def test_sessions_that_are_cleared_while_they_are_played_end_the_simulation_with
     finally:
         done.set()
         clearing.join()
+
+
+def test_a_server_of_something_else_is_told_by_its_reply():
+    refused = pytest.raises(Refused, match=r"not JSON \(status 404\): is openhype served there")
+    with in_background(Flask("something_else")) as url, closing(Client(url)) as client, refused:
+        client.get("/api/studies/faces")
