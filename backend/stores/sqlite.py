@@ -340,6 +340,49 @@ class SqliteStore:
         db.close()
 
 
+def snapshot(path: Path, target: Path) -> dict[str, int]:
+    """Write the database at `path`, as it stands at this moment, to the new file `target`, and check it.
+
+    Readers and writers of `path` go on meanwhile. Returns how many studies, sessions, responses and
+    entries the copy holds.
+
+    Raises:
+        StoreFailed: the database cannot be read, there is no room for the copy, or the copy is damaged.
+    """
+    try:
+        with closing(_reading(path)) as source, closing(sqlite3.connect(target)) as copy:
+            os.chmod(target, 0o600)
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+            (found,) = copy.execute("PRAGMA integrity_check").fetchone()
+            counts = {table: _count(copy, table) for table in ("studies", "sessions", "responses", "entries")}
+    except sqlite3.Error as error:
+        target.unlink(missing_ok=True)
+        raise StoreFailed(f"{path} could not be copied to {target}: {error}") from None
+    if found != "ok":
+        target.unlink(missing_ok=True)
+        raise StoreFailed(f"{path} is damaged, so it was not backed up: {found}; keep your older backups")
+    return counts
+
+
+def pictures(path: Path) -> list[tuple[str, list[str]]]:
+    """Return each study of a database, but those being deleted, with the names of its pictures and masks."""
+    with closing(_reading(path)) as db:
+        records = db.execute("SELECT record FROM studies")
+        studies = [study for (record,) in records if not (study := codec.load_study(record)).deleted_at]
+        sql = "SELECT name FROM stimuli WHERE study = ? ORDER BY name"
+        return [
+            (study.name, [*(name for (name,) in db.execute(sql, (study.name,))), *study.masks])
+            for study in studies
+        ]
+
+
+def note_restore(path: Path, book: str, at: str, taken_at: str) -> None:
+    """Enter in `book` of a database that it was restored at `at` from a backup of `taken_at`."""
+    with closing(SqliteStore(path)) as store:
+        store.write_entry(book, at, 0, {"taken_at": taken_at})
+
+
 def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[tuple[Callable, Future, bool]]) -> None:
     """Do all jobs in one transaction; a job that fails takes back its own writes only."""
     if not jobs:
@@ -436,6 +479,18 @@ def _why_not(path: Path, error: sqlite3.Error) -> str:
     if not os.access(path if path.exists() else path.parent, os.W_OK) or not os.access(path.parent, os.W_OK):
         return "a database must be writable, and so must its folder; copy them to where they are"
     return str(error)
+
+
+def _reading(path: Path) -> sqlite3.Connection:
+    """Return a connection to a database that is there, for statements that only read."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", timeout=_BUSY_SECONDS, uri=True)
+
+
+def _count(db: sqlite3.Connection, table: str) -> int:
+    """Return the number of a table's rows; a database of an older form may not have the table."""
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
+        return 0
+    return db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
 
 
 def _migrate(db: sqlite3.Connection, path: Path) -> None:

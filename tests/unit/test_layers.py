@@ -22,7 +22,7 @@ PURE = {
     "settling", "shown", "staircase", "suggest", "tables", "wire",
 }  # fmt: skip
 WORLD = {
-    "assets", "clearing", "control", "datadir", "debrief", "demo_images", "demo_photographs",
+    "assets", "backups", "clearing", "control", "datadir", "debrief", "demo_images", "demo_photographs",
     "differences", "estimates", "extras", "folders", "images", "intake", "lifecycle", "masks",
     "masks.cache", "masks.luminance", "masks.phase", "masks.products", "masks.projection",
     "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture", "owing", "panels",
