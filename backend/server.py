@@ -19,6 +19,7 @@ from backend.errors import InvalidInput, reason
 
 _THREADS = 16
 _BACKLOG = 2048
+_CONNECTIONS = 4096
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 """Addresses that stand for all of a machine's, and the one of them by which it reaches itself."""
 
@@ -60,22 +61,30 @@ def is_everywhere(listening: socket.socket) -> bool:
     return listening.getsockname()[0] in _EVERYWHERE
 
 
-def make_server(app: Flask, listening: socket.socket):
-    """Return a waitress server on a socket that listens; `effective_port` tells its port."""
+def make_server(app: Flask, listening: socket.socket, connections: int = _CONNECTIONS):
+    """Return a waitress server on a socket that listens; `effective_port` tells its port.
+
+    Args:
+        connections: that are open at once, at most.
+    """
     from waitress.server import create_server
 
+    from backend.connections import Channel, connection_limit
+
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    return create_server(
+    server = create_server(
         app,
         sockets=[listening],
         threads=_THREADS,
         backlog=_BACKLOG,
-        connection_limit=4096,
+        connection_limit=connection_limit(connections),
         channel_timeout=60,
         max_request_body_size=4 * wire.MAX_BODY_BYTES,
         ident=None,
         asyncore_use_poll=True,
     )
+    server.channel_class = Channel
+    return server
 
 
 def serve(server) -> None:

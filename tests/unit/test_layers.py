@@ -22,16 +22,17 @@ PURE = {
     "settling", "shown", "staircase", "suggest", "tables", "wire",
 }  # fmt: skip
 WORLD = {
-    "assets", "backups", "clearing", "control", "datadir", "debrief", "demo_images", "demo_photographs",
-    "differences", "estimates", "extras", "folders", "images", "intake", "lifecycle", "masks",
-    "masks.cache", "masks.luminance", "masks.phase", "masks.products", "masks.projection",
-    "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture", "owing", "panels",
-    "panels.events", "panels.prolific", "panels.signed", "parallel", "paying", "paying_by_hand",
-    "photosensitivity", "printable", "quilting", "reading", "reading.careful", "reading.cells",
-    "reading.chunks", "reading.metrics", "reading.plain", "reading.texts", "report.directory",
-    "report.thumbnails", "responses", "retention", "stamps", "stores", "stores.books", "stores.calls",
-    "stores.codec", "stores.compact", "stores.dynamodb", "stores.heads", "stores.items", "stores.plans",
-    "stores.sqlite", "stores.tally", "uniform", "uploads", "usage", "waiting", "withdrawal",
+    "assets", "backups", "clearing", "connections", "control", "datadir", "debrief", "demo_images",
+    "demo_photographs", "differences", "estimates", "extras", "folders", "images", "intake",
+    "lifecycle", "masks", "masks.cache", "masks.luminance", "masks.phase", "masks.products",
+    "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture", "owing",
+    "panels", "panels.events", "panels.prolific", "panels.signed", "parallel", "paying",
+    "paying_by_hand", "photosensitivity", "printable", "quilting", "reading", "reading.careful",
+    "reading.cells", "reading.chunks", "reading.metrics", "reading.plain", "reading.texts",
+    "report.directory", "report.thumbnails", "responses", "retention", "stamps", "stores",
+    "stores.books", "stores.calls", "stores.codec", "stores.compact", "stores.dynamodb", "stores.heads",
+    "stores.items", "stores.plans", "stores.sqlite", "stores.tally", "uniform", "uploads", "usage",
+    "waiting", "withdrawal",
 }  # fmt: skip
 DOORS = {
     "__main__", "admission", "cli", "commands", "commands.changes", "commands.demonstration",
