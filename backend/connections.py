@@ -1,9 +1,9 @@
 """Connections that are open and say nothing do not keep others out.
 
-A connection costs its holder next to nothing, and the server a file and a place among the most that it
-holds. When those places run low, room is made at the address that holds the most of them: its oldest
-connections that have no request under way are closed. A browser or a proxy opens another one when it
-needs it; whoever opens thousands and sends nothing only closes its own.
+A connection costs its holder next to nothing, and the server a file, a place among the most that it
+holds, and a look at it in each turn of its loop. An address that holds very many, or the most of all when
+places run low, has its oldest ones closed that have no request under way. A browser or a proxy opens
+another one when it needs it; whoever opens thousands and sends nothing only closes its own.
 """
 
 import resource
@@ -11,39 +11,68 @@ from collections import Counter
 from collections.abc import Mapping
 
 from waitress.channel import HTTPChannel
+from waitress.server import BaseWSGIServer
 
 _SPARE_FILES = 256
 """Files that the database, pictures and panels need besides."""
 _FULL = 0.9
+_ONE_ADDRESS = 0.125
 _MAKE_ROOM = 0.05
-"""Shares of the most: from which on room is made, and how much at once."""
+"""Shares of the most: held by all, or by one address, when room is made; closed at once then."""
+_ACCEPTED_AT_ONCE = 64
 
 
 class Channel(HTTPChannel):
-    """A connection of waitress's server that makes room when it is among the last that fit."""
+    """A connection of waitress's server that makes room when there are too many."""
 
     def __init__(self, server, sock, addr, adj, map=None):
         super().__init__(server, sock, addr, adj, map)
-        if len(server.active_channels) >= _FULL * adj.connection_limit:
-            make_room(server.active_channels, max(1, int(_MAKE_ROOM * adj.connection_limit)))
+        most, address = adj.connection_limit, addr[0]
+        server.accepted += 1
+        server.held[address] += 1
+        if server.held[address] < _ONE_ADDRESS * most:
+            if len(server.active_channels) < _FULL * most:
+                return
+            ((address, _),) = server.held.most_common(1)
+        make_room(server.active_channels, address, max(1, int(_MAKE_ROOM * most)))
+
+    def del_channel(self, map=None):
+        """Count a connection no longer; waitress calls this once for each that it closes."""
+        super().del_channel(map)
+        held = self.server.held
+        held[self.addr[0]] -= 1
+        if not held[self.addr[0]]:
+            del held[self.addr[0]]
 
 
-def make_room(channels: Mapping[int, HTTPChannel], count: int) -> None:
-    """Close the `count` oldest idle connections of the address that holds the most idle ones.
+def protect(server: BaseWSGIServer) -> None:
+    """Have a server make room, and take all connections that wait in one turn of its loop.
 
-    The newest of an address stays: somebody may be about to send a request by it.
+    waitress takes one a turn, so that a thousand that send nothing hold up the next for a thousand turns.
     """
+    accept_one = server.handle_accept
+
+    def accept_waiting() -> None:
+        for _ in range(_ACCEPTED_AT_ONCE):
+            before = server.accepted
+            accept_one()
+            if server.accepted == before:
+                return
+
+    server.accepted, server.held = 0, Counter()
+    server.channel_class = Channel
+    server.handle_accept = accept_waiting
+
+
+def make_room(channels: Mapping[int, HTTPChannel], address: str, count: int) -> None:
+    """Close the `count` oldest idle connections of an address, but its newest."""
     idle = [
-        channel for channel in channels.values() if not channel.requests and not channel.total_outbufs_len
+        channel
+        for channel in channels.values()
+        if channel.addr[0] == address and not channel.requests and not channel.total_outbufs_len
     ]
-    held = Counter(channel.addr[0] for channel in idle)
-    if not held:
-        return
-    ((address, number),) = held.most_common(1)
-    theirs = sorted(
-        (channel for channel in idle if channel.addr[0] == address), key=lambda each: each.creation_time
-    )
-    for channel in theirs[: min(count, number - 1)]:
+    idle.sort(key=lambda channel: channel.creation_time)
+    for channel in idle[: min(count, len(idle) - 1)]:
         channel.handle_close()
 
 

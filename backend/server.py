@@ -69,7 +69,7 @@ def make_server(app: Flask, listening: socket.socket, connections: int = _CONNEC
     """
     from waitress.server import create_server
 
-    from backend.connections import Channel, connection_limit
+    from backend.connections import connection_limit, protect
 
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     server = create_server(
@@ -83,7 +83,7 @@ def make_server(app: Flask, listening: socket.socket, connections: int = _CONNEC
         ident=None,
         asyncore_use_poll=True,
     )
-    server.channel_class = Channel
+    protect(server)
     return server
 
 

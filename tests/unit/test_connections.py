@@ -18,14 +18,19 @@ LIMIT = 100
 @contextmanager
 def served():
     app = Flask(__name__)
-    release = threading.Event()
+    begun, release = threading.Event(), threading.Event()
+
+    def slow():
+        begun.set()
+        return str(release.wait(30))
+
     app.add_url_rule("/", "page", lambda: "page")
-    app.add_url_rule("/slow", "slow", lambda: str(release.wait(30)))
+    app.add_url_rule("/slow", "slow", slow)
     server = make_server(app, listen("127.0.0.1", 0), LIMIT)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        yield server, release
+        yield server, begun, release
     finally:
         release.set()
         for channel in list(server.active_channels.values()):
@@ -50,7 +55,7 @@ def get(server, path="/"):
 
 @pytest.mark.parametrize("first", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n"], ids=["silent", "half a request"])
 def test_others_go_on_while_one_address_opens_connections_and_sends_nothing(first):
-    with served() as (server, _), ExitStack() as stack:
+    with served() as (server, *_), ExitStack() as stack:
         for _ in range(3 * LIMIT):
             stack.enter_context(connect(server, "127.0.0.2", first))
 
@@ -59,8 +64,9 @@ def test_others_go_on_while_one_address_opens_connections_and_sends_nothing(firs
 
 
 def test_a_request_under_way_is_not_cut_off():
-    with served() as (server, release), ExitStack() as stack:
+    with served() as (server, begun, release), ExitStack() as stack:
         slow = stack.enter_context(connect(server, "127.0.0.2", b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"))
+        assert begun.wait(5)
         for _ in range(3 * LIMIT):
             stack.enter_context(connect(server, "127.0.0.2"))
         release.set()
@@ -70,7 +76,7 @@ def test_a_request_under_way_is_not_cut_off():
 
 
 def test_a_connection_that_another_address_keeps_open_stays():
-    with served() as (server, _), ExitStack() as stack:
+    with served() as (server, *_), ExitStack() as stack:
         other = stack.enter_context(connect(server, "127.0.0.3"))
         for _ in range(3 * LIMIT):
             stack.enter_context(connect(server, "127.0.0.2"))
