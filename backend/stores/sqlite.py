@@ -70,6 +70,10 @@ MIGRATIONS = (
 
 _BATCH = 256
 _BUSY_SECONDS = 30
+_WRITER_BUSY_SECONDS = 2
+"""How long others may hold the write lock before writers are told; their own writes take milliseconds."""
+_LOOK_SECONDS = 0.25
+"""How often it is tried then whether the lock is free."""
 _PAGE_ROWS = 256
 
 
@@ -89,6 +93,8 @@ class SqliteStore:
             _migrate(writer, path)
         except sqlite3.Error as error:
             raise StoreFailed(f"the database {path} cannot be opened: {_why_not(path, error)}") from None
+        writer.execute(f"PRAGMA busy_timeout = {1000 * _WRITER_BUSY_SECONDS}")
+        self._is_locked_out = False
         self._thread = threading.Thread(target=self._write_on, args=(writer,), name="openhype-writer")
         self._thread.daemon = True
         self._thread.start()
@@ -321,22 +327,37 @@ class SqliteStore:
         Args:
             checks_first: `work` refuses, if it does, before it has written anything, and so needs no
                 savepoint. Each statement costs the writer a turn at the interpreter's lock.
+
+        Raises:
+            StoreFailed: another program keeps the database locked, or the disk is full.
         """
+        if self._is_locked_out:
+            raise _locked_out(self._path)
         done: Future = Future()
         self._queue.put((work, done, checks_first))
         return done.result()
 
     def _write_on(self, db: sqlite3.Connection) -> None:
+        """Commit what is queued, until the store is closed.
+
+        While another program holds the write lock, those who want to write are told so at once: a server
+        has a few threads, and were they all to wait here, none would be left for those who only read.
+        """
         running = True
         while running:
-            batch = [self._queue.get()]
+            try:
+                batch = [self._queue.get(timeout=_LOOK_SECONDS if self._is_locked_out else None)]
+            except queue.Empty:
+                self._is_locked_out = not _can_write(db)
+                continue
             while len(batch) < _BATCH:
                 try:
                     batch.append(self._queue.get_nowait())
                 except queue.Empty:
                     break
             running = None not in batch
-            _commit_together(db, self._path, [job for job in batch if job is not None])
+            jobs = [job for job in batch if job is not None]
+            self._is_locked_out = bool(jobs) and not _commit_together(db, self._path, jobs)
         db.close()
 
 
@@ -383,31 +404,68 @@ def note_restore(path: Path, book: str, at: str, taken_at: str) -> None:
         store.write_entry(book, at, 0, {"taken_at": taken_at})
 
 
-def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[tuple[Callable, Future, bool]]) -> None:
-    """Do all jobs in one transaction; a job that fails takes back its own writes only."""
-    if not jobs:
-        return
-    outcomes: list[tuple[Future, Any, BaseException | None]] = []
+def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[tuple[Callable, Future, bool]]) -> bool:
+    """Do all jobs in one transaction; a job that fails takes back its own writes only.
+
+    Returns False, with nothing done, where another program holds the write lock.
+    """
     try:
         db.execute("BEGIN IMMEDIATE")
-        for work, done, checks_first in jobs:
-            outcomes.append((done, *(_try_checked(db, work) if checks_first else _try(db, work))))
-        db.execute("COMMIT")
     except sqlite3.Error as error:
+        is_locked = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+        _fail_all(jobs, _locked_out(path) if is_locked else _not_written(path, error))
+        return not is_locked
+    try:
+        outcomes = [
+            _try_checked(db, work) if checks_first else _try(db, work) for work, _, checks_first in jobs
+        ]
+        db.execute("COMMIT")
+    except Exception as error:  # noqa: BLE001 - the writer outlives whatever a job does
         if db.in_transaction:
             db.execute("ROLLBACK")
-        failed = StoreFailed(
-            f"{path} could not be written ({error}), so nothing of this is stored; try again"
-        )
-        outcomes = [(done, None, failed) for _, done, _ in jobs]
-    for done, result, error in outcomes:
+        if len(jobs) == 1 or not any(checks_first for _, _, checks_first in jobs):
+            failed = _not_written(path, error) if isinstance(error, sqlite3.Error) else error
+            _fail_all(jobs, failed)
+            return True
+        is_free = True
+        for job in jobs:
+            is_free = _commit_together(db, path, [job]) and is_free
+        return is_free
+    for (_, done, _), (result, error) in zip(jobs, outcomes, strict=True):
         if error is None:
             done.set_result(result)
         else:
-            done.set_exception(error)
+            done.set_exception(_not_written(path, error) if isinstance(error, sqlite3.Error) else error)
+    return True
 
 
-def _try(db: sqlite3.Connection, work: Callable) -> tuple[Any, BaseException | None]:
+def _fail_all(jobs: list[tuple[Callable, Future, bool]], error: Exception) -> None:
+    for _, done, _ in jobs:
+        done.set_exception(error)
+
+
+def _not_written(path: Path, error: Exception) -> StoreFailed:
+    return StoreFailed(f"{path} could not be written ({error}), so nothing of this is stored; try again")
+
+
+def _locked_out(path: Path) -> StoreFailed:
+    return StoreFailed(
+        f"{path} is kept locked by another program, so nothing of this is stored; try again when it is done",
+        code="store_locked",
+    )
+
+
+def _can_write(db: sqlite3.Connection) -> bool:
+    """Return whether nobody else holds the write lock."""
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("ROLLBACK")
+    except sqlite3.Error:
+        return False
+    return True
+
+
+def _try(db: sqlite3.Connection, work: Callable) -> tuple[Any, Exception | None]:
     db.execute("SAVEPOINT job")
     try:
         result = work(db)
@@ -419,8 +477,8 @@ def _try(db: sqlite3.Connection, work: Callable) -> tuple[Any, BaseException | N
     return result, None
 
 
-def _try_checked(db: sqlite3.Connection, work: Callable) -> tuple[Any, BaseException | None]:
-    """Do a job that checks before it writes; a database error takes the whole batch back."""
+def _try_checked(db: sqlite3.Connection, work: Callable) -> tuple[Any, Exception | None]:
+    """Do a job that checks before it writes; another error than its own takes the whole batch back."""
     try:
         return work(db), None
     except Stale as error:

@@ -3,6 +3,10 @@
 import json
 import os
 import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -71,6 +75,70 @@ def test_a_write_that_fails_for_a_reason_of_its_own_leaves_the_writer_working(tm
 
     assert store.claim("s", "k", "s1") == "s1"
     store.close()
+
+
+@pytest.mark.parametrize("checks_first", [False, True])
+def test_a_write_that_fails_unforeseen_takes_back_its_own_writes_only(tmp_path, checks_first):
+    store = SqliteStore(tmp_path / "a.db")
+    gate = threading.Event()
+
+    def fails_late(db):
+        db.execute("INSERT INTO claims VALUES ('s', 'half', 's1')")
+        "\ud800".encode()
+
+    def claims(key):
+        return lambda db: db.execute("INSERT INTO claims VALUES ('s', ?, 's1')", (key,)).rowcount
+
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(store._write, lambda db: gate.wait(5))  # the others come into one batch
+        good = [pool.submit(store._write, claims(f"k{i}"), checks_first) for i in range(3)]
+        bad = pool.submit(store._write, fails_late, checks_first)
+        good += [pool.submit(store._write, claims(f"k{i}"), checks_first) for i in range(3, 6)]
+        time.sleep(0.1)
+        gate.set()
+        first.result()
+
+        with pytest.raises(UnicodeEncodeError):
+            bad.result()
+        assert [each.result() for each in good] == [1] * 6
+    assert store.claimed("s", "half") is None
+    assert all(store.claimed("s", f"k{i}") == "s1" for i in range(6))
+    store.close()
+
+
+def test_pages_are_read_and_writers_told_while_another_program_keeps_the_database_locked(world):
+    world.add(studies.study())
+    player = world.player()
+    player.begin()
+    session = player.state["session"]
+    other = sqlite3.connect(world.data.root / "openhype.db")
+    other.execute("BEGIN IMMEDIATE")
+
+    with ThreadPoolExecutor(40) as pool:
+        writing = [pool.submit(world.store.claim, "faces", f"k{i}", "s1") for i in range(40)]
+        refused = [each.exception(timeout=10) for each in writing]
+        start = time.monotonic()
+        later = [pool.submit(world.store.claim, "faces", f"l{i}", "s1") for i in range(40)]
+        refused += [each.exception(timeout=10) for each in later]
+        waited = time.monotonic() - start
+        reply = player.post("answers", player.body())
+        read = world.store.cursor(session)
+    other.rollback()
+
+    assert {getattr(error, "code", error) for error in refused} == {"store_locked"}
+    assert waited < 2  # as long as the first ones waited: nobody waits any more
+    assert (reply.status_code, reply.json["error"]["code"]) == (503, "store_locked")
+    assert read.trial_index == 0
+    assert eventually(lambda: player.answer()["trial_index"] == 0)
+
+
+def eventually(done, seconds=5):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        with suppress(AssertionError):
+            return done()
+        time.sleep(0.05)
+    return False
 
 
 def test_an_answer_on_a_full_disk_is_not_confirmed_and_can_be_given_again(world):
