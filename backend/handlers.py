@@ -45,7 +45,9 @@ _STATUS = {
     StoreFailed: 503,
     Unavailable: 503,
 }
-_ASSET = re.compile(r"[a-z0-9][a-z0-9._-]*\.(js|css|html|svg)")
+_ASSET = re.compile(r"[a-z0-9][a-z0-9._-]{0,60}\.(js|css|html|svg)")
+_LONGEST_NAME = 128
+"""Of a study, a session, a file in a path; a file system takes 255 bytes, a key of DynamoDB 2,048."""
 _PICTURE = re.compile(r"[0-9a-f]{32}\.(png|jpg)")
 _RETRY_AFTER_S = "5"
 """When to come back after what failed for now."""
@@ -89,6 +91,7 @@ def create_app(
         _add_files(app, data)
         routes.add_pages(app, store, data, keys, clock)
         dashboard.add_pages(app, store, keys, clock, lambda: _asset("dashboard.html"))
+    app.before_request(_check_path)
     app.register_error_handler(OpenhypeError, _refused)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, _fault)
@@ -248,6 +251,13 @@ def _file(path: Path) -> Response:
     reply.headers.remove("Content-Disposition")
     reply.headers["Content-Type"] = kind
     return reply
+
+
+def _check_path() -> None:
+    """Answer 404 to names that nothing has: too long to be stored, or with control characters."""
+    for name in (request.view_args or {}).values():
+        if isinstance(name, str) and (len(name) > _LONGEST_NAME or not name.isprintable()):
+            abort(404)
 
 
 def _body() -> dict:

@@ -6,6 +6,7 @@ Nothing past this module meets a wrong type, a NaN, or a text of a megabyte.
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ MAX_BODY_BYTES = 64 * 1024
 _MAX_TEXT = 300
 _MAX_SIGNATURE = 4096
 _MAX_ENTRIES = 40
+_DIGITS_OF_WHOLE = 19
 _DIGITS_OF_MS = 3
 _INTERACTIONS = ("focus", "blur", "fullscreenenter", "fullscreenexit")
 _FLAG = re.compile(r"[a-z0-9_-]{1,32}")
@@ -26,14 +28,16 @@ def parse_object(body: bytes) -> dict[str, Any]:
     """Return the JSON object in `body`.
 
     Raises:
-        InvalidInput: not JSON, not an object, or a number that JSON does not have (NaN, Infinity).
+        InvalidInput: not JSON, not an object, a number that JSON does not have (NaN, Infinity), or a text
+            that cannot be stored or printed.
     """
     try:
-        data = json.loads(body, parse_constant=_no_constant)
+        data = json.loads(body, parse_constant=_no_constant, parse_int=_whole_number)
     except (ValueError, RecursionError):
         raise InvalidInput("the body must be a JSON object in UTF-8; it could not be read as JSON") from None
     if not isinstance(data, dict):
         raise InvalidInput(f"the body must be a JSON object, not {_named(data)}")
+    _check_texts(data)
     return data
 
 
@@ -233,6 +237,34 @@ def _flat(data: Mapping[str, Any], name: str) -> dict[str, Any]:
         if not plain or too_long or not_finite:
             raise InvalidInput(f"{name} must hold short texts and finite numbers, not {_named(entry)}")
     return value
+
+
+def _check_texts(value: Any) -> None:
+    """Refuse texts with control characters or with half of a surrogate pair, wherever they stand.
+
+    JSON can write them (`"\\ud800"`), and Python reads them; databases, hashes and terminals fail on them
+    later, far from whoever sent them.
+    """
+    if isinstance(value, str):
+        if any(unicodedata.category(character) in ("Cc", "Cs") for character in value):
+            raise InvalidInput(
+                f"texts must be of letters, digits, signs and spaces, not {_named(value)} with a control "
+                "character or half of a surrogate pair"
+            )
+    elif isinstance(value, dict):
+        for each in (*value, *value.values()):
+            _check_texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            _check_texts(each)
+
+
+def _whole_number(digits: str) -> float:
+    """Read a whole number; one that no clock and no counter has becomes a float, infinite if need be.
+
+    Python's whole numbers have no end, and fail where one of hundreds of digits meets a float.
+    """
+    return int(digits) if len(digits) <= _DIGITS_OF_WHOLE else float(digits)
 
 
 def _no_constant(name: str) -> None:
