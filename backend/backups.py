@@ -22,11 +22,9 @@ from backend import __version__
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, NotFound
 from backend.stamps import stamp
-from backend.stores import sqlite
+from backend.stores import RESTORES, sqlite
 
 MANIFEST = "backup.json"
-RESTORES = "restores"
-"""The book in which a database tells when it was restored, and how old it was then."""
 _FORM = 1
 _CHUNK_BYTES = 2**20
 

@@ -33,6 +33,8 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "status": ("service", "list the studies, or show how far one is"),
         "pause": ("people", "open no new sessions of a study"),
         "resume": ("people", "let a study go on after a pause"),
+        "backup": ("moves", "back the data directory up, while answers come in"),
+        "restore": ("moves", "make a data directory from a backup"),
         "copy": ("moves", "copy a study with its answers to another store"),
         "retention": ("people", "delete personal data that were kept long enough"),
     },

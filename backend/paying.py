@@ -28,7 +28,7 @@ from backend.ledger import (
 from backend.owing import PURSES, TRIES, busy, payments_of
 from backend.panels import Bonus, Panel, PanelRefused, PanelUnreached, PanelUnsure, Submission
 from backend.records import Study
-from backend.stores import Stale, Store
+from backend.stores import RESTORES, Stale, Store
 
 SETTLE = timedelta(hours=24)
 """How long a panel may take to pay what it was asked for; Prolific speaks of minutes."""
@@ -128,6 +128,8 @@ class Payer:
     def _pay_bonuses(self) -> None:
         statuses = self.look()
         self._confirm_rewards(statuses)
+        if self._is_just_restored():
+            return
         before = self._baselines(statuses)
         while self._commit("bonus", statuses, before):
             pass
@@ -136,11 +138,31 @@ class Payer:
                 self._advance(version, payment)
         self._settle_payments()
 
+    def _restored_at(self) -> str:
+        """Return when the store was last restored from a backup, or '' where it never was."""
+        return max((entry.key for entry in self.store.entries(RESTORES)), default="")
+
+    def _is_just_restored(self) -> bool:
+        """Return whether the panel may still be at payments made after a backup that was restored."""
+        restored_at = self._restored_at()
+        if not restored_at:
+            return False
+        until = datetime.fromisoformat(restored_at) + self.settle
+        if self.clock() >= until:
+            return False
+        self._hindrances[
+            f"this store was restored from a backup at {restored_at}; bonuses are paid from "
+            f"{until.isoformat(timespec='minutes')} on, when the panel's books show what was paid before"
+        ] = None
+        return True
+
     def _baselines(self, statuses: dict[str, str]) -> dict[str, tuple[int, ...]]:
         """Return what bonuses the panel lists for each account whose bonus can be paid.
 
         An account that was in a payment before keeps its first baseline, so that money of that payment
-        which arrives late is known for what it is; if it is there, nothing is owed any more.
+        which arrives late is known for what it is; if it is there, nothing is owed any more. After a
+        restore, a bonus of the same amount that the panel lists is taken for one of a payment made since
+        the backup.
         """
         found = {}
         due = {
@@ -154,7 +176,7 @@ class Payer:
             except PanelRefused as error:
                 self._hinder(error)
                 continue
-            if times_shown(account, bonuses) > 0 and account.before is not None:
+            if times_shown(account, bonuses) > 0 and (account.before is not None or self._restored_at()):
                 self._change_all([key], lambda _, now: self._confirmed(now) if now.bonus == "owed" else None)
             else:
                 found[key] = bonuses if account.before is None else account.before

@@ -1,8 +1,53 @@
-"""Commands about where studies are kept: `copy` and `costs`."""
+"""Commands about where studies are kept: `backup`, `restore`, `copy` and `costs`."""
+
+from collections.abc import Mapping
+from pathlib import Path
 
 import click
 
-from backend.commands.world import World, data_option, pass_world, progress_bar
+from backend.commands.world import World, data_option, pass_world, progress_bar, store_options
+
+_FOLDER = click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+
+
+@click.command()
+@_FOLDER
+@store_options
+@pass_world
+def backup(world: World, folder: Path) -> None:
+    """Write a backup of the data directory into DIR while answers come in; done again, it catches up."""
+    from backend.backups import back_up
+    from backend.errors import InvalidInput
+    from backend.stamps import utc_now
+    from backend.stores import sqlite_path
+
+    database = sqlite_path(world.url, world.data.root)
+    if database is None:
+        raise InvalidInput(
+            f"a backup is of a database in a file, not of {world.url}; AWS restores a table of DynamoDB to "
+            "any second of the last 35 days (docs/backups.md)"
+        )
+    done = back_up(database, world.data, folder, utc_now(), progress_bar)
+    click.echo(f"{folder}: {_counted(done.counts)}; {done.copied} of {done.files} files written")
+
+
+@click.command()
+@_FOLDER
+@data_option
+@pass_world
+def restore(world: World, folder: Path) -> None:
+    """Make a new data directory (--data) from the backup in DIR."""
+    from backend.backups import restore as run
+    from backend.stamps import utc_now
+
+    done = run(folder, world.data, utc_now(), progress_bar)
+    click.echo(f"{world.data.root}: {_counted(done.counts)}, as of {done.taken_at}")
+    click.echo("note: what was paid after that is not in its ledger; read docs/backups.md before you pay")
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    names = ("studies", "sessions", "responses")
+    return ", ".join(f"{counts[name]} {name}" for name in names)
 
 
 @click.command()

@@ -15,6 +15,9 @@ from backend.errors import Conflict, InvalidInput, NotFound
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
 
+RESTORES = "restores"
+"""The book of the times (UTC, ISO 8601) at which a store was restored from a backup."""
+
 
 class Stale(Conflict):
     """The cursor has moved on since it was read; read it again."""
@@ -146,7 +149,7 @@ class Store(Interface):
 
 def is_there(url: str, data: Path) -> bool:
     """Tell whether a store may be at `url` already: whether its file is there, where it is one."""
-    path = _sqlite_path(url, data)
+    path = sqlite_path(url, data)
     return path is None or path.exists()
 
 
@@ -177,7 +180,7 @@ def open_store(url: str, data: Path) -> Store:
         from backend.stores.dynamodb import DynamoStore
 
         return DynamoStore.open(url)
-    path = _sqlite_path(url, data)
+    path = sqlite_path(url, data)
     if path is None:
         raise InvalidInput(
             "a store's URL must be of the form sqlite:///openhype.db or dynamodb://TABLE?region=REGION, "
@@ -188,6 +191,7 @@ def open_store(url: str, data: Path) -> Store:
     return SqliteStore(path)
 
 
-def _sqlite_path(url: str, data: Path) -> Path | None:
+def sqlite_path(url: str, data: Path) -> Path | None:
+    """Return the file of the database at `url`, or None where the URL names none."""
     prefix = "sqlite:///"
     return data / url.removeprefix(prefix) if url.startswith(prefix) and url != prefix else None

@@ -1,5 +1,6 @@
 """A store in memory, for tests that need a hundred thousand writes; it passes the stores' contract."""
 
+import copy
 import json
 import threading
 from dataclasses import replace
@@ -16,6 +17,14 @@ class MemoryStore:
         self._studies, self._stimuli, self._claims = {}, {}, {}
         self._sessions, self._cursors, self._responses = {}, {}, {}
         self._books = {}
+
+    def backup(self):
+        """Return a store that holds what this one holds now."""
+        made = MemoryStore()
+        with self._lock:
+            facts = {name: copy.deepcopy(value) for name, value in vars(self).items() if name != "_lock"}
+        vars(made).update(facts)
+        return made
 
     def add_study(self, study, stimuli):
         pool = sorted(stimuli, key=lambda stimulus: stimulus.name)

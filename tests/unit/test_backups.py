@@ -17,9 +17,10 @@ from datetime import UTC, datetime
 import pytest
 
 from backend import session as sessions
-from backend.backups import RESTORES, back_up, restore
+from backend.backups import back_up, restore
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
+from backend.stores import RESTORES
 from backend.stores.sqlite import SqliteStore
 
 from . import studies

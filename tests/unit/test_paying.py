@@ -8,7 +8,8 @@ import pytest
 from backend import owing, paying
 from backend.errors import Conflict, NotFound
 from backend.panels import PanelUnreached, PanelUnsure
-from backend.stores import open_store
+from backend.stamps import stamp
+from backend.stores import RESTORES, open_store
 
 from .memory import MemoryStore
 from .payday import BONUS, FAULT, Payday, full_cost
@@ -400,3 +401,22 @@ def test_a_bonus_that_the_panel_paid_twice_is_told(payday):
 
     assert "the panel shows the bonus of e001 2 times" in payday.payer().run()
     assert payday.books.bonuses(place.id) == [10, 10]
+
+
+@pytest.mark.parametrize("delay_hours", [0, 3])
+def test_a_store_that_was_restored_pays_nobody_again(payday, delay_hours):
+    payday.books.pay_delay = timedelta(hours=delay_hours)
+    payday.everyone()
+    backup = payday.store.backup()
+    payday.payer().run()
+
+    payday.store = backup
+    backup.write_entry(RESTORES, stamp(payday.clock()), 0, {})
+    hindrances = payday.payer().run()
+    payday.clock.advance(hours=25)
+    payday.payer().run()
+    payday.clock.advance(hours=25)
+
+    assert "restored from a backup" in hindrances[0]
+    assert payday.payer().run() == []
+    payday.check()
