@@ -21,6 +21,8 @@ NAMES = ("session", "stimulus", "class")
 """Columns of texts that need not be there."""
 NUMBERS = ("trial_index", "frames", "frame_ms", "rt")
 """Columns of numbers that need not be there; an empty cell is NaN."""
+FOR_INTERVALS = ("stimulus", "trial_index", "frame_ms")
+"""Of `NAMES` and `NUMBERS`, those that the scores alone take into account where they are there."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ from backend.analysis.curve import width_curve
 from backend.analysis.detection import detection
 from backend.analysis.exposures import exposures_of, staircases
 from backend.analysis.fooling import image_table
-from backend.analysis.intervals import better_interval
 from backend.analysis.psychometric import THRESHOLD_AT
 from backend.analysis.quality import evaluator_table
 from backend.analysis.ranks import with_metrics
@@ -96,12 +95,8 @@ def _model(answers: Answers, values: Values, model: str, level: float, asked: Qu
     mine = judges.model == code
     responses = int(judges.seen[mine].sum())
     accuracy = 1 - float(judges.wrong[mine].sum()) / responses
-    is_several = len(values) >= 2
     row: dict[str, Any] = {
         "model": model,
-        "better_interval": better_interval(values.numbers, responses, answers.method, level)
-        if is_several
-        else None,
         "detection": detection(judges, mine, level),
         "width": width_curve(values, responses, accuracy, level, asked.costs),
     }

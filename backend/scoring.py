@@ -15,6 +15,7 @@ import numpy as np
 from backend.analysis import bootstrap
 from backend.analysis.caveats import caveats
 from backend.analysis.comparisons import Groups, Moments, anova, are_comparable, student, tukey
+from backend.analysis.score_intervals import beside_scores, between_models
 from backend.analysis.values import Values, values_by_model
 from backend.answers import Answers, answers_of
 from backend.errors import InvalidInput
@@ -68,7 +69,8 @@ def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
         raise InvalidInput("there are no responses to score")
     values = values_by_model(answers)
     intervals = {model: _interval(one, chosen) for model, one in values.items()}
-    models = [_model(answers, code, values, intervals) for code in range(len(values))]
+    beside = beside_scores(answers, values, chosen.level)
+    models = [_model(answers, code, values, intervals) | beside[model] for code, model in enumerate(values)]
     models.sort(key=lambda row: (-row["score"], row["model"]))
     order = [row["model"] for row in models]
     groups = groups_of(values, order)
@@ -80,8 +82,9 @@ def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
         "models": models,
         "anova": anova(moments) if is_testable else None,
         "pairs": tukey(groups, chosen.level) if is_testable else [],
+        "over_pictures": between_models(answers, groups, beside, chosen.level) if is_testable else None,
         "settings": _settings(chosen, models, {one.way for one in intervals.values() if one is not None}),
-        "warnings": caveats(answers, groups),
+        "warnings": caveats(answers, groups, beside),
     }
     if len(models) == 2:
         result["ttest"] = student(groups, chosen.level) if is_testable else None

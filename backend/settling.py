@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from backend.analysis.simulated_staircase import modal_exposures
 from backend.errors import InvalidInput
 from backend.observer import CHANCE, HIGHEST, LOWEST
 from backend.staircase import StaircaseRule, equilibrium_accuracy
@@ -74,11 +75,14 @@ def evaluators_values(
     Args:
         best: (evaluators,) accuracy without a time limit, 0 to 1.
     """
-    modes = []
-    for _ in range(3):
-        uniform = rng.random((trials, len(best)))
-        modes.append(_modes(_exposures(rule, best, observer, uniform)))
-    return np.mean(modes, axis=0)
+
+    def accuracy(exposure_ms: np.ndarray) -> np.ndarray:
+        if observer == "exponential":
+            return CHANCE + (best - CHANCE) * -np.expm1(-exposure_ms / TAU_MS)
+        return best
+
+    blocks = [modal_exposures(rule, accuracy, rng.random((trials, len(best)))) for _ in range(3)]
+    return np.mean(blocks, axis=0)
 
 
 def as_table(table: dict[str, list[tuple[float, float]]]) -> str:
@@ -109,32 +113,3 @@ def _settled(
     best = np.clip(rng.normal(1 - model.error, model.error_sd, evaluators), LOWEST, HIGHEST)
     values = evaluators_values(rule, best, observer, rng)
     return float(values.mean()), float(values.std(ddof=1))
-
-
-def _exposures(rule: StaircaseRule, best: np.ndarray, observer: str, uniform: np.ndarray) -> np.ndarray:
-    """Return the exposures shown, (trials, evaluators); the rule of `staircase.step`, side by side."""
-    exposure = np.full(len(best), float(rule.start_ms))
-    in_a_row = np.zeros(len(best), dtype=int)
-    shown = np.empty_like(uniform)
-    for trial, dice in enumerate(uniform):
-        shown[trial] = exposure
-        accuracy = best
-        if observer == "exponential":
-            accuracy = CHANCE + (best - CHANCE) * -np.expm1(-exposure / TAU_MS)
-        right = dice < accuracy
-        in_a_row = np.where(right, in_a_row + 1, 0)
-        falls = in_a_row >= rule.right_to_descend
-        in_a_row[falls] = 0
-        step = np.where(falls, -rule.down_ms, np.where(right, 0, rule.up_ms))
-        exposure = np.clip(exposure + step, rule.min_ms, rule.max_ms)
-    return shown
-
-
-def _modes(shown: np.ndarray) -> np.ndarray:
-    """Return the mode of each column, ties to the shortest."""
-    levels, places = np.unique(shown, return_inverse=True)
-    places = places.reshape(shown.shape)
-    counts = np.zeros((len(levels), shown.shape[1]), dtype=int)
-    for row in places:
-        counts[row, np.arange(shown.shape[1])] += 1
-    return levels[counts.argmax(axis=0)]

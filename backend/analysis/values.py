@@ -54,11 +54,23 @@ def _values(answers: Answers, mine: np.ndarray, modes: list[Fraction] | None) ->
 
 
 def modal_ms(answers: Answers) -> list[Fraction]:
-    """Return, for each judge, the mean over blocks of the exposure (ms) shown most often in the block.
+    """Return, for each judge, the mean over blocks of the exposure (ms) shown most often in the block."""
+    exact = {ms: Fraction(str(ms)) for ms in np.unique(answers.exposure_ms).tolist()}
+    totals: dict[int, list[Fraction]] = {}
+    for judge, ms in zip(*(column.tolist() for column in modal_exposures(answers)), strict=True):
+        totals.setdefault(judge, []).append(exact[ms])
+    return [sum(modes) / len(modes) for _, modes in sorted(totals.items())]
 
-    Of exposures shown equally often the shortest counts, as in `staircase.modal_exposure`.
+
+def modal_exposures(answers: Answers, column: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return, for each block, its judge and the exposure (ms) that came up most often in it.
+
+    Of exposures that came up equally often the shortest counts, as in `staircase.modal_exposure`.
+
+    Args:
+        column: exposures (ms) of the answers; default, their `exposure_ms`.
     """
-    exposures, shown = np.unique(answers.exposure_ms, return_inverse=True)
+    exposures, shown = np.unique(answers.exposure_ms if column is None else column, return_inverse=True)
     blocks = int(answers.block.max()) + 1
     visits = answers.judges.of_response.astype(np.int64) * blocks + answers.block
     cells, counts = np.unique(visits * len(exposures) + shown, return_counts=True)
@@ -66,8 +78,4 @@ def modal_ms(answers: Answers) -> list[Fraction]:
     # cells stand by visit and exposure; a stable sort by falling count puts each visit's mode first
     order = np.lexsort((exposure, -counts, visit))
     found, first = np.unique(visit[order], return_index=True)
-    exact = [Fraction(str(ms)) for ms in exposures.tolist()]
-    totals: dict[int, list[Fraction]] = {}
-    for judge, place in zip((found // blocks).tolist(), exposure[order][first].tolist(), strict=True):
-        totals.setdefault(judge, []).append(exact[place])
-    return [sum(modes) / len(modes) for _, modes in sorted(totals.items())]
+    return found // blocks, exposures[exposure[order][first]]

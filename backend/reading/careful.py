@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.answers import NAMES, NUMBERS, Answers, Coder
+from backend.answers import FOR_INTERVALS, NAMES, NUMBERS, Answers, Coder
 from backend.errors import InvalidInput
 from backend.reading.chunks import Chunk, csv_chunks, json_chunks
 from backend.reading.columns import NEEDED_FOR_TIME, number, whole
@@ -34,7 +34,7 @@ def read_carefully(path: Path, details: bool) -> Answers:
     parts: dict[str, list[np.ndarray]] = {}
     for chunk in file.chunks():
         kept = ["model", "evaluator", *(["block"] if file.method == "time" else [])]
-        for name in [*kept, *(NAMES if details else ())]:
+        for name in [*kept, *(name for name in NAMES if details or name in FOR_INTERVALS)]:
             if name in chunk.places:
                 texts[name].add(file.blocks(chunk) if name == "block" else chunk.column(name))
         for name, column in _numbers(file, chunk, details):
@@ -59,8 +59,8 @@ def _numbers(file: "ResponsesFile", chunk: Chunk, details: bool) -> Iterator[tup
         yield name, np.fromiter((cell == "fake" for cell in chunk.column(name)), bool, len(chunk.rows))
     if file.method == "time":
         yield "exposure_ms", file.exposures(chunk)
-    for name in NUMBERS if details else ():
-        if name in chunk.places:
+    for name in NUMBERS:
+        if name in chunk.places and (details or (file.method == "time" and name in FOR_INTERVALS)):
             cells = [number(cell) if cell else np.nan for cell in chunk.column(name)]
             if None in cells:
                 chunk.refuse(name, "a number", lambda cell: bool(cell) and number(cell) is None)

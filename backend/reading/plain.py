@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from backend.answers import NAMES, NUMBERS, Answers, Coded, distinct
+from backend.answers import FOR_INTERVALS, NAMES, NUMBERS, Answers, Coded, distinct
 from backend.reading.cells import LONGEST, Cells, Levels, NotPlain
 from backend.reading.columns import COLUMNS, NEEDED, NEEDED_FOR_TIME
 
@@ -46,7 +46,9 @@ class _PlainFile:
         self._find_method(cells)
         is_time = self.method == "time"
         for name in ("model", "evaluator", *NAMES):
-            is_wanted = details or name in NEEDED or (name == "session" and "trial_index" in cells)
+            is_wanted = (
+                details or name in (*NEEDED, *FOR_INTERVALS) or (name == "session" and "trial_index" in cells)
+            )
             if name in cells and is_wanted:
                 self._keep(name, self._code(name, cells[name]))
         for name in ("truth", "response"):
@@ -62,8 +64,8 @@ class _PlainFile:
                 self._keep(key, numbers.astype(np.int32))
         if is_time:
             self._keep("exposure_ms", self._exposures(cells["exposure_ms"]))
-        for name in NUMBERS if details else ():
-            if name in cells:
+        for name in NUMBERS if details else FOR_INTERVALS if is_time else ():
+            if name in cells and name in NUMBERS:
                 self._keep(name, cells[name].numbers())
 
     def answers(self) -> Answers:

@@ -37,10 +37,10 @@ def pairs_table(found: Found) -> Table:
         Column(f"{found.level} interval", lambda row: wording.brackets(row["ci"])),
         Column("p (Tukey)", lambda row: wording.bare_p(row["p"])),
     ]
-    if found.is_unequal:
+    if found.deciding:
         columns += [
-            Column("Games–Howell interval", lambda row: wording.brackets(row.get("games_howell_ci"))),
-            Column("p (Games–Howell)", lambda row: wording.bare_p(row.get("games_howell_p"))),
+            Column(f"interval ({found.deciding})", lambda row: wording.brackets(row.get("deciding_ci"))),
+            Column(f"p ({found.deciding})", lambda row: wording.bare_p(row.get("deciding_p"))),
         ]
     columns.append(
         Column("verdict", lambda row: "apart" if row["is_apart"] else "not told apart", is_number=False)
@@ -67,6 +67,8 @@ def _tests(found: Found) -> Table:
         rows.append(_row("Welch's ANOVA (unequal spread)", "F", findings["welch"]))
     if findings.get("equal_spread"):
         rows.append(_row("Brown–Forsythe (equal spread)", "F", findings["equal_spread"]))
+    if data.get("over_pictures"):
+        rows.append(_row("over people and pictures (quasi-F)", "F", data["over_pictures"]))
     if data.get("ttest"):
         rows.append(_row("unpaired t-test", "t", data["ttest"]))
         if data["ttest"].get("welch"):
@@ -100,11 +102,11 @@ def _figure(found: Found) -> Drawn:
     )
     if len(found.pairs) > 45:
         caption = "Every model against every other, best first; filled discs are pairs that were told apart."
-    elif found.is_unequal:
+    elif found.deciding:
         caption = (
             f"Differences of scores. Thick lines are Tukey's {found.level} intervals for all pairs "
-            "together, thin "
-            "ones Games–Howell's, which decide here; filled discs are pairs that were told apart."
+            f"together, thin ones those of the test that decides here ({found.deciding}); filled discs are "
+            "pairs that were told apart."
         )
     return Drawn(
         "pairs",
@@ -119,7 +121,7 @@ def _figure(found: Found) -> Drawn:
 def _draw(found: Found, width_in: float):
     from backend.report.figures.scores import pairs
 
-    return pairs(found.pairs, found.unit, found.level, width_in)
+    return pairs(found.pairs, found.unit, found.level, found.deciding, width_in)
 
 
 def verdict(found: Found) -> str:
@@ -140,13 +142,23 @@ def verdict(found: Found) -> str:
 
 
 def _says(found: Found) -> list[str]:
-    anova, effects = found.data["anova"], found.findings["effects"]
+    anova, effects, over = found.data["anova"], found.findings["effects"], found.over_pictures
     differ = (
         "The models' scores differ"
-        if anova["p"] < found.alpha
+        if (over or anova)["p"] < found.alpha
         else "The models' scores were not shown to differ"
     )
-    said = [
+    said = []
+    if over:
+        share = max(over["share_of_pictures"].values())
+        said.append(
+            f"{differ}: {f_test(over)}, over people and pictures. Evaluators saw the same pictures, which "
+            f"are up to {wording.share(share)} of the variance of a score; tests over people alone, below, "
+            "would find differences that other pictures of the same models would not show. This test "
+            "decides, for the pairs too."
+        )
+        differ = "Over people alone"
+    said += [
         f"{differ}: {f_test(anova)} (one-way ANOVA over evaluators' values); models account for "
         f"{wording.share(effects['eta_squared'])} of the variance between evaluators "
         f"(η² = {wording.coefficient(effects['eta_squared'])}, less its bias ω² = "
@@ -154,7 +166,7 @@ def _says(found: Found) -> list[str]:
     ]
     if found.data.get("ttest"):
         said.append(_t_test(found))
-    if found.is_unequal:
+    if found.is_unequal and not over:
         said.append(
             "Evaluators of some models differ more among themselves than those of others (Brown–Forsythe "
             f"{f_test(found.findings['equal_spread'])}), which the ANOVA and Tukey's test take to be "

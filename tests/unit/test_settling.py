@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend import staircase
+from backend.analysis.simulated_staircase import modal_exposures
 from backend.errors import InvalidInput
 from backend.observer import ConstantObserver, ExponentialObserver, PsychometricObserver
-from backend.settling import MODELS, READINGS, TAU_MS, _exposures, _modes, as_table, settling_table
+from backend.settling import MODELS, READINGS, TAU_MS, as_table, settling_table
 from backend.staircase import StaircaseRule, equilibrium_accuracy
 
 # Mean and SD (ms) of 4,000 simulated evaluators, by model in the order of MODELS (method.md, section 2).
@@ -59,21 +60,21 @@ rules = st.builds(
 def test_many_staircases_side_by_side_do_what_one_does(rule, seed, observer):
     rng = np.random.default_rng(seed)
     best, dice = rng.uniform(0.3, 1, 3), rng.random((60, 3))
+    kinds = {"constant": ConstantObserver, "exponential": lambda best: ExponentialObserver(TAU_MS, best)}
+    people = [kinds[observer](one) for one in best]
 
-    shown = _exposures(rule, best, observer, dice)
+    def accuracy(ms):
+        return np.array([[person.accuracy(one) for person in people] for one in ms[:, 0]])
 
-    for person in range(3):
-        kinds = {
-            "constant": ConstantObserver(best[person]),
-            "exponential": ExponentialObserver(TAU_MS, best[person]),
-        }
+    modes = modal_exposures(rule, accuracy, dice)
+
+    for i, person in enumerate(people):
         state, alone = staircase.start(rule), []
         for trial in range(60):
             alone.append(state.exposure_ms)
-            was_correct = dice[trial, person] < kinds[observer].accuracy(state.exposure_ms)
+            was_correct = dice[trial, i] < person.accuracy(state.exposure_ms)
             state = staircase.step(rule, state, bool(was_correct))
-        assert shown[:, person].tolist() == alone
-        assert _modes(shown)[person] == staircase.modal_exposure(alone)
+        assert modes[i] == staircase.modal_exposure(alone)
 
 
 @pytest.mark.parametrize("name", READINGS)
