@@ -145,7 +145,10 @@ def create(
             classes=tuple(intake.classes),
             notes=tuple(intake.notes),
         )
-        sampling.check_pool(study, sampling.pool_of(intake.stimuli))
+        pool = sampling.pool_of(intake.stimuli)
+        sampling.check_pool(study, pool)
+        if study.kind == "study" and (note := sampling.pool_note(study, pool)):
+            study = dataclasses.replace(study, notes=(*study.notes, note))
         study = _with_masks(study, order, data, partial, intake, progress)
         study = _with_flash_note(study, order, partial, intake)
         _publish(store, data, study, intake.stimuli, partial, publish)

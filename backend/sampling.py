@@ -13,6 +13,11 @@ from backend.errors import Conflict, InvalidInput
 from backend.protocol import Protocol
 from backend.records import FAKE, REAL, PlannedBlock, Stimulus, Study
 
+PAPER_POOL = 5000
+"""Pictures a side from which HYPE's sessions were drawn (HYPE 2.3)."""
+_FEW_TIMES = 4
+"""Times a session's pictures, below which evaluators share most of theirs."""
+
 
 @dataclass(frozen=True)
 class Pool:
@@ -94,6 +99,28 @@ def check_pool(study: Study, pool: Pool) -> None:
                     f"study {study.name} has {len(names)} {side}{where}; a {kind} session needs {needed}; "
                     "add images, or ask for fewer with --set images=N"
                 )
+
+
+def pool_note(study: Study, pool: Pool) -> str | None:
+    """Return what pools smaller than the paper's mean for the scores; None of larger ones.
+
+    The smallest side counts, reals or the fakes of a model; with classes, of one class.
+    """
+    sizes = _block_sizes(study.protocol, study.classes)
+    shown = max(sizes) // 2 * -(-len(sizes) // max(len(study.classes), 1))
+    sides = [pool.reals, *pool.fakes.values()]
+    least = min(len(side.get(class_, ())) for side in sides for class_ in study.classes or ("",))
+    if least >= PAPER_POOL:
+        return None
+    where = " of a class" if study.classes else ""
+    text = f"the smallest side has {least:,} pictures{where}, where the paper drew from {PAPER_POOL:,}"
+    if least >= _FEW_TIMES * shown:
+        return f"{text}; intervals take into account that evaluators share pictures"
+    return (
+        f"{text}, and a session shows {shown:,} of them: evaluators see mostly the same pictures, so that "
+        f"intervals are wide however many evaluators there are; {_FEW_TIMES * shown:,} a side or more help "
+        "more than more evaluators"
+    )
 
 
 class _Draw:

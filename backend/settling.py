@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backend.analysis.simulated_staircase import modal_exposures
+from backend.analysis.simulated_staircase import blocks, modal_exposures
 from backend.errors import InvalidInput
 from backend.observer import CHANCE, HIGHEST, LOWEST
 from backend.staircase import StaircaseRule, equilibrium_accuracy
@@ -42,6 +42,8 @@ MODELS = (
     Published("StyleGAN CelebA", 0.507, 0.069, 439, 178),
 )
 TAU_MS = 200
+BIAS_AT_MS = (50, 100, 150, 250, 425, 670, 1000)
+_BIAS_SLOPE, _BIAS_LAPSE = 2.0, 0.02
 OBSERVERS = ("constant", "exponential")
 
 
@@ -81,8 +83,60 @@ def evaluators_values(
             return CHANCE + (best - CHANCE) * -np.expm1(-exposure_ms / TAU_MS)
         return best
 
-    blocks = [modal_exposures(rule, accuracy, rng.random((trials, len(best)))) for _ in range(3)]
-    return np.mean(blocks, axis=0)
+    modes = [modal_exposures(rule, accuracy, rng.random((trials, len(best)))) for _ in range(3)]
+    return np.mean(modes, axis=0)
+
+
+def bias_table(
+    rule: StaircaseRule, rng: np.random.Generator, evaluators: int = 4000, trials: int = 150
+) -> list[dict[str, float | None]]:
+    """Return what evaluators score by the exposure at which they are right as often as `rule` settles at.
+
+    Their accuracy is the logistic of log exposure, of slope 2 with 2% of lapses; the last row's guess.
+
+    Returns:
+        Rows of `threshold_ms` (None: guessing), `mode_ms` and its `sd_ms` between evaluators of three blocks,
+        and the shares of blocks that stand `at_floor` and `at_ceiling`, and that `reached_ceiling`.
+    """
+    settles = equilibrium_accuracy(rule)
+    best, slope = 1 - _BIAS_LAPSE, _BIAS_SLOPE
+    rows = []
+    for threshold in (*BIAS_AT_MS, None):
+
+        def accuracy(exposure_ms: np.ndarray, threshold=threshold) -> np.ndarray:
+            if threshold is None:
+                return np.full((len(exposure_ms), 1), CHANCE)
+            reached = (settles - CHANCE) / (best - CHANCE)
+            middle = np.log(threshold) - np.log(reached / (1 - reached)) / slope
+            return CHANCE + (best - CHANCE) / (1 + np.exp(-slope * (np.log(exposure_ms) - middle)))
+
+        modes, longest = zip(
+            *(blocks(rule, accuracy, rng.random((trials, evaluators))) for _ in range(3)), strict=True
+        )
+        values = np.mean(modes, axis=0)
+        rows.append(
+            {
+                "threshold_ms": threshold,
+                "mode_ms": float(values.mean()),
+                "sd_ms": float(values.std(ddof=1)),
+                "at_floor": float((np.array(modes) == rule.min_ms).mean()),
+                "at_ceiling": float((np.array(modes) == rule.max_ms).mean()),
+                "reached_ceiling": float((np.array(longest) == rule.max_ms).mean()),
+            }
+        )
+    return rows
+
+
+def bias_as_table(rows: list[dict[str, float | None]]) -> str:
+    """Return the table of bias as text."""
+    heads = f"{'settles at (ms)':>15}  {'score (SD), ms':>16}  {'at floor':>8}"
+    lines = [f"{heads}  {'at ceiling':>10}  {'came to it':>10}"]
+    for row in rows:
+        threshold = "guesses" if row["threshold_ms"] is None else f"{row['threshold_ms']:g}"
+        score = f"{row['mode_ms']:.0f} ({row['sd_ms']:.0f})"
+        floor, at, came = (f"{row[key]:.0%}" for key in ("at_floor", "at_ceiling", "reached_ceiling"))
+        lines.append(f"{threshold:>15}  {score:>16}  {floor:>8}  {at:>10}  {came:>10}")
+    return "\n".join(lines)
 
 
 def as_table(table: dict[str, list[tuple[float, float]]]) -> str:

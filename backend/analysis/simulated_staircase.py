@@ -12,7 +12,14 @@ _MOST_LEVELS = 4000
 def modal_exposures(
     rule: StaircaseRule, accuracy: Callable[[np.ndarray], np.ndarray], uniform: np.ndarray
 ) -> np.ndarray:
-    """Return the exposure (ms) that comes up most in each evaluator's block, ties to the shortest.
+    """Return the exposure (ms) that comes up most in each evaluator's block; arguments as `blocks`."""
+    return blocks(rule, accuracy, uniform)[0]
+
+
+def blocks(
+    rule: StaircaseRule, accuracy: Callable[[np.ndarray], np.ndarray], uniform: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return each evaluator's modal exposure (ms; ties to the shortest) and longest one of a block.
 
     Args:
         accuracy: gives the chance of a right answer at exposures of shape (exposures, 1) for each
@@ -33,7 +40,8 @@ def modal_exposures(
         falls = in_a_row >= rule.right_to_descend
         in_a_row[falls] = 0
         level = np.where(falls, down[level], np.where(was_right, level, up[level]))
-    return levels[counts.argmax(axis=0)]
+    longest = len(levels) - 1 - (counts[::-1] > 0).argmax(axis=0)
+    return levels[counts.argmax(axis=0)], levels[longest]
 
 
 def ladder(rule: StaircaseRule) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

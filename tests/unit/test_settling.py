@@ -11,7 +11,7 @@ from backend import staircase
 from backend.analysis.simulated_staircase import modal_exposures
 from backend.errors import InvalidInput
 from backend.observer import ConstantObserver, ExponentialObserver, PsychometricObserver
-from backend.settling import MODELS, READINGS, TAU_MS, as_table, settling_table
+from backend.settling import MODELS, READINGS, TAU_MS, as_table, bias_as_table, bias_table, settling_table
 from backend.staircase import StaircaseRule, equilibrium_accuracy
 
 # Mean and SD (ms) of 4,000 simulated evaluators, by model in the order of MODELS (method.md, section 2).
@@ -113,3 +113,20 @@ def test_the_text_shows_published_values_and_computed_equilibria():
     assert all(model.name in text for model in MODELS)
     assert all(share in text for share in ("25.0%", "75.0%", "63.0%", "90.9%"))
     assert "439 (178)" in text
+
+
+def test_the_default_rule_is_biased_and_comes_to_753_ms_at_most():
+    """152 ms reads 188, 244 reads 309, 427 reads 465, 670 reads 562; who guesses 753 (SD 104)."""
+    rows = bias_table(StaircaseRule(), np.random.default_rng(3), 1500)
+
+    by_threshold = {row["threshold_ms"]: row for row in rows}
+    for threshold, expected in ((150, 188), (250, 315), (425, 465), (670, 562)):
+        assert by_threshold[threshold]["mode_ms"] == pytest.approx(expected, abs=12)
+    assert by_threshold[None]["mode_ms"] == pytest.approx(753, abs=10)
+    assert by_threshold[None]["sd_ms"] == pytest.approx(104, rel=0.1)
+    assert (
+        by_threshold[None]["at_ceiling"]
+        < by_threshold[None]["reached_ceiling"]
+        == pytest.approx(0.35, abs=0.03)
+    )
+    assert "guesses" in bias_as_table(rows)
