@@ -31,6 +31,8 @@ AT_A_BOUND = 0.05
 """Share of blocks at the shortest or longest exposure from which on they matter. Student's interval of 5
 or 10 evaluators covers under 93% from about there on (docs/statistics.md)."""
 _LOWEST_AT = 0.52
+_LEAST_RISE = 0.05
+"""Of accuracy with log exposure. Where it hardly rises, every picture would move thresholds without end."""
 _LEVELS = 400
 """Different exposures that are told apart; more are put together by their logarithm."""
 
@@ -110,7 +112,8 @@ class Times:
         low, middle, high = found.threshold
         half = 0.0 if pictures is None else pictures.half(self.level)
         ends = middle - math.hypot(middle - low, half), middle + math.hypot(high - middle, half)
-        return self._told(math.exp(middle), [math.exp(end) for end in ends])
+        beyond = math.log(self.range.low_ms) - 1, math.log(self.range.high_ms) + 1
+        return self._told(math.exp(middle), [math.exp(min(max(end, beyond[0]), beyond[1])) for end in ends])
 
     def _of_one(self, code: int) -> dict[str, Any]:
         counts = _counts(self.answers, code)
@@ -210,4 +213,4 @@ def _pictures(answers: Answers, code: int, counts: Counts, found: Population) ->
     parts = np.concatenate([parts_of_images(seen) for seen in sides_of(answers, code, residual)])
     people = len(counts.right)
     covariance = max(0.0, float(parts.sum())) / (people * (people - 1))
-    return Pictures(covariance / found.rise**2, df_of_parts(parts), len(parts))
+    return Pictures(covariance / max(found.rise, _LEAST_RISE) ** 2, df_of_parts(parts), len(parts))

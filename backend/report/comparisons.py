@@ -101,7 +101,10 @@ def _figure(found: Found) -> Drawn:
         "out 0, the pair was told apart (filled disc)."
     )
     if len(found.pairs) > 45:
-        caption = "Every model against every other, best first; filled discs are pairs that were told apart."
+        caption = (
+            "Every model against every other, best first; filled discs are pairs that were told apart. On "
+            "narrow pages numbers stand for the names across."
+        )
     elif found.deciding:
         caption = (
             f"Differences of scores. Thick lines are Tukey's {found.level} intervals for all pairs "

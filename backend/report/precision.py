@@ -61,9 +61,8 @@ def _figure(found: Found, curves: dict[str, list]) -> Drawn:
     return Drawn(
         "width",
         "Interval width against the number of evaluators",
-        f"Width of the {found.level} bootstrap interval with 10 to 120 evaluators drawn from those there "
-        "are, "
-        "and what so many would cost and take. A dotted line marks how many a model has.",
+        f"Width of the {found.level} percentile interval (paper) with 10 to 120 evaluators drawn from "
+        "those there are, and what so many would cost and take. A dotted line marks how many a model has.",
         f"Lines of {wording.counted(len(curves), 'model')} that fall as evaluators are added.",
         lambda width_in: _draw(found, curves, width_in),
         _width_table(found, curves),

@@ -92,7 +92,8 @@ def pairs(rows: Rows, unit: str, level: str, deciding: str | None, width_in: flo
     length = style.label_length(width_in) // 2 + 2
     style.rows_down(axes, [f"{short(row['a'], length)} {'−'} {short(row['b'], length)}" for row in rows])
     sign = "points of percent" if unit == "percent" else "ms"
-    axes.set_xlabel(f"difference of scores ({sign})")
+    is_wide = width_in >= style.NARROW_IN
+    axes.set_xlabel(f"difference of scores ({sign})" if is_wide else f"difference ({sign})")
     axes.grid(axis="x")
     marks = [
         Line2D([], [], marker="o", color=style.ACCENT, linewidth=2.2),
@@ -111,7 +112,8 @@ def _matrix(rows: Rows, width_in: float) -> Figure:
     """Every model against every other, best first: a disc where they were told apart."""
     names = [*dict.fromkeys([*(row["a"] for row in rows), *(row["b"] for row in rows)])]
     place = {name: i for i, name in enumerate(names)}
-    figure = style.figure(width_in, width_in * 0.94 + 0.3)
+    is_wide = width_in >= style.NARROW_IN
+    figure = style.figure(width_in, width_in * 0.94 + 0.3 if is_wide else 0.17 * len(names) + 0.6)
     axes = figure.subplots()
     size = 190 * (width_in / len(names)) ** 2
     for is_apart, face in ((True, style.ACCENT), (False, "none")):
@@ -121,10 +123,15 @@ def _matrix(rows: Rows, width_in: float) -> Figure:
             facecolors=face, edgecolors=style.ACCENT if is_apart else style.QUIET, linewidths=0.7,
             label="apart" if is_apart else "not told apart",
         )  # fmt: skip
-    letters = {"fontsize": max(4.0, min(8.5, 75 * width_in / len(names) / 6.9 * 4))}
-    labels = [short(name, style.label_length(width_in)) for name in names]
-    axes.set_xticks(range(len(names)), labels, rotation=90, **letters)
-    axes.set_yticks(range(len(names)), labels, **letters)
+    if is_wide:
+        letters = {"fontsize": max(4.0, min(8.5, 75 * width_in / len(names) / 6.9 * 4))}
+        labels = [short(name, style.label_length(width_in)) for name in names]
+        axes.set_xticks(range(len(names)), labels, rotation=90, **letters)
+        axes.set_yticks(range(len(names)), labels, **letters)
+    else:  # names across would be too small to read: numbers stand for them
+        labels = [f"{short(name, style.label_length(width_in))} {i}" for i, name in enumerate(names, 1)]
+        axes.set_yticks(range(len(names)), labels, fontsize=7.5)
+        axes.set_xticks(range(4, len(names), 5), range(5, len(names) + 1, 5), fontsize=7.5)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlim(-0.5, len(names) - 0.5)
     axes.tick_params(length=0)
