@@ -20,7 +20,7 @@ import numpy as np
 
 from backend.analysis import population, psychometric
 from backend.analysis.crossing import df_of_parts, parts_of_images, sides_of
-from backend.analysis.intervals import Spread, spread_of, student
+from backend.analysis.intervals import Spread, spread_of, student, student_quantile
 from backend.analysis.population import Counts, Population, Range
 from backend.analysis.staircase_of import in_blocks, staircase_of
 from backend.analysis.values import Values, modal_exposures
@@ -94,19 +94,32 @@ class Times:
     ) -> dict[str, Any]:
         people = spread_of(values.numbers, 0)
         extra = 0.0 if pictures is None else pictures.variance * found.turn**2
-        spread = _over_both(people, extra, 1 if pictures is None else pictures.df)
-        low, high = student(spread, self.level)
+        low, high = self._student(people, extra, 1 if pictures is None else pictures.df)
         if is_at_a_bound:
             low, high = population.score_interval(found, values.numbers, self.range, extra, self.level)
+        both = people.variance + extra
         return {
             "ci": [low, high],
             "method": "population" if is_at_a_bound else "student",
             "of": "evaluators" if pictures is None else "evaluators and pictures",
-            "df": spread.df,
+            "df": people.df,
             "pictures": None if pictures is None else pictures.count,
             "pictures_df": None if pictures is None else pictures.df,
-            "share_of_pictures": None if pictures is None or not spread.variance else extra / spread.variance,
+            "share_of_pictures": None if pictures is None or not both else extra / both,
         }
+
+    def _student(self, people: Spread, extra: float, extra_df: float) -> tuple[float, float]:
+        """Return the interval whose halves by people and by pictures are put together (Zou and Donner, 2008).
+
+        Satterthwaite's degrees of freedom of the sum would be too many: of 5 evaluators, the pictures' part
+        is often 0 by chance, and often large.
+        """
+        halves = (
+            student_quantile(df, self.level) * math.sqrt(variance)
+            for variance, df in ((people.variance, people.df), (extra, extra_df))
+        )
+        half = math.hypot(*halves)
+        return people.mean - half, people.mean + half
 
     def _threshold(self, found: Population, pictures: "Pictures | None") -> dict[str, Any]:
         low, middle, high = found.threshold
@@ -167,12 +180,6 @@ def times_of(answers: Answers, values: Mapping[str, Values], level: float) -> di
     """Return what stands beside each model's score, by model."""
     times = Times(answers, level)
     return {model: times.of_model(code, values[model]) for code, model in enumerate(answers.model.names)}
-
-
-def _over_both(people: Spread, extra: float, extra_df: float) -> Spread:
-    both = people.variance + extra
-    parts = people.variance**2 / people.df + extra**2 / extra_df
-    return Spread(people.mean, both, both**2 / parts if parts else people.df, 0)
 
 
 def _counts(answers: Answers, code: int) -> Counts:

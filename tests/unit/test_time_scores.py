@@ -23,7 +23,7 @@ def rows_of(thresholds, **columns):
 
 @pytest.fixture(scope="module")
 def scores():
-    return score(rows_of({"far": 2500, "mid": 250, "near": 30}), "time")
+    return score(rows_of({"far": 2500, "mid": 400, "near": 30}), "time")
 
 
 def test_every_score_has_its_threshold_and_its_blocks(scores):
