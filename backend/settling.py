@@ -1,14 +1,13 @@
 """Where each reading of "3-up/1-down" settles on the papers' six models, by simulation.
 
 Evaluators answer right with a probability drawn from Normal(1 - HYPE-infinity, SD between
-evaluators), clipped to [0.3, 0.995]; 150 trials a block, 3 blocks, the mode of each block. SDs are
-read off the workshop paper's tables 6 and 7 (bootstrap SD times the root of n).
+evaluators), clipped to [0.3, 0.995]; 150 trials a block, 3 blocks, the mode of each block.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
+from backend.analysis import published
+from backend.analysis.published import PublishedModel
 from backend.analysis.simulated_staircase import blocks, modal_exposures
 from backend.errors import InvalidInput
 from backend.observer import CHANCE, HIGHEST, LOWEST
@@ -22,25 +21,8 @@ READINGS = {
 }
 
 
-@dataclass(frozen=True)
-class Published:
-    """A model of the papers: HYPE-infinity and its SD between evaluators (0 to 1), HYPE-time (ms)."""
-
-    name: str
-    error: float
-    error_sd: float
-    time_ms: float
-    time_sd_ms: float
-
-
-MODELS = (
-    Published("WGAN-GP", 0.038, 0.027, 100, 0),
-    Published("BEGAN", 0.100, 0.084, 111, 39),
-    Published("no-trunc FFHQ", 0.190, 0.097, 241, 155),
-    Published("trunc FFHQ", 0.276, 0.134, 363, 166),
-    Published("ProGAN", 0.403, 0.048, 364, 162),
-    Published("StyleGAN CelebA", 0.507, 0.069, 439, 178),
-)
+MODELS = tuple(sorted(published.MODELS, key=lambda model: model.percent))
+"""The worst first."""
 TAU_MS = 200
 BIAS_AT_MS = (50, 100, 150, 250, 425, 670, 1000)
 _BIAS_SLOPE, _BIAS_LAPSE = 2.0, 0.02
@@ -141,8 +123,8 @@ def bias_as_table(rows: list[dict[str, float | None]]) -> str:
 
 def as_table(table: dict[str, list[tuple[float, float]]]) -> str:
     """Return the table as text, with the published row and each rule's equilibrium."""
-    head = ["reading, mean (SD) in ms", "settles at", *(model.name for model in MODELS)]
-    published = ["published", "", *(f"{m.time_ms:.0f} ({m.time_sd_ms:.0f})" for m in MODELS)]
+    head = ["reading, mean (SD) in ms", "settles at", *(model.label for model in MODELS)]
+    printed = ["published", "", *(f"{model.ms:.0f} ({model.ms_sd:.0f})" for model in MODELS)]
     rows = [
         [
             name,
@@ -151,7 +133,7 @@ def as_table(table: dict[str, list[tuple[float, float]]]) -> str:
         ]
         for name, cells in table.items()
     ]
-    lines = [head, published, *rows]
+    lines = [head, printed, *rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     return "\n".join(
         "  ".join(
@@ -162,8 +144,9 @@ def as_table(table: dict[str, list[tuple[float, float]]]) -> str:
 
 
 def _settled(
-    rule: StaircaseRule, model: Published, evaluators: int, observer: str, rng: np.random.Generator
+    rule: StaircaseRule, model: PublishedModel, evaluators: int, observer: str, rng: np.random.Generator
 ) -> tuple[float, float]:
-    best = np.clip(rng.normal(1 - model.error, model.error_sd, evaluators), LOWEST, HIGHEST)
+    accuracy, sd = 1 - model.percent / 100, model.percent_sd / 100
+    best = np.clip(rng.normal(accuracy, sd, evaluators), LOWEST, HIGHEST)
     values = evaluators_values(rule, best, observer, rng)
     return float(values.mean()), float(values.std(ddof=1))

@@ -110,9 +110,9 @@ def test_a_simulation_that_cannot_be_is_refused(options, message):
 def test_the_text_shows_published_values_and_computed_equilibria():
     text = as_table(settling_table(np.random.default_rng(4), 50))
 
-    assert all(model.name in text for model in MODELS)
+    assert all(model.label in text for model in MODELS)
     assert all(share in text for share in ("25.0%", "75.0%", "63.0%", "90.9%"))
-    assert "439 (178)" in text
+    assert "439 (196)" in text
 
 
 def test_the_default_rule_is_biased_and_comes_to_753_ms_at_most():
