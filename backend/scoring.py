@@ -14,7 +14,9 @@ import numpy as np
 
 from backend.analysis import bootstrap
 from backend.analysis.caveats import caveats
-from backend.analysis.comparisons import Groups, Moments, anova, are_comparable, student, tukey
+from backend.analysis.comparisons import Groups
+from backend.analysis.designs import design_of
+from backend.analysis.model_tests import tests_of
 from backend.analysis.score_intervals import beside_scores, between_models
 from backend.analysis.values import Values, values_by_model
 from backend.answers import Answers, answers_of
@@ -74,21 +76,18 @@ def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
     models.sort(key=lambda row: (-row["score"], row["model"]))
     order = [row["model"] for row in models]
     groups = groups_of(values, order)
-    moments = Moments.of(groups)
-    is_testable = are_comparable(groups)
-    result = {
+    design = design_of(answers)
+    return {
         "method": answers.method,
         "unit": UNITS[answers.method],
         "models": models,
-        "anova": anova(moments) if is_testable else None,
-        "pairs": tukey(groups, chosen.level) if is_testable else [],
-        "over_pictures": between_models(answers, groups, beside, chosen.level) if is_testable else None,
+        **tests_of(answers, values, groups, chosen.level),
+        "over_pictures": between_models(answers, values, groups, beside, chosen.level),
+        "design": design.kind,
+        "people": design.people,
         "settings": _settings(chosen, models, {one.way for one in intervals.values() if one is not None}),
         "warnings": caveats(answers, groups, beside),
     }
-    if len(models) == 2:
-        result["ttest"] = student(groups, chosen.level) if is_testable else None
-    return result
 
 
 def groups_of(values: Mapping[str, Values], order: Iterable[str]) -> Groups:

@@ -45,13 +45,17 @@ def _intervals(scores: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _chance(found: Mapping[str, Any]) -> Iterator[str]:
-    for row in found["models"]:
-        if chance := row.get("chance"):
-            above, equal = chance["hyperrealism"], chance["equivalence"]
-            yield (
-                f"{row['model']}: {chance['verdict']} (above 50%: t({above['df']}) = {above['t']:.2f}, "
-                f"{p_text(above['p'])}; within {equal['margin']:g} points: {p_text(equal['p'])})"
-            )
+    tested = [row for row in found["models"] if row.get("chance")]
+    for row in tested:
+        above, equal = row["chance"]["hyperrealism"], row["chance"]["equivalence"]
+        p_above, p_equal = (
+            p_text(test["p"]) + (f", Holm {p_text(test['p_holm'])}" if len(tested) > 1 else "")
+            for test in (above, equal)
+        )
+        yield (
+            f"{row['model']}: {row['chance']['verdict']} (above 50%: t({above['df']}) = {above['t']:.2f}, "
+            f"{p_above}; within {equal['margin']:g} points: {p_equal})"
+        )
 
 
 def _thresholds(found: Mapping[str, Any]) -> Iterator[str]:
@@ -87,10 +91,11 @@ def _leaning(ci: Sequence[float] | None) -> str:
 
 
 def _between(found: Mapping[str, Any]) -> Iterator[str]:
-    if found["effects"] is None:
+    if found["anova_note"] is None:
         return
     effects, spread, welch = found["effects"], found["equal_spread"], found["welch"]
-    yield f"eta squared {effects['eta_squared']:.3f}, omega squared {effects['omega_squared']:.3f}"
+    if effects:
+        yield f"eta squared {effects['eta_squared']:.3f}, omega squared {effects['omega_squared']:.3f}"
     yield f"ANOVA: {found['anova_note']}"
     if spread:
         advised = {"tukey": "Tukey's pairs hold", "games_howell": "read the pairs of Games and Howell"}
@@ -144,9 +149,13 @@ def _reliability(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _images(found: Mapping[str, Any]) -> Iterator[str]:
+    first: dict[str, list[Mapping[str, Any]]] = {row["model"]: [] for row in found["models"]}
+    for image in found["images"]:
+        some = first[image["model"]]
+        if image["generated"] and len(some) < _FEW:
+            some.append(image)
     for row in found["models"]:
-        mine = [image for image in found["images"] if image["model"] == row["model"] and image["generated"]]
-        for image in mine[:_FEW]:
+        for image in first[row["model"]]:
             seen = image["number_guesses"]
             fooled = f"taken for real by {seen - image['number_guesses_generated']} of {seen}"
             yield f"{row['model']}: {image['image_path']} {fooled}"

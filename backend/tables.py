@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+_PAIRS = {"tukey": "Tukey", "paired": "paired, Holm", "clustered": "Welch over evaluators, Holm"}
+
 
 def as_table(scores: Mapping[str, Any]) -> str:
     """Return scores as lines for a terminal."""
@@ -11,7 +13,9 @@ def as_table(scores: Mapping[str, Any]) -> str:
     lines = [title[scores["method"]], *_columns(scores, unit), *_legend(scores)]
     anova = scores["anova"]
     if anova is not None:
-        lines.append(f"ANOVA: F({anova['df'][0]}, {anova['df'][1]}) = {anova['F']:.2f}, {p_text(anova['p'])}")
+        df = ", ".join(f"{each:.0f}" if each == int(each) else f"{each:.1f}" for each in anova["df"])
+        name = "Wald test" if scores["design"] == "mixed" else "ANOVA"
+        lines.append(f"{name}: F({df}) = {anova['F']:.2f}, {p_text(anova['p'])}")
     lines += _pairs(scores, unit)
     settings = scores["settings"]
     if settings["bootstrap"] != "exact":
@@ -21,16 +25,21 @@ def as_table(scores: Mapping[str, Any]) -> str:
 
 def _pairs(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
     """Yield the pairs of the test that is to be read: over pictures too, where these are not negligible."""
-    over, pairs, name = scores.get("over_pictures"), scores["pairs"], "Tukey"
+    over, pairs, name = scores.get("over_pictures"), scores["pairs"], _PAIRS[scores["pairs_method"]]
     if over is not None:
         share = max(over["share_of_pictures"].values())
         read = ", read this one" if over["advised"] else ""
+        test = "too few evaluators for a test of all models"
+        if over["F"] is not None:
+            test = f"F({over['df'][0]}, {over['df'][1]:.4g}) = {over['F']:.2f}, {p_text(over['p'])}"
+        what = "score" if scores["design"] == "between" else "difference"
         yield (
-            f"over evaluators and pictures: F({over['df'][0]}, {over['df'][1]:.4g}) = {over['F']:.2f}, "
-            f"{p_text(over['p'])} (pictures are up to {100 * share:.0f}% of a score's variance{read})"
+            f"over evaluators and pictures: {test} "
+            f"(pictures are up to {100 * share:.0f}% of the variance of a {what}{read})"
         )
         if over["advised"]:
-            pairs, name = over["pairs"], "over pictures too"
+            name = "over pictures too" if scores["design"] == "between" else "over pictures too, Holm"
+            pairs = over["pairs"]
     for pair in pairs:
         verdict = "apart" if pair["p"] < 1 - scores["settings"]["level"] else "not told apart"
         yield (

@@ -57,20 +57,34 @@ class Shares:
         return _answers("infinity", evaluators, sides)
 
 
-def together(world: Shares, models: int, evaluators: int, rng: np.random.Generator) -> Answers:
-    """Return one study of several like models of HYPE-infinity: other people, other fakes, the same reals."""
+def together(
+    world: Shares, models: int, evaluators: int, rng: np.random.Generator, each_judges: float = 0.0
+) -> Answers:
+    """Return one study of several like models of HYPE-infinity: other fakes, the same reals.
+
+    Args:
+        each_judges: the share of models that everybody judges, 1 for all of them; default, other people
+            for each model.
+    """
     spread = np.sqrt(1 + world.people**2 + world.pictures**2 + world.leaning**2)
     middle, shown = ndtri(world.rate) * spread, min(SHOWN, world.pool)
     reals = world.pictures * rng.standard_normal(world.pool)
     parts: dict[str, list[np.ndarray]] = {name: [] for name in ("model", "person", "image", "fake", "wrong")}
+    everybody = world.people * rng.standard_normal(evaluators)
     for model in range(models):
-        ability = world.people * rng.standard_normal(evaluators)
+        ability, person = world.people * rng.standard_normal(evaluators), np.arange(evaluators)
+        if each_judges:  # a lenient evaluator is lenient with all models, more with some
+            ability = everybody + ability / 2
+        else:
+            person = person + model * evaluators
+        does_judge = (rng.random(evaluators) < each_judges) | (each_judges in (0, 1))
+        ability, person = ability[does_judge], person[does_judge]
         for is_fake in (False, True):
             hardness = world.pictures * rng.standard_normal(world.pool) if is_fake else reals
-            image = rng.random((evaluators, world.pool)).argpartition(shown - 1, axis=1)[:, :shown]
+            image = rng.random((len(person), world.pool)).argpartition(shown - 1, axis=1)[:, :shown]
             wrong = rng.random(image.shape) < ndtr(middle + ability[:, None] + hardness[image])
             parts["model"].append(np.full(image.size, model))
-            parts["person"].append(np.repeat(np.arange(evaluators) + model * evaluators, shown))
+            parts["person"].append(np.repeat(person, shown))
             parts["image"].append((image + (1 + model) * world.pool * is_fake).ravel())
             parts["fake"].append(np.full(image.size, is_fake))
             parts["wrong"].append(wrong.ravel())

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.comparisons import Groups
+from backend.analysis.designs import design_of
 from backend.analysis.time_scores import AT_A_BOUND
 from backend.answers import Answers
 
@@ -78,9 +79,11 @@ def _people(answers: Answers) -> Iterator[str]:
     models_of = np.bincount(answers.judges.evaluator, minlength=len(answers.evaluator.names))
     several = sorted(str(answers.evaluator.names[code]) for code in np.flatnonzero(models_of > 1))
     if several:
+        design = design_of(answers)
+        who = _evaluators(design.several) + (f" of {design.people}" if design.several < design.people else "")
         yield (
-            f"{_evaluators(len(several))} judged more than one model (such as {several[0]}); the tests "
-            "take evaluators of different models for different people"
+            f"{who} judged more than one model (such as {several[0]}); models are compared within evaluators "
+            "(paired), with p-values by Holm and intervals by Bonferroni"
         )
 
 

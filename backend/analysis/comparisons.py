@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import fdtrc, gammaln, stdtr, stdtrit
+from scipy.special import fdtrc, stdtr, stdtrit
 
 from backend.analysis import noncentral_t, studentized_range
 
@@ -141,7 +141,7 @@ def student(groups: Groups, level: float) -> dict[str, Any]:
             "p": _two_sided(difference / math.sqrt(v1 + v2), welch_df),
             "ci": _around(difference, math.sqrt(v1 + v2), welch_df, level),
         },
-        "effect": _effects(np.array([t]), np.array([df]), np.array([scale]), level)[0],
+        "effect": noncentral_t.effects(np.array([t]), np.array([df]), np.array([scale]), level)[0],
     }
 
 
@@ -160,27 +160,10 @@ def pair_effects(groups: Groups, level: float) -> list[dict[str, Any]]:
     i, j, df, pooled = (column[pooled > 0] for column in (i, j, df, pooled))
     scale = np.sqrt(1 / moments.sizes[i] + 1 / moments.sizes[j])
     t = (moments.means[i] - moments.means[j]) / (np.sqrt(pooled) * scale)
-    effects = _effects(t, df, scale, level)
+    effects = noncentral_t.effects(t, df, scale, level)
     return [
         {"a": names[a], "b": names[b], **effect}
         for a, b, effect in zip(i.tolist(), j.tolist(), effects, strict=True)
-    ]
-
-
-def _effects(t: np.ndarray, df: np.ndarray, scale: np.ndarray, level: float) -> list[dict[str, Any]]:
-    """Return Cohen's d and Hedges' g with their intervals, for each t of a difference.
-
-    Args:
-        scale: what t is multiplied with to give d: the root of the sum of 1 / n.
-    """
-    correction = np.exp(gammaln(df / 2) - gammaln((df - 1) / 2)) / np.sqrt(df / 2)
-    # the noncentralities under which t is the upper and the lower quantile
-    ends = [noncentral_t.shift_where(above, t, df) for above in ((1 - level) / 2, (1 + level) / 2)]
-    d, low, high = (column * scale for column in (t, *ends))
-    columns = zip(*(column.tolist() for column in (d, low, high, correction)), strict=True)
-    return [
-        {"d": d, "d_ci": [low, high], "g": d * by, "g_ci": [low * by, high * by]}
-        for d, low, high, by in columns
     ]
 
 

@@ -6,6 +6,9 @@ s^2 / n, and with Satterthwaite's degrees of freedom for it: a quasi-F in the se
 pictures that evaluators of all models saw move all scores alike, and do not count: their covariance
 between evaluators of two models is taken off V_a, down to what evaluators and fakes add.
 
+Where evaluators judged several models, the variance of a difference is that of `repeated.py` over
+evaluators, with what pictures add to both scores.
+
 Shared pictures make ANOVA find differences that other pictures would not show. It is read where their
 share of some model's variance is `NEGLIGIBLE` or more.
 """
@@ -19,8 +22,9 @@ from typing import Any
 import numpy as np
 from scipy.special import fdtrc
 
-from backend.analysis import studentized_range
+from backend.analysis import repeated, studentized_range
 from backend.analysis.crossing import NEGLIGIBLE
+from backend.analysis.designs import Crossing
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,37 @@ def over_pictures(models: Mapping[str, Sampled], level: float) -> dict[str, Any]
     return {
         **_welch([*known.values()]),
         "pairs": _pairs(known, level),
+        "share_of_pictures": shares,
+        "advised": max(shares.values()) >= NEGLIGIBLE,
+    }
+
+
+def within_evaluators(
+    crossing: Crossing, models: Mapping[str, Sampled], level: float
+) -> dict[str, Any] | None:
+    """Return the same where evaluators judged several models; None if no pair varies.
+
+    `F`, `df`, `p` are those of `repeated.wald`, and None where evaluators are too few for it;
+    `share_of_pictures` is a model's largest in the variance of a difference.
+    """
+    pictures = [models[model].parts[1:] for model in crossing.models]
+    extra = repeated.Extra(
+        np.array([math.fsum(part.variance for part in parts) for parts in pictures]),
+        np.array([math.fsum(part.variance**2 / part.df for part in parts) for parts in pictures]),
+    )
+    pairs = repeated.pairs(crossing, level, extra)
+    if not pairs:
+        return None
+    shares = dict.fromkeys(crossing.models, 0.0)
+    place = {model: code for code, model in enumerate(crossing.models)}
+    i, j = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
+    variance, _ = repeated.variances(crossing, i, j, extra)
+    for pair, share in zip(pairs, (extra.variance[i] + extra.variance[j]) / variance, strict=True):
+        for model in (pair["a"], pair["b"]):
+            shares[model] = max(shares[model], float(share))
+    return {
+        **(repeated.wald(crossing, extra) or dict.fromkeys(("F", "df", "p"))),
+        "pairs": pairs,
         "share_of_pictures": shares,
         "advised": max(shares.values()) >= NEGLIGIBLE,
     }

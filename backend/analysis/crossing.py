@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array
 
 from backend.analysis.intervals import Spread, spread_of, wilson_over_both
 from backend.answers import Answers, Coded
@@ -64,6 +65,8 @@ class Seen:
 
     person: np.ndarray
     """From 0 to `people` - 1."""
+    evaluator: np.ndarray
+    """The same person's place among all evaluators."""
     image: np.ndarray
     """A code; -1 where the answer names no picture."""
     residual: np.ndarray
@@ -109,21 +112,21 @@ def sides_of(answers: Answers, model: int, residual: np.ndarray | None = None) -
             its side.
     """
     mine = np.flatnonzero(answers.model.codes == model)
-    person = _by_name(answers.evaluator)[answers.evaluator.codes[mine]]
-    _, person = np.unique(person, return_inverse=True)
-    seen = np.bincount(person)
+    evaluator = _by_name(answers.evaluator)[answers.evaluator.codes[mine]]
+    found, person = np.unique(evaluator, return_inverse=True)
     image = np.full(len(mine), -1)
     if "stimulus" in answers.texts:
         column, named = answers.texts["stimulus"], answers.has_image[mine]
         image[named] = _by_name(column)[column.codes[mine]][named]
-    weight = 1 / seen[person]
-    found = []
+    weight = 1 / np.bincount(person)[person]
+    sides = []
     for side in (False, True):
         here = answers.is_fake[mine] == side
         wrong = answers.was_wrong[mine][here].astype(float)
         own = residual[here] if residual is not None else wrong - (wrong.mean() if len(wrong) else 0.0)
-        found.append(Seen(person[here], image[here], own * weight[here], weight[here], len(seen)))
-    return found
+        who = person[here], evaluator[here]
+        sides.append(Seen(*who, image[here], own * weight[here], weight[here], len(found)))
+    return sides
 
 
 def _by_name(column: Coded) -> np.ndarray:
@@ -165,23 +168,44 @@ def parts_of_images(seen: Seen) -> np.ndarray:
 def shared_reals(answers: Answers, models: list[int]) -> float:
     """Return the mean covariance of two models' scores (shares) by the real pictures that both showed.
 
-    Centred as within a model; 0 where fewer than two models have named reals, and not below it.
+    Of two different evaluators, each of one of the models; centred as within a model. 0 where fewer than
+    two models have named reals, and not below it.
     """
-    sums, weights = [], []
-    size = len(answers.texts["stimulus"].names)
-    for model in models:
-        seen = sides_of(answers, model)[0]
-        is_named = seen.image >= 0
-        image = seen.image[is_named]
-        sums.append(np.bincount(image, seen.residual[is_named], size) / seen.people)
-        weights.append(np.bincount(image, seen.weight[is_named], size) / seen.people)
-    by_model, weight = np.array(sums), np.array(weights)
-    same, pairs = by_model @ by_model.T, weight @ weight.T
-    every, all_pairs = (np.outer(one.sum(axis=1), one.sum(axis=1)) for one in (by_model, weight))
+    sides = [sides_of(answers, model)[0] for model in models]
+    named = [seen.image >= 0 for seen in sides]
+    model = np.repeat(np.arange(len(models)), [int(some.sum()) for some in named])
+    evaluator, image, residual, weight = (
+        np.concatenate([getattr(seen, name)[some] for seen, some in zip(sides, named, strict=True)])
+        for name in ("evaluator", "image", "residual", "weight")
+    )
+    if not len(model):
+        return 0.0
+    cell = image * (int(evaluator.max()) + 1) + evaluator
     i, j = np.triu_indices(len(models), 1)
+
+    def products(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return sums of products of different evaluators by pairs of models: on one picture, and on all."""
+        on_one, own_on_one, own = (_products(model, keys, values) for keys in (image, cell, evaluator))
+        whole = np.bincount(model, values, len(models))
+        return (on_one - own_on_one)[i, j], (np.outer(whole, whole) - own)[i, j]
+
+    (same, every), (pairs, all_pairs) = products(residual), products(weight)
     elsewhere = np.maximum(all_pairs - pairs, 1e-12)
-    centred = (same - pairs * np.where(elsewhere > 1e-9, (every - same) / elsewhere, 0.0))[i, j]
-    return max(0.0, float(centred.mean())) if len(centred) else 0.0
+    centred = same - pairs * np.where(elsewhere > 1e-9 * all_pairs, (every - same) / elsewhere, 0.0)
+    people = np.array([seen.people for seen in sides])
+    judged = np.zeros((len(models), int(max(seen.evaluator.max(initial=0) for seen in sides)) + 1))
+    for place, seen in enumerate(sides):
+        judged[place, seen.evaluator] = 1
+    of_two = np.outer(people, people)[i, j] - (judged @ judged.T)[i, j]
+    is_there = of_two > 0
+    return max(0.0, float((centred[is_there] / of_two[is_there]).mean())) if is_there.any() else 0.0
+
+
+def _products(model: np.ndarray, key: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return, for each two models, the sum over keys of the products of their sums of values."""
+    _, place = np.unique(key, return_inverse=True)
+    sums = coo_array((values, (model, place)), (int(model.max()) + 1, int(place.max()) + 1)).tocsr()
+    return (sums @ sums.T).toarray()
 
 
 def df_of_parts(parts: np.ndarray) -> float:

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.crossed_tests import Part, Sampled, over_pictures
+from backend.analysis.comparisons import are_comparable
+from backend.analysis.crossed_tests import Part, Sampled, over_pictures, within_evaluators
 from backend.analysis.crossing import NEGLIGIBLE, Crossed, crossed, shared_reals
+from backend.analysis.designs import BETWEEN, crossing_of, design_of
 from backend.analysis.intervals import doubts, percentile_coverage, spread_of, wilson_over_both
 from backend.analysis.time_scores import times_of
 from backend.analysis.values import Values
@@ -40,30 +42,37 @@ def beside_scores(answers: Answers, values: Mapping[str, Values], level: float) 
 
 
 def between_models(
-    answers: Answers, groups: Mapping[str, Any], beside: Mapping[str, Mapping[str, Any]], level: float
+    answers: Answers,
+    values: Mapping[str, Values],
+    groups: Mapping[str, Any],
+    beside: Mapping[str, Mapping[str, Any]],
+    level: float,
 ) -> dict[str, Any] | None:
     """Return the test between models over evaluators and pictures, as `crossed_tests.over_pictures`.
 
-    None where answers name no pictures, or someone judged two models.
+    None where answers name no pictures, or no test can be made.
 
     Args:
         groups: values of the models that enter tests (percent or ms).
         beside: what `beside_scores` gave.
     """
-    if len(groups) < 2 or (np.bincount(answers.judges.evaluator) > 1).any():
+    is_between = design_of(answers).kind == BETWEEN
+    if len(groups) < 2 or (is_between and not are_comparable(groups)):
         return None
     codes = {model: answers.model.names.index(model) for model in groups}
     if any(beside[model]["interval"]["pictures"] is None for model in groups):
         return None
     if answers.method == "time":
-        sampled = {model: _sampled_times(values, beside[model]) for model, values in groups.items()}
+        sampled = {model: _sampled_times(numbers, beside[model]) for model, numbers in groups.items()}
     else:
         common = shared_reals(answers, [*codes.values()])
         sampled = {
-            model: _sampled_shares(values, crossed(answers, codes[model]), common)
-            for model, values in groups.items()
+            model: _sampled_shares(numbers, crossed(answers, codes[model]), common)
+            for model, numbers in groups.items()
         }
-    return over_pictures(sampled, level)
+    if is_between:
+        return over_pictures(sampled, level)
+    return within_evaluators(crossing_of(answers, values, [*groups]), sampled, level)
 
 
 def _sampled_shares(values: np.ndarray, found: Crossed, common: float) -> Sampled:

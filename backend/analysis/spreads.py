@@ -95,7 +95,7 @@ def _spreads(answers: Answers) -> Iterator[Spread]:
             continue
         mine = judges.model == code
         seen, wrong = judges.seen[mine], judges.wrong[mine]
-        score, sd = float(values.numbers.mean()), float(values.numbers.std(ddof=1))
+        score, sd = float(values.numbers.mean()), float((values.numbers - values.numbers[0]).std(ddof=1))
         if answers.method == "time":
             right = 1 - float(wrong.sum() / seen.sum())
             yield Spread(model, score, sd, float(seen.mean()), right, values=values)

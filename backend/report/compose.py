@@ -94,5 +94,10 @@ def _evaluators(found: Found) -> str:
     counts = sorted({row["evaluators"] for row in found.models})
     if len(found.models) == 1:
         return f"{counts[0]}"
+    if found.design == "within":
+        return f"{found.data['people']:,}, each of all {len(found.models)} models"
     each = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"{each} a model, {wording.counted(len(found.models), 'model')}"
+    people = (
+        "" if found.design == "between" else f", {wording.counted(found.data['people'], 'person', 'people')}"
+    )
+    return f"{each} a model, {wording.counted(len(found.models), 'model')}{people}"

@@ -75,6 +75,11 @@ class Found:
         return [row["model"] for row in self.models]
 
     @property
+    def design(self) -> str:
+        """`between`: different people each; `within`: all people all models; or `mixed`."""
+        return self.data["design"]
+
+    @property
     def is_unequal(self) -> bool:
         """Whether evaluators of some models differ more among themselves than those of others."""
         test = self.findings.get("equal_spread")
