@@ -18,6 +18,7 @@ from typing import Any
 import backend.panels.record as panels
 from backend import protocol as protocols
 from backend import sampling
+from backend.analysis.names import clean
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, NotFound
 from backend.panels.record import PanelRecord
@@ -122,6 +123,7 @@ def create(
     """
     from backend.intake import take_in
 
+    order, trimmed = _with_clean_names(order)
     protocol = _checked(store, order)
     partial = data.partial()
     try:
@@ -143,7 +145,7 @@ def create(
             protocol=protocol,
             created_at=stamp(now),
             classes=tuple(intake.classes),
-            notes=tuple(intake.notes),
+            notes=(*trimmed, *intake.notes),
         )
         pool = sampling.pool_of(intake.stimuli)
         sampling.check_pool(study, pool)
@@ -155,6 +157,17 @@ def create(
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return study
+
+
+def _with_clean_names(order: Order) -> tuple[Order, list[str]]:
+    """Return the order with models' names as they are compared, and a note on each that was not."""
+    models = tuple((clean(name), folder) for name, folder in order.models)
+    notes = [
+        f"the model {name!r} is called {after!r}"
+        for (name, _), (after, _) in zip(order.models, models, strict=True)
+        if name != after
+    ]
+    return dataclasses.replace(order, models=models), notes
 
 
 def _checked(store: Store, order: Order) -> protocols.Protocol:
@@ -203,6 +216,11 @@ def _check_models(names: Sequence[str]) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InvalidInput(f"two models are called {twice[0]!r}; each needs a name of its own")
+    by_fold: dict[str, str] = {}
+    for name in names:
+        other = by_fold.setdefault(name.casefold(), name)
+        if other != name:
+            raise InvalidInput(f"the models {other!r} and {name!r} differ in case alone; rename one of them")
 
 
 def _check_qualification(store: Store, order: Order, name: str) -> None:

@@ -18,7 +18,7 @@ from backend.analysis.comparisons import Groups
 from backend.analysis.designs import design_of
 from backend.analysis.model_tests import tests_of
 from backend.analysis.score_intervals import beside_scores, between_models
-from backend.analysis.values import Values, values_by_model
+from backend.analysis.values import Values, balanced, plain, values_by_model
 from backend.answers import Answers, answers_of
 from backend.errors import InvalidInput
 
@@ -83,10 +83,13 @@ def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
         "models": models,
         **tests_of(answers, values, groups, chosen.level),
         "over_pictures": between_models(answers, values, groups, beside, chosen.level),
+        "balanced": answers.is_balanced,
         "design": design.kind,
         "people": design.people,
+        "responses": answers.given,
         "settings": _settings(chosen, models, {one.way for one in intervals.values() if one is not None}),
         "warnings": caveats(answers, groups, beside),
+        "notes": [*answers.notes],
     }
 
 
@@ -125,11 +128,22 @@ def _model(
     if answers.method == "infinity":
         row["fakes_error"] = _mean_error(judges.wrong_fakes[mine], judges.fakes[mine])
         row["reals_error"] = _mean_error(judges.wrong_reals[mine], judges.reals[mine])
+        row |= _kinds_of_score(answers, mine)
     row["std"] = interval.std if interval else None
     row["ci"] = [interval.low, interval.high] if interval else None
     row["evaluators"] = len(values[model])
     row["responses"] = int(judges.seen[mine].sum())
     return row
+
+
+def _kinds_of_score(answers: Answers, mine: np.ndarray) -> dict[str, float]:
+    """Return the score by all answers alike, and by both sides alike; one of them is the score."""
+    judges = np.flatnonzero(mine)
+    return {
+        f"{kind.__name__}_score": fsum(numbers) / len(numbers)
+        for kind in (plain, balanced)
+        for numbers in (kind(answers.judges, judges, []).numbers,)
+    }
 
 
 def _mean_error(wrong: np.ndarray, seen: np.ndarray) -> float | None:

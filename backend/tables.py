@@ -20,7 +20,8 @@ def as_table(scores: Mapping[str, Any]) -> str:
     settings = scores["settings"]
     if settings["bootstrap"] != "exact":
         lines.append(f"intervals: Monte Carlo, {settings['iterations']} iterations, seed {settings['seed']}")
-    return "\n".join([*lines, *(f"warning: {text}" for text in scores["warnings"])])
+    lines += [f"warning: {text}" for text in scores["warnings"]]
+    return "\n".join([*lines, *(f"note: {text}" for text in scores["notes"])])
 
 
 def _pairs(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
@@ -52,7 +53,7 @@ def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
     """Yield the head of the table of models and a line for each."""
     level = f"{100 * scores['settings']['level']:g}% interval"
     width = max(5, *(len(row["model"]) for row in scores["models"]))
-    more = _of_shares if unit == "%" else _of_times
+    more = _of_times if unit != "%" else _of_balanced_shares if scores["balanced"] else _of_shares
     head = [
         f"{'model':<{width}}",
         f"{'score':>9}",
@@ -77,6 +78,11 @@ def _of_shares(row: Mapping[str, Any] | None) -> list[str]:
         return ["fakes error", "reals error"]
     errors = (row["fakes_error"], row["reals_error"])
     return [f"{'' if error is None else f'{error:.1f}%':>11}" for error in errors]
+
+
+def _of_balanced_shares(row: Mapping[str, Any] | None) -> list[str]:
+    """Return the same where sides are balanced, with the share of all answers alike that were wrong."""
+    return [*_of_shares(row), "all alike" if row is None else f"{row['plain_score']:.1f}%".rjust(9)]
 
 
 def _of_times(row: Mapping[str, Any] | None) -> list[str]:

@@ -7,7 +7,8 @@ products of two evaluators' residuals on it:
 
     sum_{i != i'} w_ij r_ij w_i'j r_i'j - w_ij w_i'j d,  over n (n - 1),
 
-where w_ij is 1 over the number of answers of i, r_ij is the answer's error (0 or 1) less the mean error
+where w_ij is what the answer weighs in y_i (1 over the number of answers of i, unless sides are
+balanced), r_ij is the answer's error (0 or 1) less the mean error
 on its side, real or fake, and d is the mean product of two evaluators' residuals on two *different*
 pictures of that side. Taking d off centres the products: residuals about a mean of the same answers have
 a covariance below 0 where nothing is shared, so that c would be too small by 1 / pictures.
@@ -23,6 +24,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from backend.analysis.intervals import Spread, spread_of, wilson_over_both
+from backend.analysis.values import one_model
 from backend.answers import Answers, Coded
 
 NEGLIGIBLE = 0.1
@@ -85,7 +87,7 @@ def crossed(answers: Answers, model: int) -> Crossed | None:
     if count < 2:
         return None
     judges = answers.judges
-    means = (judges.wrong / judges.seen)[judges.model == model]
+    means = one_model(answers, np.flatnonzero(judges.model == model)).numbers / 100
     reals, fakes = (parts_of_images(seen) for seen in sides)
     parts, pairs = np.concatenate([reals, fakes]), count * (count - 1)
     return Crossed(
@@ -118,7 +120,7 @@ def sides_of(answers: Answers, model: int, residual: np.ndarray | None = None) -
     if "stimulus" in answers.texts:
         column, named = answers.texts["stimulus"], answers.has_image[mine]
         image[named] = _by_name(column)[column.codes[mine]][named]
-    weight = 1 / np.bincount(person)[person]
+    weight = answers.weight[mine]
     sides = []
     for side in (False, True):
         here = answers.is_fake[mine] == side

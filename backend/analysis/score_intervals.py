@@ -95,9 +95,8 @@ def _sampled_times(values: np.ndarray, beside: Mapping[str, Any]) -> Sampled:
 def _of_shares(answers: Answers, code: int, values: Values, level: float) -> dict[str, Any] | None:
     if len(values) < 2:
         return None
-    mine = answers.judges.model == code
     of_both = crossed(answers, code)
-    people = spread_of(values.numbers / 100, int(answers.judges.seen[mine].sum()))
+    people = spread_of(values.numbers / 100, _independent(answers, code))
     extra, extra_df = (0.0, 1.0) if of_both is None else (of_both.of_images, of_both.images_df)
     (low, high), df = wilson_over_both(people, extra, extra_df, level)
     return {
@@ -107,6 +106,15 @@ def _of_shares(answers: Answers, code: int, values: Values, level: float) -> dic
         "df": None if df == float("inf") else df,
         **_pictures(of_both),
     }
+
+
+def _independent(answers: Answers, code: int) -> float:
+    """Return how many answers alike would have the variance of these, were all independent.
+
+    As many as there are, unless evaluators saw different numbers or sides are balanced.
+    """
+    weight = answers.weight[answers.model.codes == code]
+    return float(weight.sum() ** 2 / (weight**2).sum())
 
 
 def _pictures(found: Crossed | None) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """One value for each judge: the share of answers that were wrong, or the threshold exposure.
 
-HYPE-infinity: percent of the evaluator's answers that were wrong (HYPE 2.2). HYPE-time: the mean over
-blocks of the modal exposure of a block, in ms (HYPE 2.1). Values are kept twice: as floats for the
-tests, and as whole numbers of a unit for the exact bootstrap.
+HYPE-infinity: percent of the evaluator's answers that were wrong (HYPE 2.2), half of them to reals; where
+the sides differ in number (`recognition.py`), the mean of the errors on fakes and on reals.
+HYPE-time: the mean over blocks of the modal exposure of a block, in ms (HYPE 2.1). Values are kept
+twice: as floats for the tests, and as whole numbers of a unit for the exact bootstrap.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from math import lcm
 import numpy as np
 
 from backend.analysis.bootstrap import Lattice, lattice_of
-from backend.answers import Answers
+from backend.answers import Answers, Judges
 
 _FINEST = 10**9
 
@@ -36,21 +37,53 @@ def values_by_model(answers: Answers) -> dict[str, Values]:
     judges = answers.judges
     modes = modal_ms(answers) if answers.method == "time" else None
     return {
-        model: _values(answers, np.flatnonzero(judges.model == code), modes)
+        model: one_model(answers, np.flatnonzero(judges.model == code), modes)
         for code, model in enumerate(answers.model.names)
     }
 
 
-def _values(answers: Answers, mine: np.ndarray, modes: list[Fraction] | None) -> Values:
+def one_model(answers: Answers, mine: np.ndarray, modes: list[Fraction] | None = None) -> Values:
+    """Return the values of the judges `mine`, as their places.
+
+    Args:
+        modes: of HYPE-time, what `modal_ms` gave.
+    """
     judges = answers.judges
     names = [answers.evaluator.names[code] for code in judges.evaluator[mine]]
     if modes is not None:
         exact = [modes[judge] for judge in mine]
         return Values(names, np.array([float(value) for value in exact]), lattice_of(exact))
+    if answers.is_balanced:
+        return balanced(judges, mine, names)
+    return plain(judges, mine, names)
+
+
+def plain(judges: Judges, mine: np.ndarray, names: list) -> Values:
+    """Return the shares of wrong answers, in percent.
+
+    Args:
+        mine: the judges, as their places.
+        names: of their evaluators.
+    """
     seen, wrong = judges.seen[mine], judges.wrong[mine]
     common = lcm(*(int(count) for count in np.unique(seen)))
     lattice = Lattice(100 * wrong * (common // seen), Fraction(1, common)) if common < _FINEST else None
     return Values(names, 100 * wrong / seen, lattice)
+
+
+def balanced(judges: Judges, mine: np.ndarray, names: list) -> Values:
+    """Return the means of the errors on fakes and on reals, in percent; arguments as `plain`.
+
+    Of who saw one side only it is the error on that side.
+    """
+    sides = [(judges.wrong_fakes[mine], judges.fakes[mine]), (judges.wrong_reals[mine], judges.reals[mine])]
+    did_see = sum((seen > 0).astype(int) for _, seen in sides)
+    common = lcm(*(int(count) for _, seen in sides for count in np.unique(seen[seen > 0])))
+    numbers = sum(100 * wrong / np.maximum(seen, 1) for wrong, seen in sides) / did_see
+    if common >= _FINEST:
+        return Values(names, numbers, None)
+    whole = sum(100 * wrong * (common // np.maximum(seen, 1)) * (2 // did_see) for wrong, seen in sides)
+    return Values(names, numbers, Lattice(whole, Fraction(1, 2 * common)))
 
 
 def modal_ms(answers: Answers) -> list[Fraction]:

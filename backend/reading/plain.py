@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from backend.analysis.recognition import recognised
 from backend.answers import FOR_INTERVALS, NAMES, NUMBERS, Answers, Coded, distinct
 from backend.reading.cells import LONGEST, Cells, Levels, NotPlain
 from backend.reading.columns import COLUMNS, NEEDED, NEEDED_FOR_TIME
@@ -46,9 +47,7 @@ class _PlainFile:
         self._find_method(cells)
         is_time = self.method == "time"
         for name in ("model", "evaluator", *NAMES):
-            is_wanted = (
-                details or name in (*NEEDED, *FOR_INTERVALS) or (name == "session" and "trial_index" in cells)
-            )
+            is_wanted = details or name in (*NEEDED, *FOR_INTERVALS, "session")
             if name in cells and is_wanted:
                 self._keep(name, self._code(name, cells[name]))
         for name in ("truth", "response"):
@@ -76,12 +75,16 @@ class _PlainFile:
         coded = {
             name: Coded(columns[name], self._levels[name].texts) for name in self._levels if name != "method"
         }
-        if any(not name.strip() for side in ("model", "evaluator") for name in coded[side].names):
+        nameless = np.array([not name.strip() for name in coded["model"].names])[columns["model"]]
+        is_fake = columns["truth"]
+        if any(not name.strip() for name in coded["evaluator"].names) or (
+            nameless.any() and ((nameless & is_fake).any() or not is_fake.any())
+        ):
             raise NotPlain
         if "trial" in columns:
             _check_repeats(columns)
         is_time = self.method == "time"
-        return Answers(
+        answers = Answers(
             self.method,
             coded["model"],
             coded["evaluator"],
@@ -92,6 +95,7 @@ class _PlainFile:
             {name: coded[name] for name in NAMES if name in coded and any(coded[name].names)},
             {name: columns[name] for name in NUMBERS if _is_there(columns, name)},
         )
+        return recognised(answers)
 
     def _find_method(self, cells: dict[str, Cells]) -> None:
         """Find the method as `careful.ResponsesFile` does: what is stated, else what exposures tell."""

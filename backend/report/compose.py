@@ -39,7 +39,7 @@ def compose(data: Mapping[str, Any], about: About) -> Report:
         title=about.title,
         summary=summary(found),
         facts=tuple(_facts(found, about)),
-        warnings=tuple(data.get("warnings") or ()),
+        warnings=(*(data.get("warnings") or ()), *(data.get("notes") or ())),
         sections=tuple(section for section in sections if section is not None),
         data=data,
     )
@@ -82,7 +82,7 @@ def _facts(found: Found, about: About) -> list[tuple[str, str]]:
             "HYPE-infinity, no time limit" if found.is_percent else "HYPE-time, staircase of exposures",
         ),
         ("Evaluators", _evaluators(found)),
-        ("Responses", f"{sum(row['responses'] for row in found.models):,}"),
+        ("Responses", f"{found.data['responses']:,}"),
         ("Collected", about.collected),
         ("Source", about.source),
         ("Report", f"{about.date}, openhype {about.version}"),

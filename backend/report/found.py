@@ -80,6 +80,11 @@ class Found:
         return self.data["design"]
 
     @property
+    def is_balanced(self) -> bool:
+        """Whether the score weighs errors on fakes and on reals alike, however many there were of each."""
+        return bool(self.data["balanced"])
+
+    @property
     def is_unequal(self) -> bool:
         """Whether evaluators of some models differ more among themselves than those of others."""
         test = self.findings.get("equal_spread")

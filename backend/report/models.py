@@ -43,6 +43,8 @@ def models_table(found: Found) -> Table:
             Column("fakes (%)", lambda row: wording.amount(row["fakes_error"])),
             Column("reals (%)", lambda row: wording.amount(row["reals_error"])),
         ]
+        if found.is_balanced:
+            columns.append(Column("all answers alike (%)", lambda row: wording.amount(row["plain_score"])))
     columns += [
         Column("evaluators", lambda row: str(row["evaluators"])),
         Column("responses", lambda row: f"{row['responses']:,}"),
@@ -60,6 +62,8 @@ def models_table(found: Found) -> Table:
         "std",
         "fakes_error",
         "reals_error",
+        "plain_score",
+        "balanced_score",
         "evaluators",
         "responses",
     ]
@@ -109,6 +113,13 @@ def not_said(count: int) -> tuple[str, ...]:
 
 
 def _meaning(found: Found) -> str:
+    if found.is_balanced:
+        return (
+            "The score is the mean of two shares: of the fakes and of the reals that people judged wrong "
+            "without any time limit, averaged over evaluators. They saw far more of one side than of the "
+            "other, so that a share of all pictures would be one of that side. Guessing gives 50%; above it, "
+            "fakes pass for real more readily than the real pictures do."
+        )
     if found.is_percent:
         return (
             "The score is the share of pictures, real and fake together, that people judged wrong without "

@@ -186,6 +186,8 @@ def test_a_study_is_described_by_a_file(run, folders, tmp_path):
         ("faces", ["--qualification", "none"], "'none' is not one"),
         ("faces", ["--equalise", "blur"], "--equalise must be"),
         ("faces", ["--model", "gan=/nowhere"], "two models are called 'gan'"),
+        ("faces", ["--model", " gan =/nowhere"], "two models are called 'gan'"),
+        ("faces", ["--model", "GAN=/nowhere"], "the models 'gan' and 'GAN' differ in case alone"),
         ("none.toml", [], "wrong usage"),
     ],
 )
