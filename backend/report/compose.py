@@ -63,12 +63,12 @@ def summary(found: Found) -> str:
         if found.pairs:
             text += f" {comparisons.verdict(found)}"
     tests = best.get("chance")
-    if tests and tests["equivalence"]["p"] < found.alpha:
+    if tests and tests["equivalence"]["p_holm"] < found.alpha:
         text += (
             f" To these evaluators {best['model']} was indistinguishable from real within "
             f"{tests['equivalence']['margin']:g} points of 50%."
         )
-    elif tests and tests["hyperrealism"]["p"] < found.alpha:
+    elif tests and tests["hyperrealism"]["p_holm"] < found.alpha:
         text += (
             f" {best['model']} is above 50%: its fakes passed for real more readily than real pictures did."
         )

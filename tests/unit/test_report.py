@@ -309,6 +309,30 @@ def test_indistinguishable_is_said_only_by_the_test_of_equivalence():
     assert "indistinguishable within" not in page.html(wide)
 
 
+def test_verdicts_against_50_percent_follow_the_p_values_corrected_for_the_number_of_models():
+    """Seven shares of 50.9 on average: t(6) = 2.12 and one-sided p = .039 alone, .078 of two models."""
+    shares = (50, 52, 50, 52, 50, 52, 50)
+    rows = [
+        {"model": model, "evaluator": f"{model}{e}", "truth": truth, "response": said}
+        for model in "ab"
+        for e, wrong in enumerate(shares)
+        for k in range(100)
+        for truth in [("real", "fake")[k % 2]]
+        for said in [truth if k >= wrong else ("fake", "real")[k % 2]]
+    ]
+
+    sections = [
+        next(section for section in report_of(some).sections if section.id == "chance")
+        for some in (rows, rows[: len(rows) // 2])
+    ]
+
+    of_two, alone = (dict(section.readings)["a"] for section in sections)
+    assert alone.endswith("and above it.")
+    assert not of_two.endswith("and above it.")
+    assert [column.head for column in sections[0].tables[0].columns].count("p (Holm)") == 2
+    assert not any(column.head == "p (Holm)" for column in sections[1].tables[0].columns)
+
+
 def test_where_spreads_differ_games_and_howell_decide():
     rows = answered.infinity({"a": 0.5}, 20, spread=0.25) + answered.infinity({"b": 0.3}, 20, spread=0.01)
     found = Found(answered.found([{**row, "stimulus": ""} for row in rows]))
