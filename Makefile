@@ -30,8 +30,9 @@ bench: $(STAMPS)/dev
 	$(BIN)/python -m bench
 
 # In an environment of its own: what it compares with is large, and nothing else needs it.
+# FULL=1: the full table of the intervals' coverage.
 validate: $(VALIDATE)/.installed
-	$(VALIDATE)/bin/python -m validate
+	$(VALIDATE)/bin/python -m validate $(if $(FULL),--full)
 
 $(VALIDATE)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "openhype needs Python 3.11 or newer; run: make PYTHON=python3.12 ...")'

@@ -64,7 +64,7 @@ class Admission:
             return key
         if record.private_links:
             raise NotAllowed("this study is open to private links only", code="unknown_link")
-        panel_id = panel.get(record.evaluator) if record.evaluator else None
+        panel_id = panel.get(record.evaluator, "").strip() if record.evaluator else ""
         return _keyed(self._hash_key, record.evaluator, panel_id) if panel_id else None
 
     def check(self, study: Study, key: str | None) -> None:

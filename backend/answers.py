@@ -16,12 +16,14 @@ import numpy as np
 
 from backend.errors import InvalidInput
 from backend.reading.columns import truth_of
-from backend.records import FAKE
+from backend.records import FAKE, REAL
 
 NAMES = ("session", "stimulus", "class", "flags")
 """Columns of texts that need not be there."""
 NUMBERS = ("trial_index", "frames", "frame_ms", "rt")
 """Columns of numbers that need not be there; an empty cell is NaN."""
+FOR_INTERVALS = ("stimulus", "trial_index", "frame_ms")
+"""Of `NAMES` and `NUMBERS`, those that the scores alone take into account where they are there."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,12 @@ class Answers:
     """Whether all are of simulated sessions, so that nobody looked at the pictures."""
     left_out: int = 0
     """Responses of the other kind that the source has besides."""
+    notes: tuple[str, ...] = ()
+    """What was recognised in the responses, in sentences (`analysis/recognition.py`)."""
+    is_balanced: bool = False
+    """Whether an evaluator's value is the mean of the errors on fakes and on reals (HYPE-infinity)."""
+    source: np.ndarray | None = None
+    """The response that each stands for, where some stand for one: reals that several models share."""
 
     def __len__(self) -> int:
         return len(self.is_fake)
@@ -75,6 +83,21 @@ class Answers:
     @cached_property
     def judges(self) -> "Judges":
         return Judges.of(self)
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        """What each response weighs in the share of wrong answers of its judge, whose weights sum to 1."""
+        judges = self.judges
+        if not self.is_balanced:
+            return 1 / judges.seen[judges.of_response]
+        sides = (judges.fakes > 0).astype(int) + (judges.reals > 0)
+        mine = np.where(self.is_fake, judges.fakes[judges.of_response], judges.reals[judges.of_response])
+        return 1 / (sides[judges.of_response] * mine)
+
+    @property
+    def given(self) -> int:
+        """How many responses were given; one that counts for several models is one."""
+        return len(self) if self.source is None else len(np.unique(self.source))
 
 
 @dataclass(frozen=True)
@@ -151,14 +174,18 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
     Raises:
         InvalidInput: a bad row; no row of a simulated session where they are asked for.
     """
+    from backend.analysis.recognition import recognised  # it works on answers
+
+    nameless: list[InvalidInput] = []
     texts = {name: Coder() for name in ("model", "evaluator", "block", *NAMES)}
     columns: dict[str, list] = {
         name: [] for name in ("is_fake", "said_fake", "simulated", "exposure_ms", *NUMBERS)
     }
     kept = ["model", "evaluator", *NAMES, *(["block"] if method == "time" else [])]
-    for some in _batches(_checked(rows, method)):
+    for some in _batches(_checked(rows, method, nameless)):
         for name in kept:
-            texts[name].add([_text(row.get(name)) if name in NAMES else row[name] for row in some])
+            is_text = name in (*NAMES, "model")
+            texts[name].add([_text(row.get(name)) if is_text else row[name] for row in some])
         columns["is_fake"] += [truth_of(row["truth"]) == FAKE for row in some]
         columns["said_fake"] += [truth_of(row["response"]) == FAKE for row in some]
         columns["simulated"] += [bool(truth_value(row.get("simulated"))) for row in some]
@@ -180,7 +207,9 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
         {name: column for name, column in numbers.items() if not np.isnan(column).all()},
         np.asarray(columns["simulated"], bool),
     )
-    return of_one_kind(answers, simulated)
+    if nameless and not answers.is_fake.any():
+        raise nameless[0]
+    return recognised(of_one_kind(answers, simulated))
 
 
 def of_one_kind(answers: Answers, simulated: bool) -> Answers:
@@ -215,22 +244,41 @@ def truth_value(cell: Any) -> bool | None:
 
 def some_of(answers: Answers, is_kept: np.ndarray) -> Answers:
     """Return the answers at which `is_kept`; names of which nothing is left are dropped."""
+    return rows_of(answers, np.flatnonzero(is_kept), source=answers.source)
+
+
+def rows_of(
+    answers: Answers, index: np.ndarray, model: Coded | None = None, source: np.ndarray | None = None
+) -> Answers:
+    """Return the answers at the places `index`, where one may stand more than once.
+
+    Args:
+        model: of the answers returned; default, their own.
+        source: of all answers, what each stands for; default, itself.
+    """
+    is_repeated = source is not None or model is not None
     arrays = ("is_fake", "said_fake", "block", "exposure_ms", "simulated")
     columns = {name: getattr(answers, name) for name in arrays}
     return replace(
         answers,
-        model=_kept(answers.model, is_kept),
-        evaluator=_kept(answers.evaluator, is_kept),
-        texts={name: _kept(column, is_kept) for name, column in answers.texts.items()},
-        numbers={name: column[is_kept] for name, column in answers.numbers.items()},
-        **{name: None if column is None else column[is_kept] for name, column in columns.items()},
+        model=_used(_at(answers.model, index) if model is None else model),
+        evaluator=_used(_at(answers.evaluator, index)),
+        texts={name: _used(_at(column, index)) for name, column in answers.texts.items()},
+        numbers={name: column[index] for name, column in answers.numbers.items()},
+        source=(index if source is None else source[index]) if is_repeated else None,
+        **{name: None if column is None else column[index] for name, column in columns.items()},
     )
 
 
-def _kept(column: Coded, is_kept: np.ndarray) -> Coded:
-    codes = column.codes[is_kept]
-    is_there = np.bincount(codes, minlength=len(column.names)) > 0
-    return Coded((np.cumsum(is_there) - 1)[codes].astype(np.int32), [*compress(column.names, is_there)])
+def _at(column: Coded, index: np.ndarray) -> Coded:
+    return Coded(column.codes[index], column.names)
+
+
+def _used(column: Coded) -> Coded:
+    """Return the column without the names that no answer has."""
+    is_there = np.bincount(column.codes, minlength=len(column.names)) > 0
+    codes = (np.cumsum(is_there) - 1)[column.codes].astype(np.int32)
+    return Coded(codes, [*compress(column.names, is_there)])
 
 
 def _batches(rows: Iterator[Mapping[str, Any]], size: int = 4096) -> Iterator[list[Mapping[str, Any]]]:
@@ -244,16 +292,26 @@ def _batches(rows: Iterator[Mapping[str, Any]], size: int = 4096) -> Iterator[li
         yield some
 
 
-def _checked(rows: Iterable[Mapping[str, Any]], method: str) -> Iterator[Mapping[str, Any]]:
-    """Yield rows that the scoring can use; exposures are of no account in HYPE-infinity."""
+def _checked(
+    rows: Iterable[Mapping[str, Any]], method: str, nameless: list[InvalidInput]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield rows that the scoring can use; exposures are of no account in HYPE-infinity.
+
+    Args:
+        nameless: gets the refusal of a real that names no model, due where no fakes name one either.
+    """
     for number, row in enumerate(rows, start=1):
         try:
             model, evaluator, truth, response = map(row.get, ("model", "evaluator", "truth", "response"))
         except AttributeError:
             raise InvalidInput(f"row {number} must be a mapping of columns, not {row!r}") from None
         for name, value in (("model", model), ("evaluator", evaluator)):
-            if value is None or value == "" or value != value:
-                raise InvalidInput(f"row {number}: {name} must be a name, not {value!r}")
+            if _text(value) != "":
+                continue
+            refusal = InvalidInput(f"row {number}: {name} must be a name, not {value!r}")
+            if name == "evaluator" or truth_of(truth) != REAL:
+                raise refusal
+            nameless.append(refusal)
         for name, value in (("truth", truth), ("response", response)):
             if truth_of(value) is None:
                 raise InvalidInput(f"row {number}: {name} must be 'real' or 'fake', not {value!r}")

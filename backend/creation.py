@@ -19,6 +19,7 @@ from typing import Any
 import backend.panels.record as panels
 from backend import lifecycle, sampling
 from backend import protocol as protocols
+from backend.analysis.names import clean
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.panels.record import PanelRecord
@@ -157,11 +158,21 @@ def create(
         Conflict: a study of that name exists, or is being made.
         StoreFailed: the disk is full; nothing is left behind.
     """
+    order, trimmed = _with_clean_names(order)
     protocol = _checked(store, order)
     try:
         with data.making(order.name) as partial:
             return _made(
-                store, data, order, protocol, stamp(now), partial / "pictures", progress, publish, say
+                store,
+                data,
+                order,
+                trimmed,
+                protocol,
+                stamp(now),
+                partial / "pictures",
+                progress,
+                publish,
+                say,
             )
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
@@ -176,6 +187,7 @@ def _made(
     store: Store,
     data: DataDir,
     order: Order,
+    trimmed: Sequence[str],
     protocol: protocols.Protocol,
     created_at: str,
     partial: Path,
@@ -217,7 +229,8 @@ def _made(
         raise InvalidInput(f"{refused}{f'; all are listed in {where}' if where else ''}") from None
     if say and (where := _listed(data, order.name, intake.left_out_untold)):
         say(f"all files that were left out are listed in {where}")
-    study = dataclasses.replace(study, classes=intake.classes, notes=intake.notes)
+    study = dataclasses.replace(study, classes=intake.classes, notes=(*trimmed, *intake.notes))
+    study = _with_pool_note(study, intake.stimuli)
     study = _with_spares_note(study, intake.stimuli)
     study = _with_masks(study, order, data, partial, intake, progress, say)
     study = _with_flash_note(study, order, partial, intake)
@@ -248,6 +261,23 @@ def _with_spares_note(study: Study, stimuli: Sequence[Stimulus]) -> Study:
         "that uses them up ends early, and is paid"
     )
     return dataclasses.replace(study, notes=(*study.notes, note))
+
+
+def _with_pool_note(study: Study, stimuli: Sequence[Stimulus]) -> Study:
+    """Return the study with a note on what pools smaller than the paper's mean for its scores."""
+    note = sampling.pool_note(study, sampling.pool_of(stimuli)) if study.kind == "study" else None
+    return dataclasses.replace(study, notes=(*study.notes, note)) if note else study
+
+
+def _with_clean_names(order: Order) -> tuple[Order, list[str]]:
+    """Return the order with models' names as they are compared, and a note on each that was not."""
+    models = tuple((clean(name), folder) for name, folder in order.models)
+    notes = [
+        f"the model {name!r} is called {after!r}"
+        for (name, _), (after, _) in zip(order.models, models, strict=True)
+        if name != after
+    ]
+    return dataclasses.replace(order, models=models), notes
 
 
 def _checked(store: Store, order: Order) -> protocols.Protocol:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from math import fsum
 from typing import Any
 
+from backend.analysis.published import published_scores
 from backend.errors import Conflict, NotAllowed
-from backend.published import published
 from backend.recent import Recent
 from backend.records import FAKE, REAL, Response, Session, Study
 from backend.session import Cursor, Picture, is_scored, picture_of
@@ -63,7 +63,7 @@ class Debriefing:
                 "mean": fsum(others) / len(others) if others else None,
                 "values": others,
             },
-            "published": published(method),
+            "published": published_scores(method),
             "pictures": [
                 {"url": url(response.stimulus), "truth": picture.truth, "response": response.response}
                 for response, picture in scored

@@ -11,25 +11,17 @@ from typing import Any
 import numpy as np
 
 from backend.analysis import reliability
-from backend.analysis.chance import CHANCE, MARGIN, against_chance
+from backend.analysis.chance import CHANCE, MARGIN, against_chance, over_models
 from backend.analysis.checkpoints import progress
-from backend.analysis.comparisons import (
-    Groups,
-    Moments,
-    are_comparable,
-    effect_sizes,
-    equal_spread,
-    games_howell,
-    pair_effects,
-    welch,
-)
+from backend.analysis.comparisons import Groups
 from backend.analysis.costs import Costs
 from backend.analysis.crossing import crossed_interval
 from backend.analysis.curve import width_curve
+from backend.analysis.designs import BETWEEN, crossing_of, design_of
 from backend.analysis.detection import detection
 from backend.analysis.exposures import exposures_of, staircases
 from backend.analysis.fooling import image_table
-from backend.analysis.intervals import better_interval
+from backend.analysis.model_tests import beside_tests
 from backend.analysis.psychometric import THRESHOLD_AT
 from backend.analysis.quality import evaluator_table
 from backend.analysis.ranks import with_metrics
@@ -76,13 +68,17 @@ def findings(answers: Answers, question: Question | None = None, **options: Any)
     order = [row["model"] for row in scores["models"]]
     groups = groups_of(values, order)
     level = scores["settings"]["level"]
+    models = [_model(answers, values[model], model, level, asked) for model in order]
+    if answers.method == "infinity":
+        tests = over_models([row["chance"] for row in models], level)
+        models = [{**row, "chance": test} for row, test in zip(models, tests, strict=True)]
     found = {
-        "models": [_model(answers, values[model], model, level, asked) for model in order],
-        **_between(groups, level),
+        "models": models,
+        **beside_tests(answers, values, groups, level),
         "metrics": with_metrics({row["model"]: row["score"] for row in scores["models"]}, asked.metrics),
         "progress": progress(scores["models"]),
         "classes": _classes(answers, options),
-        "reliability": reliability.of_models([*groups.values()], np.random.default_rng(asked.seed)),
+        "reliability": _reliability(answers, values, groups, np.random.default_rng(asked.seed)),
         "evaluators": evaluator_table(answers, values),
         "images": image_table(answers, level) if "stimulus" in answers.texts else [],
         "staircases": staircases(answers) if answers.method == "time" else [],
@@ -96,12 +92,8 @@ def _model(answers: Answers, values: Values, model: str, level: float, asked: Qu
     mine = judges.model == code
     responses = int(judges.seen[mine].sum())
     accuracy = 1 - float(judges.wrong[mine].sum()) / responses
-    is_several = len(values) >= 2
     row: dict[str, Any] = {
         "model": model,
-        "better_interval": better_interval(values.numbers, responses, answers.method, level)
-        if is_several
-        else None,
         "detection": detection(judges, mine, level),
         "width": width_curve(values, responses, accuracy, level, asked.costs),
     }
@@ -116,31 +108,12 @@ def _model(answers: Answers, values: Values, model: str, level: float, asked: Qu
     return row
 
 
-def _between(groups: Groups, level: float) -> dict[str, Any]:
-    """Return what is said between models besides the ANOVA and Tukey's pairs of the scores."""
-    if not are_comparable(groups):
-        empty = dict.fromkeys(("anova_note", "effects", "equal_spread", "welch", "pairs_advised"))
-        return {**empty, "games_howell": [], "pair_effects": []}
-    moments = Moments.of(groups)
-    spread = equal_spread(groups)
-    do_differ = spread is not None and spread["p"] < 1 - level
-    return {
-        "anova_note": _anova_note(moments),
-        "effects": effect_sizes(moments),
-        "equal_spread": spread,
-        "welch": welch(moments),
-        "games_howell": games_howell(groups, level),
-        "pairs_advised": "games_howell" if do_differ else "tukey",
-        "pair_effects": pair_effects(groups, level),
-    }
-
-
-def _anova_note(moments: Moments) -> str:
-    models, people = len(moments.sizes), int(moments.sizes.sum())
-    return (
-        f"the degrees of freedom are {models - 1} ({models} models less 1) and {people - models} ({people} "
-        f"evaluators less {models} models); not one model's evaluators less 1"
-    )
+def _reliability(
+    answers: Answers, values: Mapping[str, Values], groups: Groups, rng: np.random.Generator
+) -> dict[str, Any] | None:
+    if design_of(answers).kind == BETWEEN:
+        return reliability.of_models([*groups.values()], rng)
+    return reliability.of_people(crossing_of(answers, values, [*groups]), rng)
 
 
 def _classes(answers: Answers, options: Mapping[str, Any]) -> list[dict[str, Any]]:

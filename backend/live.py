@@ -104,9 +104,8 @@ class Watch:
         values = values_by_model(answers)
         ended = {self._known[session].evaluator: at for session, at in self._finished.items()}
         for row in scores["models"]:
-            mine = values[row["model"]]
-            order = sorted(range(len(mine)), key=lambda i, mine=mine: ended.get(mine.evaluators[i], ""))
-            row["narrowing"] = narrowing(mine, order)
+            order = sorted(values[row["model"]].evaluators, key=lambda name: ended.get(name, ""))
+            row["narrowing"] = narrowing(answers, row["model"], order)
         keys = ("method", "unit", "models", "warnings")
         return {**{key: scores[key] for key in keys}}
 

@@ -59,9 +59,10 @@ class Protocol:
         "`right_to_descend:3,down_ms:30,up_ms:10,start_ms:500,min_ms:100,max_ms:1000`",
     )
     exposure_steps: str = _setting(
-        "auto",
-        "`ms`: exposures move by the rule's steps and the nearest refresh is shown; `frames`: they move in "
-        "whole refreshes of the display; `auto`: `frames` where the shortest exposure is under 100 ms",
+        "ms",
+        "`ms`: exposures move by the rule's steps and the nearest refresh is shown, so that scores do not "
+        "depend on the display; `frames`: they move in whole refreshes of the display; `auto`: `frames` "
+        "where the shortest exposure is under 100 ms",
     )
     min_refresh_hz: float = _setting(50, "slowest display that may show flashes", 1, 1000)
     max_refresh_hz: float = _setting(1000, "fastest display that may show flashes", 1, 1000)
@@ -294,7 +295,8 @@ def to_json(protocol: Protocol) -> dict:
 
 def from_json(data: Mapping[str, Any]) -> Protocol:
     """Return the protocol a study was stored with; what later versions added takes its default."""
-    values = {**_before_they_were_settings(data), **data}
+    # The default of steps is that of studies stored without it.
+    values = {"exposure_steps": "auto", **_before_they_were_settings(data), **data}
     if values.get("staircase"):
         values["staircase"] = StaircaseRule(**values["staircase"])
     if "panel" in values:

@@ -75,6 +75,7 @@ def read_answers(path: Path, details: bool = False, simulated: bool = False) -> 
         InvalidInput: the first bad row found, columns that are missing, or no simulated session where they
             are asked for.
     """
+    from backend.analysis.recognition import recognised
     from backend.answers import of_one_kind
     from backend.reading.careful import is_json, read_carefully
     from backend.reading.plain import NotPlain, read_plain
@@ -82,10 +83,10 @@ def read_answers(path: Path, details: bool = False, simulated: bool = False) -> 
     path = _file_to_score(Path(path))
     if not is_json(path):
         try:
-            return of_one_kind(read_plain(path, details), simulated)
+            return recognised(of_one_kind(read_plain(path, details), simulated))
         except (NotPlain, OSError):
             pass  # the careful reader reads it, or says what is wrong
-    return of_one_kind(read_carefully(path, details), simulated)
+    return recognised(of_one_kind(read_carefully(path, details), simulated))
 
 
 def score_file(

@@ -16,6 +16,10 @@ from backend.records import FAKE, REAL, PlannedBlock, Stimulus, Study
 _NAMED = 5
 _SPARE_OF = 10
 """Of so many pictures, one is kept to replace a mistimed flash where few are there."""
+PAPER_POOL = 5000
+"""Pictures a side from which HYPE's sessions were drawn (HYPE 2.3)."""
+_FEW_TIMES = 4
+"""Times a session's pictures, below which evaluators share most of theirs."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +173,28 @@ def _most_images(study: Study, pool: Pool) -> int:
 
 def _some(parts: Sequence[str]) -> str:
     return ", ".join(parts[:_NAMED]) + (f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else "")
+
+
+def pool_note(study: Study, pool: Pool) -> str | None:
+    """Return what pools smaller than the paper's mean for the scores; None of larger ones.
+
+    The smallest side counts, reals or the fakes of a model; with classes, of one class.
+    """
+    sizes = _block_sizes(study.protocol, study.classes)
+    shown = max(sizes) // 2 * -(-len(sizes) // max(len(study.classes), 1))
+    sides = [pool.reals, *pool.fakes.values()]
+    least = min(len(side.get(class_, ())) for side in sides for class_ in study.classes or ("",))
+    if least >= PAPER_POOL:
+        return None
+    where = " of a class" if study.classes else ""
+    text = f"the smallest side has {least:,} pictures{where}, where the paper drew from {PAPER_POOL:,}"
+    if least >= _FEW_TIMES * shown:
+        return f"{text}; intervals take into account that evaluators share pictures"
+    return (
+        f"{text}, and a session shows {shown:,} of them: evaluators see mostly the same pictures, so that "
+        f"intervals are wide however many evaluators there are; {_FEW_TIMES * shown:,} a side or more help "
+        "more than more evaluators"
+    )
 
 
 class _Draw:

@@ -14,8 +14,11 @@ import numpy as np
 
 from backend.analysis import bootstrap
 from backend.analysis.caveats import caveats
-from backend.analysis.comparisons import Groups, Moments, anova, are_comparable, student, tukey
-from backend.analysis.values import Values, values_by_model
+from backend.analysis.comparisons import Groups
+from backend.analysis.designs import design_of
+from backend.analysis.model_tests import tests_of
+from backend.analysis.score_intervals import beside_scores, between_models
+from backend.analysis.values import Values, balanced, plain, values_by_model
 from backend.answers import Answers, answers_of
 from backend.errors import InvalidInput
 
@@ -68,26 +71,27 @@ def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
         raise InvalidInput("there are no responses to score")
     values = values_by_model(answers)
     intervals = {model: _interval(one, chosen) for model, one in values.items()}
-    models = [_model(answers, code, values, intervals) for code in range(len(values))]
+    beside = beside_scores(answers, values, chosen.level)
+    models = [_model(answers, code, values, intervals) | beside[model] for code, model in enumerate(values)]
     models.sort(key=lambda row: (-row["score"], row["model"]))
     order = [row["model"] for row in models]
     groups = groups_of(values, order)
-    moments = Moments.of(groups)
-    is_testable = are_comparable(groups)
-    result = {
+    design = design_of(answers)
+    return {
         "method": answers.method,
         "unit": UNITS[answers.method],
         "simulated": answers.is_simulated,
         "models": models,
-        "anova": anova(moments) if is_testable else None,
-        "pairs": tukey(groups, chosen.level) if is_testable else [],
+        **tests_of(answers, values, groups, chosen.level),
+        "over_pictures": between_models(answers, values, groups, beside, chosen.level),
+        "balanced": answers.is_balanced,
+        "design": design.kind,
+        "people": design.people,
+        "responses": answers.given,
         "settings": _settings(chosen, models, {one.way for one in intervals.values() if one is not None}),
-        "warnings": caveats(answers, groups),
-        "notes": _notes(answers),
+        "warnings": caveats(answers, groups, beside),
+        "notes": [*answers.notes, *_notes(answers)],
     }
-    if len(models) == 2:
-        result["ttest"] = student(groups, chosen.level) if is_testable else None
-    return result
 
 
 def groups_of(values: Mapping[str, Values], order: Iterable[str]) -> Groups:
@@ -125,11 +129,22 @@ def _model(
     if answers.method == "infinity":
         row["fakes_error"] = _mean_error(judges.wrong_fakes[mine], judges.fakes[mine])
         row["reals_error"] = _mean_error(judges.wrong_reals[mine], judges.reals[mine])
+        row |= _kinds_of_score(answers, mine)
     row["std"] = interval.std if interval else None
     row["ci"] = [interval.low, interval.high] if interval else None
     row["evaluators"] = len(values[model])
     row["responses"] = int(judges.seen[mine].sum())
     return row
+
+
+def _kinds_of_score(answers: Answers, mine: np.ndarray) -> dict[str, float]:
+    """Return the score by all answers alike, and by both sides alike; one of them is the score."""
+    judges = np.flatnonzero(mine)
+    return {
+        f"{kind.__name__}_score": fsum(numbers) / len(numbers)
+        for kind in (plain, balanced)
+        for numbers in (kind(answers.judges, judges, []).numbers,)
+    }
 
 
 def _mean_error(wrong: np.ndarray, seen: np.ndarray) -> float | None:

@@ -14,7 +14,7 @@ def as_sections(scores: Mapping[str, Any]) -> list[str]:
     found, unit = scores["findings"], {"percent": "%", "ms": " ms"}[scores["unit"]]
     level = f"{100 * scores['settings']['level']:g}%"
     made = {
-        f"Intervals ({level}) beside the bootstrap's": _intervals(found, unit),
+        f"Why the {level} interval is not the percentile one": _intervals(scores),
         "Against 50%": _chance(found),
         f"Thresholds ({level} intervals)": _thresholds(found),
         "Sensitivity and bias, over evaluators": _detection(found),
@@ -31,28 +31,31 @@ def as_sections(scores: Mapping[str, Any]) -> list[str]:
     return ["\n".join([title, *(f"  {line}" for line in lines)]) for title, lines in texts.items() if lines]
 
 
-def _intervals(found: Mapping[str, Any], unit: str) -> Iterator[str]:
-    for row in found["models"]:
-        if better := row["better_interval"]:
-            why = f"; advised, since {better['why']}" if better["advised"] else ""
-            yield f"{row['model']}: {_span(better['ci'])}{unit} ({better['method']}{why})"
-        if crossed := row.get("crossed"):
-            share = crossed["share_of_images"]
-            part = "" if share is None else f", {100 * share:.0f}% of the variance from images"
-            yield (
-                f"{row['model']}, for other images too: {_span(crossed['ci'])}{unit} "
-                f"({crossed['images']} images{part})"
-            )
+def _intervals(scores: Mapping[str, Any]) -> Iterator[str]:
+    for row in scores["models"]:
+        interval = row["interval"]
+        if interval is None:
+            continue
+        share = interval["share_of_pictures"]
+        part = (
+            "" if share is None else f" ({interval['pictures']} pictures, {100 * share:.0f}% of the variance)"
+        )
+        why = f": {interval['why']}" if interval["why"] else ""
+        yield f"{row['model']}: {interval['method']}, over {interval['of']}{part}{why}"
 
 
 def _chance(found: Mapping[str, Any]) -> Iterator[str]:
-    for row in found["models"]:
-        if chance := row.get("chance"):
-            above, equal = chance["hyperrealism"], chance["equivalence"]
-            yield (
-                f"{row['model']}: {chance['verdict']} (above 50%: t({above['df']}) = {above['t']:.2f}, "
-                f"{p_text(above['p'])}; within {equal['margin']:g} points: {p_text(equal['p'])})"
-            )
+    tested = [row for row in found["models"] if row.get("chance")]
+    for row in tested:
+        above, equal = row["chance"]["hyperrealism"], row["chance"]["equivalence"]
+        p_above, p_equal = (
+            p_text(test["p"]) + (f", Holm {p_text(test['p_holm'])}" if len(tested) > 1 else "")
+            for test in (above, equal)
+        )
+        yield (
+            f"{row['model']}: {row['chance']['verdict']} (above 50%: t({above['df']}) = {above['t']:.2f}, "
+            f"{p_above}; within {equal['margin']:g} points: {p_equal})"
+        )
 
 
 def _thresholds(found: Mapping[str, Any]) -> Iterator[str]:
@@ -88,10 +91,11 @@ def _leaning(ci: Sequence[float] | None) -> str:
 
 
 def _between(found: Mapping[str, Any]) -> Iterator[str]:
-    if found["effects"] is None:
+    if found["anova_note"] is None:
         return
     effects, spread, welch = found["effects"], found["equal_spread"], found["welch"]
-    yield f"eta squared {effects['eta_squared']:.3f}, omega squared {effects['omega_squared']:.3f}"
+    if effects:
+        yield f"eta squared {effects['eta_squared']:.3f}, omega squared {effects['omega_squared']:.3f}"
     yield f"ANOVA: {found['anova_note']}"
     if spread:
         advised = {"tukey": "Tukey's pairs hold", "games_howell": "read the pairs of Games and Howell"}
@@ -131,7 +135,7 @@ def _progress(found: Mapping[str, Any], unit: str) -> Iterator[str]:
 
 def _classes(found: Mapping[str, Any], unit: str) -> Iterator[str]:
     for row in found["classes"]:
-        models = (f"{one['model']} {one['score']:.1f}{unit}{_within(one['ci'])}" for one in row["models"])
+        models = (f"{one['model']} {one['score']:.1f}{unit}{_within(_ci(one))}" for one in row["models"])
         yield f"{row['class']}: {', '.join(models)}"
 
 
@@ -145,9 +149,13 @@ def _reliability(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _images(found: Mapping[str, Any]) -> Iterator[str]:
+    first: dict[str, list[Mapping[str, Any]]] = {row["model"]: [] for row in found["models"]}
+    for image in found["images"]:
+        some = first[image["model"]]
+        if image["generated"] and len(some) < _FEW:
+            some.append(image)
     for row in found["models"]:
-        mine = [image for image in found["images"] if image["model"] == row["model"] and image["generated"]]
-        for image in mine[:_FEW]:
+        for image in first[row["model"]]:
             seen = image["number_guesses"]
             fooled = f"taken for real by {seen - image['number_guesses_generated']} of {seen}"
             yield f"{row['model']}: {image['image_path']} {fooled}"
@@ -170,13 +178,13 @@ def _evaluators(found: Mapping[str, Any]) -> Iterator[str]:
             yield f"{row['evaluator']} of {row['model']}: {'; '.join(signs)} (kept in the scores)"
 
 
+def _ci(row: Mapping[str, Any]) -> Sequence[float] | None:
+    return row["interval"] and row["interval"]["ci"]
+
+
 def _f(test: Mapping[str, Any]) -> str:
     first, second = test["df"]
     return f"F({first:g}, {second:.4g}) = {test['F']:.2f}, {p_text(test['p'])}"
-
-
-def _span(ci: Sequence[float]) -> str:
-    return f"{ci[0]:.1f} to {ci[1]:.1f}"
 
 
 def _within(ci: Sequence[float | None] | None, digits: int = 1) -> str:

@@ -1,14 +1,14 @@
 """Where each reading of "3-up/1-down" settles on the papers' six models, by simulation.
 
 Evaluators answer right with a probability drawn from Normal(1 - HYPE-infinity, SD between
-evaluators), clipped to [0.3, 0.995]; 150 trials a block, 3 blocks, the mode of each block. SDs are
-read off the workshop paper's tables 6 and 7 (bootstrap SD times the root of n).
+evaluators), clipped to [0.3, 0.995]; 150 trials a block, 3 blocks, the mode of each block.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
+from backend.analysis import published
+from backend.analysis.published import PublishedModel
+from backend.analysis.simulated_staircase import blocks, modal_exposures
 from backend.errors import InvalidInput
 from backend.observer import CHANCE, HIGHEST, LOWEST
 from backend.staircase import StaircaseRule, equilibrium_accuracy
@@ -21,26 +21,11 @@ READINGS = {
 }
 
 
-@dataclass(frozen=True)
-class Published:
-    """A model of the papers: HYPE-infinity and its SD between evaluators (0 to 1), HYPE-time (ms)."""
-
-    name: str
-    error: float
-    error_sd: float
-    time_ms: float
-    time_sd_ms: float
-
-
-MODELS = (
-    Published("WGAN-GP", 0.038, 0.027, 100, 0),
-    Published("BEGAN", 0.100, 0.084, 111, 39),
-    Published("no-trunc FFHQ", 0.190, 0.097, 241, 155),
-    Published("trunc FFHQ", 0.276, 0.134, 363, 166),
-    Published("ProGAN", 0.403, 0.048, 364, 162),
-    Published("StyleGAN CelebA", 0.507, 0.069, 439, 178),
-)
+MODELS = tuple(sorted(published.MODELS, key=lambda model: model.percent))
+"""The worst first."""
 TAU_MS = 200
+BIAS_AT_MS = (50, 100, 150, 250, 425, 670, 1000)
+_BIAS_SLOPE, _BIAS_LAPSE = 2.0, 0.02
 OBSERVERS = ("constant", "exponential")
 
 
@@ -74,17 +59,72 @@ def evaluators_values(
     Args:
         best: (evaluators,) accuracy without a time limit, 0 to 1.
     """
-    modes = []
-    for _ in range(3):
-        uniform = rng.random((trials, len(best)))
-        modes.append(_modes(_exposures(rule, best, observer, uniform)))
+
+    def accuracy(exposure_ms: np.ndarray) -> np.ndarray:
+        if observer == "exponential":
+            return CHANCE + (best - CHANCE) * -np.expm1(-exposure_ms / TAU_MS)
+        return best
+
+    modes = [modal_exposures(rule, accuracy, rng.random((trials, len(best)))) for _ in range(3)]
     return np.mean(modes, axis=0)
+
+
+def bias_table(
+    rule: StaircaseRule, rng: np.random.Generator, evaluators: int = 4000, trials: int = 150
+) -> list[dict[str, float | None]]:
+    """Return what evaluators score by the exposure at which they are right as often as `rule` settles at.
+
+    Their accuracy is the logistic of log exposure, of slope 2 with 2% of lapses; the last row's guess.
+
+    Returns:
+        Rows of `threshold_ms` (None: guessing), `mode_ms` and its `sd_ms` between evaluators of three blocks,
+        and the shares of blocks that stand `at_floor` and `at_ceiling`, and that `reached_ceiling`.
+    """
+    settles = equilibrium_accuracy(rule)
+    best, slope = 1 - _BIAS_LAPSE, _BIAS_SLOPE
+    rows = []
+    for threshold in (*BIAS_AT_MS, None):
+
+        def accuracy(exposure_ms: np.ndarray, threshold=threshold) -> np.ndarray:
+            if threshold is None:
+                return np.full((len(exposure_ms), 1), CHANCE)
+            reached = (settles - CHANCE) / (best - CHANCE)
+            middle = np.log(threshold) - np.log(reached / (1 - reached)) / slope
+            return CHANCE + (best - CHANCE) / (1 + np.exp(-slope * (np.log(exposure_ms) - middle)))
+
+        modes, longest = zip(
+            *(blocks(rule, accuracy, rng.random((trials, evaluators))) for _ in range(3)), strict=True
+        )
+        values = np.mean(modes, axis=0)
+        rows.append(
+            {
+                "threshold_ms": threshold,
+                "mode_ms": float(values.mean()),
+                "sd_ms": float(values.std(ddof=1)),
+                "at_floor": float((np.array(modes) == rule.min_ms).mean()),
+                "at_ceiling": float((np.array(modes) == rule.max_ms).mean()),
+                "reached_ceiling": float((np.array(longest) == rule.max_ms).mean()),
+            }
+        )
+    return rows
+
+
+def bias_as_table(rows: list[dict[str, float | None]]) -> str:
+    """Return the table of bias as text."""
+    heads = f"{'settles at (ms)':>15}  {'score (SD), ms':>16}  {'at floor':>8}"
+    lines = [f"{heads}  {'at ceiling':>10}  {'came to it':>10}"]
+    for row in rows:
+        threshold = "guesses" if row["threshold_ms"] is None else f"{row['threshold_ms']:g}"
+        score = f"{row['mode_ms']:.0f} ({row['sd_ms']:.0f})"
+        floor, at, came = (f"{row[key]:.0%}" for key in ("at_floor", "at_ceiling", "reached_ceiling"))
+        lines.append(f"{threshold:>15}  {score:>16}  {floor:>8}  {at:>10}  {came:>10}")
+    return "\n".join(lines)
 
 
 def as_table(table: dict[str, list[tuple[float, float]]]) -> str:
     """Return the table as text, with the published row and each rule's equilibrium."""
-    head = ["reading, mean (SD) in ms", "settles at", *(model.name for model in MODELS)]
-    published = ["published", "", *(f"{m.time_ms:.0f} ({m.time_sd_ms:.0f})" for m in MODELS)]
+    head = ["reading, mean (SD) in ms", "settles at", *(model.label for model in MODELS)]
+    printed = ["published", "", *(f"{model.ms:.0f} ({model.ms_sd:.0f})" for model in MODELS)]
     rows = [
         [
             name,
@@ -93,7 +133,7 @@ def as_table(table: dict[str, list[tuple[float, float]]]) -> str:
         ]
         for name, cells in table.items()
     ]
-    lines = [head, published, *rows]
+    lines = [head, printed, *rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     return "\n".join(
         "  ".join(
@@ -104,37 +144,9 @@ def as_table(table: dict[str, list[tuple[float, float]]]) -> str:
 
 
 def _settled(
-    rule: StaircaseRule, model: Published, evaluators: int, observer: str, rng: np.random.Generator
+    rule: StaircaseRule, model: PublishedModel, evaluators: int, observer: str, rng: np.random.Generator
 ) -> tuple[float, float]:
-    best = np.clip(rng.normal(1 - model.error, model.error_sd, evaluators), LOWEST, HIGHEST)
+    accuracy, sd = 1 - model.percent / 100, model.percent_sd / 100
+    best = np.clip(rng.normal(accuracy, sd, evaluators), LOWEST, HIGHEST)
     values = evaluators_values(rule, best, observer, rng)
     return float(values.mean()), float(values.std(ddof=1))
-
-
-def _exposures(rule: StaircaseRule, best: np.ndarray, observer: str, uniform: np.ndarray) -> np.ndarray:
-    """Return the exposures shown, (trials, evaluators); the rule of `staircase.step`, side by side."""
-    exposure = np.full(len(best), float(rule.start_ms))
-    in_a_row = np.zeros(len(best), dtype=int)
-    shown = np.empty_like(uniform)
-    for trial, dice in enumerate(uniform):
-        shown[trial] = exposure
-        accuracy = best
-        if observer == "exponential":
-            accuracy = CHANCE + (best - CHANCE) * -np.expm1(-exposure / TAU_MS)
-        right = dice < accuracy
-        in_a_row = np.where(right, in_a_row + 1, 0)
-        falls = in_a_row >= rule.right_to_descend
-        in_a_row[falls] = 0
-        step = np.where(falls, -rule.down_ms, np.where(right, 0, rule.up_ms))
-        exposure = np.clip(exposure + step, rule.min_ms, rule.max_ms)
-    return shown
-
-
-def _modes(shown: np.ndarray) -> np.ndarray:
-    """Return the mode of each column, ties to the shortest."""
-    levels, places = np.unique(shown, return_inverse=True)
-    places = places.reshape(shown.shape)
-    counts = np.zeros((len(levels), shown.shape[1]), dtype=int)
-    for row in places:
-        counts[row, np.arange(shown.shape[1])] += 1
-    return levels[counts.argmax(axis=0)]

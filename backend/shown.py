@@ -21,6 +21,8 @@ def as_exposed(answers: "Answers", exposures: str) -> "Answers":
 def on_shown(answers: "Answers") -> "Answers":
     """Return responses of HYPE-time with `exposure_ms` (ms) as shown: `frames` times `frame_ms`.
 
+    What the staircase asked for is kept in the column `asked_ms`, by which its rule is recognised.
+
     Within an evaluator's block the refresh interval is that of its first response, since the
     interval is measured anew where a display changed. Products are rounded to a millionth of a ms, without
     the noise of floats that would take them off their common lattice.
@@ -43,4 +45,8 @@ def on_shown(answers: "Answers") -> "Answers":
         )
     blocks = answers.judges.of_response.astype(np.int64) * (int(answers.block.max()) + 1) + answers.block
     _, first, block = np.unique(blocks, return_index=True, return_inverse=True)
-    return replace(answers, exposure_ms=np.round(frames * frame_ms[first][block], 6))
+    return replace(
+        answers,
+        exposure_ms=np.round(frames * frame_ms[first][block], 6),
+        numbers={**answers.numbers, "asked_ms": answers.exposure_ms},
+    )

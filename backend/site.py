@@ -14,8 +14,8 @@ from random import Random
 from typing import Any
 
 from backend import assets, headers, replies
+from backend.analysis.published import published_scores
 from backend.errors import Conflict, InvalidInput
-from backend.published import published
 from backend.records import FAKE, REAL, Stimulus, Study
 from backend.stores import Store
 
@@ -101,7 +101,7 @@ def _described(study: Study, pictures: Sequence[Stimulus]) -> dict[str, Any]:
             }
             for picture in pictures
         ],
-        "published": published(protocol.method),
+        "published": published_scores(protocol.method),
     }
 
 

@@ -40,12 +40,15 @@ export function ticks(low, high, most) {
 }
 
 /**
- * The range that all intervals need, with some air; pure.
+ * The range that all intervals need, with some air; pure. Of the intervals that hold at any look only the
+ * last one of a model counts: the first ones hold nearly everything.
  * @param {{score: number, ci: number[] | null}[]} points
+ * @param {(number | null)[][]} [anyLook] the last of each model
  * @returns {[number, number]}
  */
-export function range(points) {
-  const ends = points.flatMap(({ score, ci }) => [score, ...(ci ?? [])]);
+export function range(points, anyLook = []) {
+  const known = anyLook.flat().filter((end) => end !== null);
+  const ends = [...points.flatMap(({ score, ci }) => [score, ...(ci ?? [])]), .../** @type {number[]} */ (known)];
   const low = Math.min(...ends);
   const high = Math.max(...ends);
   const air = Math.max((high - low) * 0.08, 0.5);
@@ -70,8 +73,8 @@ export function sessionBar() {
 }
 
 /**
- * Score and interval against the number of evaluators.
- * @param {{evaluators: number, score: number, ci: number[]}[]} points two or more
+ * Score and its two intervals against the number of evaluators; what leaves the axis is cut off at its ends.
+ * @param {{evaluators: number, score: number, ci: number[], any_look: (number | null)[]}[]} points two or more
  * @param {object} frame
  * @param {number} frame.wanted evaluators
  * @param {[number, number]} frame.ends of the scores' axis
@@ -91,9 +94,14 @@ export function narrowing(points, { wanted, ends: [low, high], label }) {
     svg.append(text(`${count}`, { x: `${x(count)}`, y: `${HEIGHT - 4}` }));
   }
   const at = (/** @type {number} */ count, /** @type {number} */ score) => `${x(count).toFixed(1)},${y(score).toFixed(1)}`;
-  const upper = points.map(({ evaluators, ci }) => at(evaluators, ci[1]));
-  const lower = points.map(({ evaluators, ci }) => at(evaluators, ci[0])).reverse();
-  svg.append(element("polygon", { points: [...upper, ...lower].join(" ") }));
+  const within = (/** @type {number} */ end) => Math.min(Math.max(end, low), high);
+  const band = (/** @type {string} */ name, /** @type {(point: typeof points[0]) => (number | null)[]} */ ends) => {
+    const upper = points.map((point) => at(point.evaluators, within(ends(point)[1] ?? high)));
+    const lower = points.map((point) => at(point.evaluators, within(ends(point)[0] ?? low))).reverse();
+    svg.append(element("polygon", { class: name, points: [...upper, ...lower].join(" ") }));
+  };
+  band("any-look", (point) => point.any_look);
+  band("one-look", (point) => point.ci);
   svg.append(element("polyline", { points: points.map(({ evaluators, score }) => at(evaluators, score)).join(" ") }));
   const last = points[points.length - 1];
   svg.append(element("line", { class: "now", x1: `${x(last.evaluators)}`, x2: `${x(last.evaluators)}`, y1: `${y(last.ci[0])}`, y2: `${y(last.ci[1])}` }));

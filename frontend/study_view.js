@@ -150,27 +150,34 @@ function scoreCards(first) {
     update(data) {
       const { scores } = data;
       note.textContent = scores
-        ? "Each band is the 95% interval as evaluators finished, one after the other. Deciding to stop by looking at it makes it too narrow."
+        ? "Bands show the score as evaluators finished, one after the other. The dark band is the 95% interval, right for one look that was planned beforehand. The light band is right however often you look: use it to decide when to stop."
         : "The first finished session brings the first score.";
       const text = JSON.stringify(scores);
       if (text === shown) return;
       shown = text;
-      const points = scores ? scores.models.flatMap((/** @type {any} */ row) => (row.narrowing.length ? row.narrowing : [row])) : [];
-      list.replaceChildren(...(scores?.models ?? []).map((/** @type {any} */ row) => card(row, scores.unit, first.evaluators_wanted, range(points))));
+      const rows = scores?.models ?? [];
+      const points = rows.flatMap((/** @type {any} */ row) => (row.narrowing.length ? row.narrowing : [{ score: row.score, ci: ends(row) }]));
+      const last = rows.filter((/** @type {any} */ row) => row.narrowing.length).map((/** @type {any} */ row) => row.narrowing[row.narrowing.length - 1].any_look);
+      list.replaceChildren(...rows.map((/** @type {any} */ row) => card(row, scores.unit, first.evaluators_wanted, range(points, last))));
     },
   };
+}
+
+/** @param {any} row */
+function ends(row) {
+  return row.interval ? row.interval.ci : null;
 }
 
 /**
  * @param {any} row
  * @param {string} unit
  * @param {number} wanted
- * @param {[number, number]} ends
+ * @param {[number, number]} axis
  */
-function card(row, unit, wanted, ends) {
-  const words = `${interval(row.ci, unit)}, ${row.evaluators} ${row.evaluators === 1 ? "evaluator" : "evaluators"}`;
+function card(row, unit, wanted, axis) {
+  const words = `${interval(ends(row), unit)}, ${row.evaluators} ${row.evaluators === 1 ? "evaluator" : "evaluators"}`;
   const label = `Score of ${row.model} and its interval by number of evaluators; now ${scored(row.score, unit)}, ${words}`;
-  const drawing = row.narrowing.length > 1 ? [narrowing(row.narrowing, { wanted, ends, label })] : [];
+  const drawing = row.narrowing.length > 1 ? [narrowing(row.narrowing, { wanted, ends: axis, label })] : [];
   return el("li", {}, el("h3", {}, row.model), el("p", {}, el("span", { class: "value" }, scored(row.score, unit)), " ", el("span", { class: "quiet" }, words)), ...drawing);
 }
 

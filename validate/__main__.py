@@ -9,21 +9,23 @@ import json
 import sys
 from pathlib import Path
 
-from validate import masks, power, statistics
+from validate import coverage, masks, power, statistics
 
 RESULTS = Path(__file__).parent / "results.json"
-PARTS = {"masks": masks, "statistics": statistics, "power": power}
+PARTS = {"masks": masks, "statistics": statistics, "power": power, "coverage": coverage}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m validate", description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(PARTS)}")
-    chosen = parser.parse_args().names
+    parser.add_argument("--full", action="store_true", help="the full table of coverage (some hours)")
+    asked = parser.parse_args()
+    chosen, options = asked.names, {"coverage": {"is_full": asked.full}}
     if unknown := set(chosen) - set(PARTS):
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     results, disagreements = json.loads(RESULTS.read_text()) if chosen else {}, []
     for part in chosen or PARTS:
-        for name, result in PARTS[part].run().items():
+        for name, result in PARTS[part].run(**options.get(part, {})).items():
             results[name] = result
             print(f"{name}: {result['value']:.3g} ({result['agrees_if']})", flush=True)  # noqa: T201
             if not result["agrees"]:

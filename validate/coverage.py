@@ -1,94 +1,193 @@
-"""How often intervals of a score cover the true score, by simulation.
+"""How often *the* interval of a score covers the true score, by simulation, and the percentile one beside it.
 
-`python -m validate.coverage [--studies N]` prints the table. A study is n evaluators of 100 images each.
-An evaluator's own rate of wrong answers is a draw from a beta distribution about the model's rate (or
-the rate itself), the answers are binomial. The papers' spreads are their SDs between evaluators
-(of the workshop paper's table 6), from which the binomial part is taken off.
+`python -m validate.coverage [--full] [--studies N]` prints the table, a line for each kind of study: the
+number of evaluators and of pictures that they share, the true score, the display. The worlds are those of
+`studies.py`; each study is scored as `openhype score` scores it. `make validate` runs the short table,
+`make validate FULL=1` the full one, with other spreads of people and pictures, slopes and lapse rates.
 """
 
 import argparse
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from backend.analysis.bootstrap import Lattice, exact_on_lattice
-from backend.analysis.intervals import better_interval
+from backend.analysis import bootstrap
 from backend.analysis.psychometric import Trials, fit, interval_over_evaluators
+from backend.analysis.score_intervals import beside_scores
+from backend.analysis.values import values_by_model
+from validate.studies import Shares, Times
 
-IMAGES = 100
-STUDIES = 10_000
-THRESHOLDS = 300
 LEVEL = 0.95
+EVALUATORS = (5, 10, 30, 60)
+STUDIES = {"infinity": 400, "time": 150}
+FULL_STUDIES = {"infinity": 1000, "time": 400}
+THRESHOLDS = 300
 SLOPE = 3.0
-PUBLISHED = {
-    "WGAN-GP": (0.038, 0.027),
-    "BEGAN": (0.100, 0.084),
-    "ProGAN": (0.403, 0.048),
-    "StyleGAN": (0.507, 0.069),
-    "StyleGAN trunc": (0.276, 0.134),
-    "StyleGAN no-trunc": (0.190, 0.097),
-}
-"""Mean and SD between evaluators of HYPE-infinity: tables 1 and 6 of the workshop paper, as shares."""
+LEAST, MOST = 0.93, 0.97
+FEW = 20
+"""Wrong (or right) answers to be expected in a study, below which coverage may be above `MOST`: their
+number is whole, and any interval that covers often enough for the one covers too often for the next."""
+SHARE_RATES = (0.02, 0.1, 0.5, 0.9, 0.98)
+POOLS = (30, 100, 1000, None)
+TIME_MS = (40, 100, 250, 1500)
+"""Typical thresholds: below the shortest exposure, at it, in the middle, above the longest."""
+Row = dict[str, object]
 
 
-@dataclass(frozen=True)
-class Population:
-    """Evaluators of one model: the rate of wrong answers, and its SD between evaluators, images apart."""
-
-    name: str
-    rate: float
-    spread: float = 0.0
-
-    @classmethod
-    def published(cls, name: str) -> "Population":
-        rate, sd = PUBLISHED[name]
-        return cls(name, rate, math.sqrt(max(0.0, sd**2 - rate * (1 - rate) / IMAGES)))
-
-    def wrong(self, size: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
-        """Return wrong answers of `IMAGES`, shape (studies, evaluators)."""
-        if not self.spread:
-            return rng.binomial(IMAGES, self.rate, size)
-        both = self.rate * (1 - self.rate) / self.spread**2 - 1
-        return rng.binomial(IMAGES, rng.beta(self.rate * both, (1 - self.rate) * both, size))
-
-
-BINOMIAL = [Population("binomial", rate) for rate in (0.01, 0.02, 0.05, 0.1, 0.3, 0.5)]
-SPREAD = [Population(f"SD of 8 points, rate {rate:g}", rate, 0.08) for rate in (0.1, 0.3, 0.5)]
-PAPERS = [Population.published(name) for name in PUBLISHED]
+def worlds(is_full: bool = False) -> Iterator[Shares | Times]:
+    """Yield the worlds of the short table, or of the full one."""
+    spreads = [(0.3, 0.6)]
+    if is_full:
+        spreads = [(0.1, 0.3), (0.1, 1.0), (0.3, 0.6), (0.45, 0.3), (0.45, 1.0)]
+    for people, pictures in spreads:
+        for rate in SHARE_RATES:
+            for pool in POOLS:
+                yield Shares(rate, people, pictures, pool=pool)
+    displays = [(60, None, 0.0), (144, 225, 0.5)]
+    kinds = [(0.5, 2.0, 0.02)]
+    if is_full:
+        kinds = [(0.2, 2.0, 0.02), (0.5, 1.0, 0.05), (0.5, 2.0, 0.02), (0.5, 4.0, 0.0), (0.8, 2.0, 0.02)]
+    for people, slope, lapse in kinds:
+        for threshold in TIME_MS:
+            for refresh_hz, pool, pictures in displays:
+                yield Times(
+                    threshold, people, slope, lapse, refresh_hz=refresh_hz, pictures=pictures, pool=pool
+                )
+    # the smallest pool that HYPE-time can have: 30 pictures a side, one block
+    for threshold in TIME_MS:
+        yield Times(threshold, refresh_hz=60, pictures=0.5, pool=30, trials=60, blocks=1)
 
 
-def coverage(of: Population, evaluators: int, studies: int, rng: np.random.Generator) -> dict[str, float]:
-    """Return the shares of studies whose percentile, and whose better, interval holds the true rate."""
-    truth, drawn = 100 * of.rate, of.wrong((studies, evaluators), rng)
-    holds = {"percentile": 0, "better": 0, "printed": 0, "advised": 0, "above": 0, "below": 0}
-    for wrong in drawn:
-        found = exact_on_lattice(Lattice(wrong, Fraction(100, IMAGES)), evaluators, LEVEL)
-        better = better_interval(100 * wrong / IMAGES, IMAGES * evaluators, "infinity", LEVEL)
-        low, high = better["ci"]
-        is_percentile = found.low - 1e-9 <= truth <= found.high + 1e-9
-        holds["percentile"] += is_percentile
-        holds["better"] += low <= truth <= high
-        holds["advised"] += better["advised"]
-        holds["printed"] += (low <= truth <= high) if better["advised"] else is_percentile
-        holds["above"] += truth > high
-        holds["below"] += truth < low
-    return {name: float(count) / studies for name, count in holds.items()}
-
-
-def table(studies: int, seed: int = 1) -> Iterator[dict]:
-    """Yield a row for each population and number of evaluators."""
+def table(is_full: bool = False, studies: int | None = None, seed: int = 1) -> Iterator[Row]:
+    """Yield a row for each world and number of evaluators."""
     rng = np.random.default_rng(seed)
-    for population in [*BINOMIAL, *SPREAD, *PAPERS]:
-        for evaluators in (5, 10, 20, 30):
-            yield {
-                "population": population.name,
-                "rate": population.rate,
-                "evaluators": evaluators,
-                **coverage(population, evaluators, studies, rng),
-            }
+    counts = FULL_STUDIES if is_full else STUDIES
+    for world in worlds(is_full):
+        for evaluators in EVALUATORS:
+            count = studies or counts["infinity" if isinstance(world, Shares) else "time"]
+            yield coverage(world, evaluators, count, rng)
+
+
+def coverage(world: Shares | Times, evaluators: int, studies: int, rng: np.random.Generator) -> Row:
+    """Return how often the interval, and the percentile one, hold the truth in so many studies."""
+    is_time = isinstance(world, Times)
+    truth = world.truth() if is_time else 100 * world.rate
+    drawn = (
+        world.studies(studies, evaluators, rng)
+        if is_time
+        else (world.study(evaluators, rng) for _ in range(studies))
+    )
+    held = {"interval": 0, "percentile": 0, "above": 0, "below": 0}
+    width, at_bound = 0.0, 0
+    for answers in drawn:
+        values = values_by_model(answers)
+        interval = beside_scores(answers, values, LEVEL)["m"]["interval"]
+        low, high = interval["ci"]
+        percentile = bootstrap.exact_on_lattice(values["m"].lattice, evaluators, LEVEL)
+        held["interval"] += low - 1e-9 <= truth <= high + 1e-9
+        held["percentile"] += percentile.low - 1e-9 <= truth <= percentile.high + 1e-9
+        held["above"] += truth > high
+        held["below"] += truth < low
+        width += (high - low) / studies
+        at_bound += interval["method"] == "population"
+    return {
+        "method": "time" if is_time else "infinity",
+        **_told(world),
+        "evaluators": evaluators,
+        "truth": truth,
+        "studies": studies,
+        **{name: float(count) / studies for name, count in held.items()},
+        "se": math.sqrt(held["interval"] / studies * (1 - held["interval"] / studies) / studies),
+        "width": width,
+        "population": at_bound / studies,
+        "may_be_more": _may_be_more(world, evaluators),
+    }
+
+
+def _told(world: Shares | Times) -> Row:
+    pool = "own" if world.pool is None else str(world.pool)
+    spreads = {"pool": pool, "people_sd": world.people, "pictures_sd": world.pictures}
+    if isinstance(world, Shares):
+        return {**spreads, "refresh_hz": None, "slope": None, "lapse": None}
+    return {**spreads, "refresh_hz": world.refresh_hz, "slope": world.slope, "lapse": world.lapse}
+
+
+def _may_be_more(world: Shares | Times, evaluators: int) -> bool:
+    """Tell whether there is so little to learn from that coverage may be above `MOST`."""
+    if isinstance(world, Times):
+        return True
+    shown = 2 * (50 if world.pool is None else min(50, world.pool))
+    return evaluators * shown * min(world.rate, 1 - world.rate) < FEW
+
+
+def as_text(rows: Iterable[Row]) -> str:
+    """Return the table as lines."""
+    return "\n".join([HEAD, *map(as_line, rows)])
+
+
+HEAD = (
+    f"{'method':8} {'pictures':>8} {'Hz':>4} {'SD people, pictures':>19} {'true score':>10} {'n':>3} "
+    f"{'interval':>14} {'percentile':>10} {'width':>7}"
+)
+
+
+def as_line(row: Row) -> str:
+    """Return a row as a line."""
+    display = "" if row["refresh_hz"] is None else f"{row['refresh_hz']:g}"
+    spreads = f"{row['people_sd']:g}, {row['pictures_sd']:g}"
+    held = f"{100 * row['interval']:.1f} ({100 * row['se']:.1f})"
+    return (
+        f"{row['method']:8} {row['pool']:>8} {display:>4} {spreads:>19} {row['truth']:>10.1f} "
+        f"{row['evaluators']:>3} {held:>14} {100 * row['percentile']:>10.1f} {row['width']:>7.1f}"
+    )
+
+
+def off(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that three standard errors do not bring within `LEAST` and `MOST`."""
+    found = []
+    for row in rows:
+        error = 3 * math.sqrt(LEVEL * (1 - LEVEL) / row["studies"])
+        is_more = row["interval"] > MOST + error and not row["may_be_more"]
+        if row["interval"] < LEAST - error or is_more:
+            found.append(row)
+    return found
+
+
+def run(is_full: bool = False) -> dict[str, Row]:
+    """Return the table of the intervals' coverage, and that of the thresholds."""
+    print(HEAD, flush=True)  # noqa: T201
+    rows = []
+    for row in table(is_full):
+        print(as_line(row), flush=True)  # noqa: T201
+        rows.append(row)
+    wrong = off(rows)
+    mean = float(np.mean([row["interval"] for row in rows]))
+    thresholds = threshold_coverage(THRESHOLDS)
+    return {
+        "coverage of the interval: cells below 93% or above 97% by more than three standard errors": {
+            "value": len(wrong), "agrees_if": "0", "agrees": not wrong, "table": rows,
+        },
+        "coverage of the interval: mean of all cells": {
+            "value": mean, "agrees_if": "0.94 to 0.97", "agrees": 0.94 <= mean <= 0.97,
+        },
+        "coverage of one evaluator's threshold, constant stimuli": {
+            "value": thresholds["constant"], "agrees_if": "at least 0.93",
+            "agrees": thresholds["constant"] >= 0.93,
+        },
+        "coverage of one evaluator's threshold, staircases of hype-2019": {
+            "value": thresholds["staircase"], "agrees_if": "at least 0.88",
+            "agrees": thresholds["staircase"] >= 0.88,
+        },
+        "coverage of the pooled threshold of 30 evaluators, staircases": {
+            "value": thresholds["pooled"], "agrees_if": "at least 0.9",
+            "agrees": thresholds["pooled"] >= 0.9,
+        },
+        "coverage of the pooled threshold, if answers were taken for independent": {
+            "value": thresholds["pooled_answers"], "agrees_if": "below 0.8: people differ",
+            "agrees": thresholds["pooled_answers"] < 0.8,
+        },
+    }  # fmt: skip
 
 
 def threshold_coverage(studies: int, seed: int = 2) -> dict[str, float]:
@@ -152,14 +251,13 @@ def _holds(interval: tuple[float | None, float | None] | None, truth: float) -> 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m validate.coverage", description=__doc__.split("\n")[0])
-    parser.add_argument("--studies", type=int, default=STUDIES)
+    parser.add_argument("--full", action="store_true", help="with other spreads, slopes and lapse rates")
+    parser.add_argument("--studies", type=int, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
-    names = ("percentile", "better", "printed", "advised", "above", "below")
-    print(f"{'population':28} {'rate':>6} {'n':>3} " + " ".join(f"{name:>10}" for name in names))  # noqa: T201
-    for row in table(chosen.studies, chosen.seed):
-        cells = " ".join(f"{row[name]:>10.4f}" for name in names)
-        print(f"{row['population']:28} {row['rate']:>6g} {row['evaluators']:>3} {cells}", flush=True)  # noqa: T201
+    print(HEAD)  # noqa: T201
+    for row in table(chosen.full, chosen.studies, chosen.seed):
+        print(as_line(row), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

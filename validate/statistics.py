@@ -20,17 +20,15 @@ from backend.analysis.comparisons import (
     tukey,
     welch,
 )
-from backend.analysis.intervals import percentile_coverage
 from backend.analysis.psychometric import Trials, fit
 from backend.analysis.ranks import spearman
-from validate import coverage
 
 _LEVEL = 0.95
 Row = dict[str, object]
 
 
 def run() -> dict[str, Row]:
-    """Return how far peers are from us, and how often our intervals cover."""
+    """Return how far peers are from us."""
     groups = _groups()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -40,7 +38,7 @@ def run() -> dict[str, Row]:
             **_pingouin(groups),
             **_psignifit(),
         }
-    return {**found, **_coverage()}
+    return found
 
 
 def _groups() -> dict[str, np.ndarray]:
@@ -199,43 +197,5 @@ def _psignifit() -> dict[str, Row]:
         },
         "psignifit: log likelihood of our fit less that of theirs, most of 20": {
             "value": max(less_likely), "agrees_if": "below 1", "agrees": max(less_likely) < 1,
-        },
-    }  # fmt: skip
-
-
-def _coverage() -> dict[str, Row]:
-    """Return the coverage of the intervals, least and most over what they are for."""
-    rows = [*coverage.table(coverage.STUDIES)]
-    thirty = [row for row in rows if row["evaluators"] == 30 and row["rate"] in (0.1, 0.3, 0.5)]
-    least = min(row["percentile"] for row in thirty)
-    expected = percentile_coverage(30, coverage.LEVEL)
-    better = [row["printed"] for row in rows]
-    thresholds = coverage.threshold_coverage(coverage.THRESHOLDS)
-    return {
-        "coverage of the percentile interval, 30 evaluators, rates 0.1, 0.3, 0.5: least": {
-            "value": least, "agrees_if": f"within 0.015 of the {expected:.3f} that the report tells",
-            "agrees": abs(least - expected) < 0.015, "table": rows,
-        },
-        "coverage of the advised interval, all populations, 5 to 30 evaluators: least": {
-            "value": min(better), "agrees_if": "at least 0.935", "agrees": min(better) >= 0.935,
-        },
-        "coverage of the advised interval, all populations, 5 to 30 evaluators: most": {
-            "value": max(better), "agrees_if": "at most 0.975", "agrees": max(better) <= 0.975,
-        },
-        "coverage of one evaluator's threshold, constant stimuli": {
-            "value": thresholds["constant"], "agrees_if": "at least 0.93",
-            "agrees": thresholds["constant"] >= 0.93,
-        },
-        "coverage of one evaluator's threshold, staircases of hype-2019": {
-            "value": thresholds["staircase"], "agrees_if": "at least 0.88",
-            "agrees": thresholds["staircase"] >= 0.88,
-        },
-        "coverage of the pooled threshold of 30 evaluators, staircases": {
-            "value": thresholds["pooled"], "agrees_if": "at least 0.9",
-            "agrees": thresholds["pooled"] >= 0.9,
-        },
-        "coverage of the pooled threshold, if answers were taken for independent": {
-            "value": thresholds["pooled_answers"], "agrees_if": "below 0.8: people differ",
-            "agrees": thresholds["pooled_answers"] < 0.8,
         },
     }  # fmt: skip

@@ -1,29 +1,89 @@
 """Sentences on what the scores do not show."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from backend.analysis.comparisons import Groups
+from backend.analysis.designs import design_of
+from backend.analysis.time_scores import AT_A_BOUND
 from backend.answers import Answers
 
+ANOTHER_DISPLAY = 1.1
+"""Ratio of two refresh intervals from which on they are those of different displays."""
+_ALMOST_ALL = 0.95
 
-def caveats(answers: Answers, groups: Groups) -> list[str]:
+
+def caveats(
+    answers: Answers, groups: Groups, beside: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[str]:
     """Return what a reader of the scores should know of the responses.
 
     Args:
         groups: the models that enter the tests.
+        beside: what `score_intervals.beside_scores` gave.
     """
-    return [*_people(answers), *_unlike_others(answers, groups)]
+    found = [*_people(answers), *_unlike_others(answers, groups)]
+    if answers.method == "time":
+        found += [*_bounds(beside or {}), *_displays(answers)]
+    return found
+
+
+def _bounds(beside: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what is to be said of models whose blocks come to the shortest or the longest exposure."""
+    for model, one in beside.items():
+        blocks, threshold = one["blocks"], one["threshold"]
+        if blocks["at_floor"] >= AT_A_BOUND:
+            yield (
+                f"{100 * blocks['at_floor']:.0f}% of the blocks of {model} stand at the shortest exposure, "
+                f"{threshold['floor_ms']:g} ms: the score says little of how much shorter would have done"
+            )
+        if max(blocks["at_ceiling"], blocks["reached_ceiling"]) >= AT_A_BOUND:
+            limit = blocks["guessing_ms"]
+            at_most = "" if limit is None else f"; someone who guesses scores about {limit:.0f} ms"
+            yield (
+                f"{100 * blocks['reached_ceiling']:.0f}% of the blocks of {model} came to the longest "
+                f"exposure, {threshold['ceiling_ms']:g} ms, and the score is too low for that{at_most}: read "
+                "the fitted threshold"
+            )
+
+
+def _displays(answers: Answers) -> Iterator[str]:
+    """Yield what is to be said of displays of several refresh rates."""
+    frame_ms = answers.numbers.get("frame_ms")
+    if frame_ms is None:
+        return
+    is_known = frame_ms > 0
+    asked = answers.numbers.get("asked_ms", answers.exposure_ms)[is_known]
+    frame_ms = frame_ms[is_known]
+    if not len(frame_ms):
+        return
+    shortest, longest = float(frame_ms.min()), float(frame_ms.max())
+    refreshes = asked / frame_ms
+    in_refreshes = float((np.abs(refreshes - np.round(refreshes)) < 0.02).mean()) >= _ALMOST_ALL
+    if in_refreshes and longest > ANOTHER_DISPLAY * shortest:
+        yield (
+            f"exposures moved in whole refreshes of displays from {1000 / longest:.0f} to "
+            f"{1000 / shortest:.0f} Hz, on which the same people have different scores (about 10%): compare "
+            "scores of one refresh rate, or read the fitted threshold; new studies move in ms"
+        )
+    if not in_refreshes and (asked < longest / 1.5).any():
+        yield (
+            f"exposures under {longest:.1f} ms were asked for, which is one refresh of the slowest display: "
+            "shorter ones were shown as one refresh; score with --exposures shown"
+        )
 
 
 def _people(answers: Answers) -> Iterator[str]:
     models_of = np.bincount(answers.judges.evaluator, minlength=len(answers.evaluator.names))
     several = sorted(str(answers.evaluator.names[code]) for code in np.flatnonzero(models_of > 1))
     if several:
+        design = design_of(answers)
+        who = _evaluators(design.several) + (f" of {design.people}" if design.several < design.people else "")
         yield (
-            f"{_evaluators(len(several))} judged more than one model (such as {several[0]}); the tests "
-            "take evaluators of different models for different people"
+            f"{who} judged more than one model (such as {several[0]}); models are compared within evaluators "
+            "(paired), with p-values by Holm and intervals by Bonferroni"
         )
 
 

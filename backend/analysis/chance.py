@@ -6,11 +6,13 @@ score lies within a margin of 50%.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from backend.analysis.repeated import holm
 from backend.errors import InvalidInput
 
 CHANCE = 50.0
@@ -21,8 +23,8 @@ MARGIN = 5.0
 def against_chance(values: np.ndarray, level: float = 0.95, margin: float = MARGIN) -> dict[str, Any] | None:
     """Return both tests for the values (percent) of a model's evaluators.
 
-    Each model's test stands alone: p-values are not corrected for the number of models. None where there
-    is one evaluator, or all agree: then no test exists.
+    Each model's test stands alone; `over_models` corrects for their number. None where there is one
+    evaluator, or all agree: then no test exists.
 
     Raises:
         InvalidInput: a margin that is not between 0 and 50 points.
@@ -39,15 +41,39 @@ def against_chance(values: np.ndarray, level: float = 0.95, margin: float = MARG
     p_within = float(max(stdtr(df, (distance - margin) / error), stdtr(df, -(distance + margin) / error)))
     half = float(stdtrit(df, level)) * error
     return {
-        "hyperrealism": {"t": t, "df": df, "p": p_above},
+        "hyperrealism": {"t": t, "df": df, "p": p_above, "p_below": float(stdtr(df, t))},
         "equivalence": {
             "margin": margin,
             "p": p_within,
             "ci": [CHANCE + distance - half, CHANCE + distance + half] if level > 0.5 else None,
             "ci_level": round(2 * level - 1, 12) if level > 0.5 else None,
         },
-        "verdict": _verdict(p_above, p_within, p_below=1 - p_above, alpha=1 - level, margin=margin),
+        "verdict": _verdict(p_above, p_within, p_below=float(stdtr(df, t)), alpha=1 - level, margin=margin),
     }
+
+
+def over_models(tests: Sequence[dict[str, Any] | None], level: float = 0.95) -> list[dict[str, Any] | None]:
+    """Return the tests of several models with p-values corrected for their number beside the plain ones.
+
+    `p_holm` and `p_below_holm` are Holm's (1979), for each question over all models that have a test; the
+    verdict follows them. Of one model they are the plain ones.
+    """
+    places = (("hyperrealism", "p"), ("hyperrealism", "p_below"), ("equivalence", "p"))
+    there = [one for one in tests if one is not None]
+    corrected = [holm(np.array([one[test][p] for one in there])) for test, p in places] if there else []
+    found = []
+    for one, above, below, within in zip(there, *corrected, strict=True):
+        p_above, p_below, p_within = float(above), float(below), float(within)
+        margin = one["equivalence"]["margin"]
+        found.append(
+            {
+                "hyperrealism": {**one["hyperrealism"], "p_holm": p_above, "p_below_holm": p_below},
+                "equivalence": {**one["equivalence"], "p_holm": p_within},
+                "verdict": _verdict(p_above, p_within, p_below, 1 - level, margin),
+            }
+        )
+    rest = iter(found)
+    return [None if one is None else next(rest) for one in tests]
 
 
 def _verdict(p_above: float, p_within: float, p_below: float, alpha: float, margin: float) -> str:

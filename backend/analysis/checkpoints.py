@@ -20,7 +20,7 @@ def progress(models: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return, for each model with two checkpoints or more, its scores in the order of training.
 
     Args:
-        models: rows of the scores, with `model`, `score`, `ci`.
+        models: rows of the scores, with `model`, `score`, `ci`, `interval`.
     """
     lines: dict[str, list[tuple[float, Mapping[str, Any]]]] = {}
     for row in models:
@@ -30,7 +30,8 @@ def progress(models: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         {
             "model": name,
             "points": [
-                {"at": at, **{key: row[key] for key in ("score", "ci", "evaluators")}} for at, row in points
+                {"at": at, **{key: row.get(key) for key in ("score", "ci", "interval", "evaluators")}}
+                for at, row in points
             ],
             "trend": spearman([at for at, _ in points], [row["score"] for _, row in points]),
         }

@@ -12,13 +12,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtri, fdtrc, gammaln, nctdtrinc, stdtr, stdtrit
+from scipy.special import fdtrc, stdtr, stdtrit
 
-from backend.analysis import studentized_range
+from backend.analysis import noncentral_t, studentized_range
 
 Groups = Mapping[str, np.ndarray]
-_FAR = 300.0
-"""A t beyond which the chi-squared part alone tells its noncentrality, to 0.03% of it."""
 
 
 @dataclass(frozen=True)
@@ -131,8 +129,6 @@ def student(groups: Groups, level: float) -> dict[str, Any]:
     scale = math.sqrt(1 / n1 + 1 / n2)
     t = difference / (math.sqrt(moments.within) * scale)
     welch_df = float((v1 + v2) ** 2 / (v1**2 / (n1 - 1) + v2**2 / (n2 - 1)))
-    correction = math.exp(gammaln(df / 2) - gammaln((df - 1) / 2)) / math.sqrt(df / 2) if df > 1 else None
-    d_ci = None if df < 2 else [bound * scale for bound in _noncentralities(t, df, level)]
     return {
         "t": t,
         "df": df,
@@ -145,12 +141,7 @@ def student(groups: Groups, level: float) -> dict[str, Any]:
             "p": _two_sided(difference / math.sqrt(v1 + v2), welch_df),
             "ci": _around(difference, math.sqrt(v1 + v2), welch_df, level),
         },
-        "effect": {
-            "d": t * scale,
-            "d_ci": d_ci,
-            "g": None if correction is None else t * scale * correction,
-            "g_ci": None if d_ci is None else [bound * correction for bound in d_ci],
-        },
+        "effect": noncentral_t.effects(np.array([t]), np.array([df]), np.array([scale]), level)[0],
     }
 
 
@@ -159,10 +150,20 @@ def pair_effects(groups: Groups, level: float) -> list[dict[str, Any]]:
 
     A pair of models whose evaluators all agree has none and is left out.
     """
+    if len(groups) < 2:
+        return []
+    moments, names = Moments.of(groups), [*groups]
+    i, j = np.triu_indices(len(groups), 1)
+    squares = (moments.sizes - 1) * moments.variances
+    df = moments.sizes[i] + moments.sizes[j] - 2
+    pooled = (squares[i] + squares[j]) / df
+    i, j, df, pooled = (column[pooled > 0] for column in (i, j, df, pooled))
+    scale = np.sqrt(1 / moments.sizes[i] + 1 / moments.sizes[j])
+    t = (moments.means[i] - moments.means[j]) / (np.sqrt(pooled) * scale)
+    effects = noncentral_t.effects(t, df, scale, level)
     return [
-        {"a": a, "b": b, **student({a: groups[a], b: groups[b]}, level)["effect"]}
-        for a, b in combinations(groups, 2)
-        if are_comparable({a: groups[a], b: groups[b]})
+        {"a": names[a], "b": names[b], **effect}
+        for a, b, effect in zip(i.tolist(), j.tolist(), effects, strict=True)
     ]
 
 
@@ -193,17 +194,6 @@ def _variance(values: np.ndarray) -> float:
     """Return the sample variance; exactly 0 where all values are one."""
     centred = values - values[0]
     return float(centred.var(ddof=1))
-
-
-def _noncentralities(t: float, df: float, level: float) -> list[float]:
-    """Return the noncentralities under which `t` is the upper and the lower quantile."""
-    if t < 0:
-        low, high = _noncentralities(-t, df, level)
-        return [-high, -low]
-    tails = (1 + level) / 2, (1 - level) / 2
-    if t > _FAR:
-        return [t * math.sqrt(float(chdtri(df, tail)) / df) for tail in tails]
-    return [float(nctdtrinc(df, tail, t)) for tail in tails]
 
 
 def _two_sided(t: float, df: float) -> float:

@@ -1,85 +1,237 @@
-"""The interval of a score whose images are a sample too, not only its evaluators.
+"""What evaluators and pictures each add to the variance of a score.
 
-Evaluators who see the same images err on the same ones, so that their mean is less sure than their
+Evaluators who see the same pictures err on the same ones, so that their mean is less sure than their
 spread shows (Clark, 1973). With y_i the mean error of evaluator i, n evaluators, and c the mean
-covariance between two of them, var(mean) = s^2 / n + c. An image j contributes to c by the products of
-two evaluators' residuals on it: c = sum_j [(sum_i w_ij r_ij)^2 - sum_i (w_ij r_ij)^2] / (n (n - 1)),
-where w_ij is 1 over the number of answers of i, and r_ij is the answer's error (0 or 1) less the mean
-error on its side, real or fake. Where everybody saw other images, c is about 0.
-An answer that does not name its image counts as one to an image that nobody else saw.
+covariance of two of them, var(mean) = s^2 / n + c, whoever saw what. A picture j contributes to c by the
+products of two evaluators' residuals on it:
+
+    sum_{i != i'} w_ij r_ij w_i'j r_i'j - w_ij w_i'j d,  over n (n - 1),
+
+where w_ij is what the answer weighs in y_i (1 over the number of answers of i, unless sides are
+balanced), r_ij is the answer's error (0 or 1) less the mean error
+on its side, real or fake, and d is the mean product of two evaluators' residuals on two *different*
+pictures of that side. Taking d off centres the products: residuals about a mean of the same answers have
+a covariance below 0 where nothing is shared, so that c would be too small by 1 / pictures.
+
+Where everybody saw other pictures, c is about 0. An answer that does not name its picture counts as one
+to a picture that nobody else saw.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array
 
-from backend.analysis.intervals import Spread, wilson
-from backend.answers import Answers, distinct
+from backend.analysis.intervals import Spread, spread_of, wilson_over_both
+from backend.analysis.values import one_model
+from backend.answers import Answers, Coded
+
+NEGLIGIBLE = 0.1
+"""Share of a variance below which pictures may be left out: a test that takes 90% of the variance for all
+of it errs in 6.3% where it promises 5%, P(|z| > 1.96 sqrt(0.9))."""
 
 
 @dataclass(frozen=True)
 class Crossed:
-    """What the evaluators and the images each add to the variance of a score (a share, 0 to 1)."""
+    """What the evaluators and the pictures each add to the variance of a score (a share, 0 to 1)."""
 
     mean: float
     of_evaluators: float
     of_images: float
+    """The covariance c; not below 0."""
+    images_df: float
+    of_reals: float
+    """What real pictures add to c; it may be below 0 by chance."""
+    of_fakes: float
+    fakes_df: float
     evaluators: int
     images: int
     responses: int
 
     @property
-    def spread(self) -> Spread:
-        """The spread of the mean, with Satterthwaite's (1946) degrees of freedom."""
+    def share_of_images(self) -> float | None:
+        """The pictures' share of the variance, 0 to 1; None where nothing varies."""
         variance = self.of_evaluators + self.of_images
-        parts = self.of_evaluators**2 / (self.evaluators - 1)
-        parts += self.of_images**2 / max(self.images - 1, 1)
-        df = variance**2 / parts if parts else self.evaluators - 1
-        return Spread(self.mean, variance, df, self.responses)
+        return self.of_images / variance if variance else None
+
+    @property
+    def people(self) -> Spread:
+        """The spread over evaluators alone."""
+        return Spread(self.mean, self.of_evaluators, self.evaluators - 1, self.responses)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Answers of one side (real or fake) of one model; arrays of shape (answers,)."""
+
+    person: np.ndarray
+    """From 0 to `people` - 1."""
+    evaluator: np.ndarray
+    """The same person's place among all evaluators."""
+    image: np.ndarray
+    """A code; -1 where the answer names no picture."""
+    residual: np.ndarray
+    """Weighted: w_ij r_ij."""
+    weight: np.ndarray
+    people: int
 
 
 def crossed(answers: Answers, model: int) -> Crossed | None:
-    """Return the parts of a model's variance; None with one evaluator, or where no image is named."""
+    """Return the parts of a model's variance; None with one evaluator, or where no picture is named."""
     mine = answers.model.codes == model
     if not answers.has_image[mine].any():
         return None
-    images, image = distinct(answers.texts["stimulus"].codes[mine], len(answers.texts["stimulus"].names))
-    _, person = np.unique(answers.evaluator.codes[mine], return_inverse=True)
-    wrong, is_fake = answers.was_wrong[mine].astype(float), answers.is_fake[mine]
-    seen = np.bincount(person)
-    count = len(seen)
+    sides = sides_of(answers, model)
+    count = sides[0].people
     if count < 2:
         return None
-    means = np.bincount(person, wrong) / seen
-    side_errors = [wrong[is_fake == side].mean() if (is_fake == side).any() else 0.0 for side in (0, 1)]
-    weighted = (wrong - np.where(is_fake, side_errors[1], side_errors[0])) / seen[person]
-    has_image = answers.has_image[mine]
-    image, person, weighted = image[has_image], person[has_image], weighted[has_image]
-    own, pair = np.unique(image * count + person, return_inverse=True)
-    own_sums = np.bincount(pair, weighted, len(own))
-    together = np.bincount(image, weighted, len(images)) ** 2
-    together -= np.bincount(own // count, own_sums**2, len(images))
+    judges = answers.judges
+    means = one_model(answers, np.flatnonzero(judges.model == model)).numbers / 100
+    reals, fakes = (parts_of_images(seen) for seen in sides)
+    parts, pairs = np.concatenate([reals, fakes]), count * (count - 1)
     return Crossed(
         mean=float(means.mean()),
-        of_evaluators=float(means.var(ddof=1)) / count,
-        of_images=max(0.0, float(together.sum()) / (count * (count - 1))),
+        of_evaluators=spread_of(means, 0).variance,
+        of_images=max(0.0, float(parts.sum())) / pairs,
+        images_df=df_of_parts(parts),
+        of_reals=float(reals.sum()) / pairs,
+        of_fakes=float(fakes.sum()) / pairs,
+        fakes_df=df_of_parts(fakes),
         evaluators=count,
-        images=len(np.unique(image)),
-        responses=len(wrong),
+        images=len(parts),
+        responses=int(mine.sum()),
     )
 
 
+def sides_of(answers: Answers, model: int, residual: np.ndarray | None = None) -> list[Seen]:
+    """Return a model's answers to reals and to fakes.
+
+    People and pictures are numbered by their names, so that the order of the answers does not matter.
+
+    Args:
+        residual: of each of the model's answers, unweighted; default, its error less the mean error of
+            its side.
+    """
+    mine = np.flatnonzero(answers.model.codes == model)
+    evaluator = _by_name(answers.evaluator)[answers.evaluator.codes[mine]]
+    found, person = np.unique(evaluator, return_inverse=True)
+    image = np.full(len(mine), -1)
+    if "stimulus" in answers.texts:
+        column, named = answers.texts["stimulus"], answers.has_image[mine]
+        image[named] = _by_name(column)[column.codes[mine]][named]
+    weight = answers.weight[mine]
+    sides = []
+    for side in (False, True):
+        here = answers.is_fake[mine] == side
+        wrong = answers.was_wrong[mine][here].astype(float)
+        own = residual[here] if residual is not None else wrong - (wrong.mean() if len(wrong) else 0.0)
+        who = person[here], evaluator[here]
+        sides.append(Seen(*who, image[here], own * weight[here], weight[here], len(found)))
+    return sides
+
+
+def _by_name(column: Coded) -> np.ndarray:
+    """Return the place of each code among the names in their order."""
+    order = sorted(range(len(column.names)), key=lambda code: str(column.names[code]))
+    places = np.empty(len(order), int)
+    places[order] = np.arange(len(order))
+    return places
+
+
+def parts_of_images(seen: Seen) -> np.ndarray:
+    """Return what each picture adds to the summed covariance of two evaluators: shape (pictures,)."""
+    # what an evaluator answered to a picture, more than once or to no named one, is one cell
+    cells, cell = np.unique(
+        (seen.image + 1).astype(np.int64) * seen.people + seen.person, return_inverse=True
+    )
+    image, person = cells // seen.people - 1, cells % seen.people
+    is_named = image >= 0
+    if not is_named.any():
+        return np.empty(0)
+    images, place = np.unique(image[is_named], return_inverse=True)
+
+    def of_pairs(values: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return sums of products over pairs of different evaluators: by picture, and over all."""
+        sums = np.bincount(cell, values, len(cells))
+        named = sums[is_named]
+        together = np.bincount(place, named, len(images)) ** 2
+        whole = np.bincount(person, sums, seen.people)
+        every = float(whole.sum() ** 2 - (whole**2).sum())
+        return together - np.bincount(place, named**2, len(images)), every
+
+    (same, every), (pairs, all_pairs) = of_pairs(seen.residual), of_pairs(seen.weight)
+    elsewhere = all_pairs - pairs.sum()
+    if elsewhere <= 1e-9 * all_pairs:  # one picture: there is no other to compare with
+        return same
+    return same - pairs * (every - same.sum()) / elsewhere
+
+
+def shared_reals(answers: Answers, models: list[int]) -> float:
+    """Return the mean covariance of two models' scores (shares) by the real pictures that both showed.
+
+    Of two different evaluators, each of one of the models; centred as within a model. 0 where fewer than
+    two models have named reals, and not below it.
+    """
+    sides = [sides_of(answers, model)[0] for model in models]
+    named = [seen.image >= 0 for seen in sides]
+    model = np.repeat(np.arange(len(models)), [int(some.sum()) for some in named])
+    evaluator, image, residual, weight = (
+        np.concatenate([getattr(seen, name)[some] for seen, some in zip(sides, named, strict=True)])
+        for name in ("evaluator", "image", "residual", "weight")
+    )
+    if not len(model):
+        return 0.0
+    cell = image * (int(evaluator.max()) + 1) + evaluator
+    i, j = np.triu_indices(len(models), 1)
+
+    def products(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return sums of products of different evaluators by pairs of models: on one picture, and on all."""
+        on_one, own_on_one, own = (_products(model, keys, values) for keys in (image, cell, evaluator))
+        whole = np.bincount(model, values, len(models))
+        return (on_one - own_on_one)[i, j], (np.outer(whole, whole) - own)[i, j]
+
+    (same, every), (pairs, all_pairs) = products(residual), products(weight)
+    elsewhere = np.maximum(all_pairs - pairs, 1e-12)
+    centred = same - pairs * np.where(elsewhere > 1e-9 * all_pairs, (every - same) / elsewhere, 0.0)
+    people = np.array([seen.people for seen in sides])
+    judged = np.zeros((len(models), int(max(seen.evaluator.max(initial=0) for seen in sides)) + 1))
+    for place, seen in enumerate(sides):
+        judged[place, seen.evaluator] = 1
+    of_two = np.outer(people, people)[i, j] - (judged @ judged.T)[i, j]
+    is_there = of_two > 0
+    return max(0.0, float((centred[is_there] / of_two[is_there]).mean())) if is_there.any() else 0.0
+
+
+def _products(model: np.ndarray, key: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return, for each two models, the sum over keys of the products of their sums of values."""
+    _, place = np.unique(key, return_inverse=True)
+    sums = coo_array((values, (model, place)), (int(model.max()) + 1, int(place.max()) + 1)).tocsr()
+    return (sums @ sums.T).toarray()
+
+
+def df_of_parts(parts: np.ndarray) -> float:
+    """Return the degrees of freedom of a sum of pictures' parts: twice its square over its variance.
+
+    Satterthwaite's (1946), with the variance that the parts show: a few pictures that fool everyone make
+    the sum far less sure than as many pictures of normal difficulty. At most pictures - 1.
+    """
+    count, total = len(parts), float(parts.sum())
+    most = max(count - 1.0, 1.0)
+    spread = float(((parts - parts.mean()) ** 2).sum()) * count / (count - 1) if count > 1 else 0.0
+    return min(most, max(1.0, 2 * total**2 / spread)) if spread and total > 0 else most
+
+
 def crossed_interval(answers: Answers, model: int, level: float) -> dict[str, Any] | None:
-    """Return the interval (percent) over evaluators and images, and the images' share of its variance."""
+    """Return the interval (percent) over evaluators and pictures, and the pictures' share of its variance."""
     found = crossed(answers, model)
     if found is None:
         return None
-    spread = found.spread
+    (low, high), df = wilson_over_both(found.people, found.of_images, found.images_df, level)
     return {
-        "ci": [100 * end for end in wilson(spread, level)],
+        "ci": [100 * low, 100 * high],
         "method": "wilson, evaluators and images crossed",
-        "df": spread.df,
+        "df": df,
         "images": found.images,
-        "share_of_images": found.of_images / spread.variance if spread.variance else None,
+        "share_of_images": found.share_of_images,
     }

@@ -9,9 +9,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import nctdtr, ndtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
-from backend.analysis import bootstrap, studentized_range
+from backend.analysis import bootstrap, noncentral_t, studentized_range
 from backend.analysis.spreads import Spread
 from backend.errors import InvalidInput
 
@@ -59,7 +59,7 @@ def power(evaluators: int, effect: float, level: float, tukey_models: int | None
     df = float((tukey_models or 2) * (evaluators - 1))
     shift = effect * math.sqrt(evaluators / 2)
     bar = _bar(level, df, tukey_models)
-    return float(1 - nctdtr(df, shift, bar) + nctdtr(df, shift, -bar))
+    return float(noncentral_t.sf(bar, df, shift) + noncentral_t.cdf(-bar, df, shift))
 
 
 def evaluators_for_power(effect: float, wanted: float, level: float, tukey_models: int | None = None) -> int:

@@ -359,7 +359,7 @@ def interval_over_evaluators(
     reached = (found.at - found.guess) / span
     by_x = np.array([1.0, -float(logit(reached)) / found.slope, 1 / (span * (1 - reached)) / found.slope])
     kept = information[np.ix_(is_free, is_free)]
-    if np.linalg.cond(kept) > 1e12:
+    if not np.linalg.cond(kept) <= 1e12:
         return None
     # the change of the log threshold that each evaluator makes
     influence = np.array(scores)[:, is_free] @ np.linalg.solve(kept, by_x[is_free])

@@ -37,6 +37,7 @@ def evaluator_table(answers: Answers, values: dict[str, Values]) -> list[dict[st
     rows = []
     for code, model in enumerate(answers.model.names):
         numbers = values[model].numbers
+        distances = _distances(numbers)
         for i, judge in enumerate(places[judges.model == code]):
             seen, right = int(judges.seen[judge]), int(judges.seen[judge] - judges.wrong[judge])
             rows.append(
@@ -49,7 +50,7 @@ def evaluator_table(answers: Answers, values: dict[str, Values]) -> list[dict[st
                     "fakes_error": _share(judges.wrong_fakes[judge], judges.fakes[judge]),
                     "reals_error": _share(judges.wrong_reals[judge], judges.reals[judge]),
                     "said_fake": float(said_fake[judge] / seen),
-                    "z": _z(numbers, i),
+                    "z": distances[float(numbers[i])],
                     "agreement": None if np.isnan(others[judge]) else float(others[judge]),
                     "guessing_p": float(bdtrc(right - 1, seen, 0.5)) if right else 1.0,
                     **times.get(int(judge), _NO_TIMES),
@@ -63,11 +64,15 @@ def _share(part: int, whole: int) -> float | None:
     return float(part / whole) if whole else None
 
 
-def _z(numbers: np.ndarray, i: int) -> float | None:
-    """Return how far a value is from the mean of all others, in their SDs."""
-    others = np.delete(numbers, i)
-    spread = others.std(ddof=1) if len(others) >= 2 else 0.0
-    return float((numbers[i] - others.mean()) / spread) if spread > 0 else None
+def _distances(numbers: np.ndarray) -> dict[float, float | None]:
+    """Return by value how far it is from the mean of all others, in their SDs."""
+    found: dict[float, float | None] = {}
+    for value, place in zip(*np.unique(numbers, return_index=True), strict=True):
+        others = np.delete(numbers, place)
+        # centred on one of them, so that others who all agree have no spread that is but rounding
+        spread = (others - others[0]).std(ddof=1) if len(others) >= 2 else 0.0
+        found[float(value)] = float((value - others.mean()) / spread) if spread > 0 else None
+    return found
 
 
 def _agreement(answers: Answers) -> np.ndarray:
@@ -104,13 +109,13 @@ def _times(answers: Answers) -> dict[int, dict[str, float]]:
     """Return, by judge, the median response time (ms), the total, and the share of too fast answers."""
     judge, rt = answers.judges.of_response, answers.numbers["rt"]
     judge, rt = judge[~np.isnan(rt)], rt[~np.isnan(rt)]
-    order = np.argsort(judge, kind="stable")
-    found, first = np.unique(judge[order], return_index=True)
+    order = np.lexsort((rt, judge))
+    judge, rt = judge[order], rt[order]
+    found, first, count = np.unique(judge, return_index=True, return_counts=True)
+    medians = (rt[first + (count - 1) // 2] + rt[first + count // 2]) / 2
+    totals, fast = (np.add.reduceat(column, first) for column in (rt, (rt < FAST_MS).astype(float)))
+    columns = (found, medians, totals, fast / count)
     return {
-        int(one): {
-            "rt_median_ms": float(np.median(times)),
-            "rt_total_ms": float(times.sum()),
-            "fast": float((times < FAST_MS).mean()),
-        }
-        for one, times in zip(found, np.split(rt[order], first[1:]), strict=True)
+        judge: {"rt_median_ms": median, "rt_total_ms": total, "fast": share}
+        for judge, median, total, share in zip(*(column.tolist() for column in columns), strict=True)
     }

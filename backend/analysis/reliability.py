@@ -10,10 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array
 
+from backend.analysis.designs import Crossing
 from backend.answers import Answers, distinct
 
 SPLITS = 200
+_CELLS = 2**16
+"""Images times splits that are worked on at once."""
+_NOTHING = 1e-13
+"""A variance of rates, of which half is rounding."""
 
 
 def of_models(
@@ -37,6 +43,27 @@ def of_models(
     return _stepped_up(halves[0], halves[1])
 
 
+def of_people(crossing: Crossing, rng: np.random.Generator, splits: int = SPLITS) -> dict[str, Any] | None:
+    """Return the split-half reliability of models' scores where evaluators judged several models.
+
+    A person is in one half with all that they judged; else the halves would share people, and agree for it.
+    None with fewer than three models; a split in which a model has nobody in a half is left out.
+    """
+    if len(crossing.models) < 3:
+        return None
+    people = len(crossing.values)
+    correlations = []
+    for _ in range(splits):
+        in_first = rng.permutation(people) < people // 2
+        counts = [crossing.is_there[half].sum(axis=0) for half in (in_first, ~in_first)]
+        if min(count.min() for count in counts) == 0:
+            continue
+        sums = (crossing.values[half].sum(axis=0) for half in (in_first, ~in_first))
+        first, second = (one / count for one, count in zip(sums, counts, strict=True))
+        correlations.append(_correlations(first[None], second[None])[0])
+    return _summary(np.array(correlations))
+
+
 def of_images(
     answers: Answers, model: int, rng: np.random.Generator, splits: int = SPLITS
 ) -> dict[str, Any] | None:
@@ -45,24 +72,50 @@ def of_images(
     Images judged in one half only are left out of a split. None where fewer than three images can be
     compared, or no image was judged by two evaluators.
     """
-    mine = (answers.model.codes == model) & answers.has_image
-    if not mine.any():
+    mine = np.flatnonzero((answers.model.codes == model) & answers.has_image)
+    if not len(mine):
         return None
     images, image = distinct(answers.texts["stimulus"].codes[mine], len(answers.texts["stimulus"].names))
     people, person = np.unique(answers.evaluator.codes[mine], return_inverse=True)
-    wrong = answers.was_wrong[mine].astype(float)
-    correlations = []
-    for _ in range(splits):
-        in_first = (rng.permutation(len(people)) < len(people) // 2)[person]
-        rates = []
-        for side in (in_first, ~in_first):
-            seen = np.bincount(image[side], minlength=len(images))
-            with np.errstate(invalid="ignore"):
-                rates.append(np.bincount(image[side], wrong[side], minlength=len(images)) / seen)
-        both = np.isfinite(rates[0]) & np.isfinite(rates[1])
-        if both.sum() >= 3:
-            correlations.append(_correlations(rates[0][None, both], rates[1][None, both])[0])
-    return _summary(np.array(correlations))
+    half = len(people) // 2
+    in_first = np.stack([rng.permutation(len(people)) < half for _ in range(splits)], axis=1).astype(float)
+    shape = (len(images), len(people))
+    seen, wrong = (
+        coo_array((weights, (image, person)), shape).tocsr()
+        for weights in (np.ones(len(mine)), answers.was_wrong[mine].astype(float))
+    )
+    totals = [counts.sum(axis=1) for counts in (seen, wrong)]
+    is_seen_again = totals[0] > 1
+    seen, wrong = seen[is_seen_again], wrong[is_seen_again]
+    totals = [total[is_seen_again, None] for total in totals]
+    step = max(1, _CELLS // max(1, seen.shape[0]))
+    found = []
+    for some in range(0, splits, step):
+        mixed = in_first[:, some : some + step]
+        found.append(_between_halves(*totals, seen @ mixed, wrong @ mixed))
+    return _summary(np.concatenate(found))
+
+
+def _between_halves(
+    seen: np.ndarray, wrong: np.ndarray, seen_first: np.ndarray, wrong_first: np.ndarray
+) -> np.ndarray:
+    """Return Pearson's r of error rates over the images that both halves saw; NaN with fewer than three.
+
+    Args:
+        seen, wrong: of each image, shape (images, 1).
+        seen_first, wrong_first: by the first half, shape (images, splits).
+    """
+    seen_second = seen - seen_first
+    is_known = (seen_first > 0) & (seen_second > 0)
+    count = is_known.sum(axis=0)
+    x = wrong_first / np.maximum(seen_first, 1) * is_known
+    y = (wrong - wrong_first) / np.maximum(seen_second, 1) * is_known
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean_x, mean_y = x.sum(axis=0) / count, y.sum(axis=0) / count
+        pairs = ((x, y, mean_x * mean_y), (x, x, mean_x**2), (y, y, mean_y**2))
+        xy, xx, yy = (np.einsum("ij,ij->j", a, b) / count - product for a, b, product in pairs)
+        is_varying = (count >= 3) & (xx > _NOTHING) & (yy > _NOTHING)
+        return np.where(is_varying, np.clip(xy / np.sqrt(xx * yy), -1, 1), np.nan)
 
 
 def _stepped_up(first: np.ndarray, second: np.ndarray) -> dict[str, Any] | None:

@@ -12,33 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from backend.analysis.published import IMAGES, MODELS
 from backend.analysis.values import Values, values_by_model
 from backend.answers import Answers
 from backend.errors import InvalidInput
 from backend.staircase import NAMED_RULES, equilibrium_accuracy
-
-PUBLISHED_IMAGES = {"infinity": 100, "time": 450}
-"""Images an evaluator judges (HYPE 2.1, 2.2)."""
-_PUBLISHED = {
-    "infinity": {
-        "StyleGAN CelebA-64": (50.7, 6.9),
-        "ProGAN CelebA-64": (40.3, 4.8),
-        "BEGAN CelebA-64": (10.0, 8.4),
-        "WGAN-GP CelebA-64": (3.8, 2.7),
-        "StyleGAN trunc FFHQ": (27.6, 13.4),
-        "StyleGAN no-trunc FFHQ": (19.0, 9.7),
-    },
-    "time": {
-        "StyleGAN CelebA-64": (439.4, 178.0),
-        "ProGAN CelebA-64": (363.7, 162.0),
-        "BEGAN CelebA-64": (111.0, 39.0),
-        "WGAN-GP CelebA-64": (100.0, 0.0),
-        "StyleGAN trunc FFHQ": (363.2, 166.0),
-        "StyleGAN no-trunc FFHQ": (240.7, 155.0),
-    },
-}
-"""Scores (HYPE, tables 1 to 3) and SDs between evaluators: the bootstrap SDs of the workshop paper's
-tables 6 and 7, times the root of the number of evaluators drawn. Percent, ms."""
 
 
 @dataclass(frozen=True)
@@ -74,15 +52,23 @@ def published(method: str) -> list[Spread]:
     Raises:
         InvalidInput: an unknown method.
     """
-    if method not in _PUBLISHED:
+    if method not in IMAGES:
         raise InvalidInput(f"method must be 'infinity' or 'time', not {method!r}")
-    images = PUBLISHED_IMAGES[method]
+    images = IMAGES[method]
     if method == "time":
         right = equilibrium_accuracy(NAMED_RULES["hype-2019"])
-        return [Spread(model, score, sd, images, right) for model, (score, sd) in _PUBLISHED["time"].items()]
+        return [Spread(model.label, model.ms, model.ms_sd, images, right) for model in MODELS]
     return [
-        _split(model, score, sd, images, score * (100 - score), score * (100 - score) / images, None)
-        for model, (score, sd) in _PUBLISHED["infinity"].items()
+        _split(
+            model.label,
+            model.percent,
+            model.percent_sd,
+            images,
+            within=model.percent * (100 - model.percent),
+            by_images=model.percent * (100 - model.percent) / images,
+            values=None,
+        )
+        for model in MODELS
     ]
 
 
@@ -109,7 +95,7 @@ def _spreads(answers: Answers) -> Iterator[Spread]:
             continue
         mine = judges.model == code
         seen, wrong = judges.seen[mine], judges.wrong[mine]
-        score, sd = float(values.numbers.mean()), float(values.numbers.std(ddof=1))
+        score, sd = float(values.numbers.mean()), float((values.numbers - values.numbers[0]).std(ddof=1))
         if answers.method == "time":
             right = 1 - float(wrong.sum() / seen.sum())
             yield Spread(model, score, sd, float(seen.mean()), right, values=values)

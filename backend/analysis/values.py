@@ -1,8 +1,9 @@
 """One value for each judge: the share of answers that were wrong, or the threshold exposure.
 
-HYPE-infinity: percent of the evaluator's answers that were wrong (HYPE 2.2). HYPE-time: the mean over
-blocks of the modal exposure of a block, in ms (HYPE 2.1). Values are kept twice: as floats for the
-tests, and as whole numbers of a unit for the exact bootstrap.
+HYPE-infinity: percent of the evaluator's answers that were wrong (HYPE 2.2), half of them to reals; where
+the sides differ in number (`recognition.py`), the mean of the errors on fakes and on reals.
+HYPE-time: the mean over blocks of the modal exposure of a block, in ms (HYPE 2.1). Values are kept
+twice: as floats for the tests, and as whole numbers of a unit for the exact bootstrap.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from math import lcm
 import numpy as np
 
 from backend.analysis.bootstrap import Lattice, lattice_of
-from backend.answers import Answers
+from backend.answers import Answers, Judges
 
 _FINEST = 10**9
 
@@ -36,29 +37,73 @@ def values_by_model(answers: Answers) -> dict[str, Values]:
     judges = answers.judges
     modes = modal_ms(answers) if answers.method == "time" else None
     return {
-        model: _values(answers, np.flatnonzero(judges.model == code), modes)
+        model: one_model(answers, np.flatnonzero(judges.model == code), modes)
         for code, model in enumerate(answers.model.names)
     }
 
 
-def _values(answers: Answers, mine: np.ndarray, modes: list[Fraction] | None) -> Values:
+def one_model(answers: Answers, mine: np.ndarray, modes: list[Fraction] | None = None) -> Values:
+    """Return the values of the judges `mine`, as their places.
+
+    Args:
+        modes: of HYPE-time, what `modal_ms` gave.
+    """
     judges = answers.judges
     names = [answers.evaluator.names[code] for code in judges.evaluator[mine]]
     if modes is not None:
         exact = [modes[judge] for judge in mine]
         return Values(names, np.array([float(value) for value in exact]), lattice_of(exact))
+    if answers.is_balanced:
+        return balanced(judges, mine, names)
+    return plain(judges, mine, names)
+
+
+def plain(judges: Judges, mine: np.ndarray, names: list) -> Values:
+    """Return the shares of wrong answers, in percent.
+
+    Args:
+        mine: the judges, as their places.
+        names: of their evaluators.
+    """
     seen, wrong = judges.seen[mine], judges.wrong[mine]
     common = lcm(*(int(count) for count in np.unique(seen)))
     lattice = Lattice(100 * wrong * (common // seen), Fraction(1, common)) if common < _FINEST else None
     return Values(names, 100 * wrong / seen, lattice)
 
 
-def modal_ms(answers: Answers) -> list[Fraction]:
-    """Return, for each judge, the mean over blocks of the exposure (ms) shown most often in the block.
+def balanced(judges: Judges, mine: np.ndarray, names: list) -> Values:
+    """Return the means of the errors on fakes and on reals, in percent; arguments as `plain`.
 
-    Of exposures shown equally often the shortest counts, as in `staircase.modal_exposure`.
+    Of who saw one side only it is the error on that side.
     """
-    exposures, shown = np.unique(answers.exposure_ms, return_inverse=True)
+    sides = [(judges.wrong_fakes[mine], judges.fakes[mine]), (judges.wrong_reals[mine], judges.reals[mine])]
+    did_see = sum((seen > 0).astype(int) for _, seen in sides)
+    common = lcm(*(int(count) for _, seen in sides for count in np.unique(seen[seen > 0])))
+    numbers = sum(100 * wrong / np.maximum(seen, 1) for wrong, seen in sides) / did_see
+    if common >= _FINEST:
+        return Values(names, numbers, None)
+    whole = sum(100 * wrong * (common // np.maximum(seen, 1)) * (2 // did_see) for wrong, seen in sides)
+    return Values(names, numbers, Lattice(whole, Fraction(1, 2 * common)))
+
+
+def modal_ms(answers: Answers) -> list[Fraction]:
+    """Return, for each judge, the mean over blocks of the exposure (ms) shown most often in the block."""
+    exact = {ms: Fraction(str(ms)) for ms in np.unique(answers.exposure_ms).tolist()}
+    totals: dict[int, list[Fraction]] = {}
+    for judge, ms in zip(*(column.tolist() for column in modal_exposures(answers)), strict=True):
+        totals.setdefault(judge, []).append(exact[ms])
+    return [sum(modes) / len(modes) for _, modes in sorted(totals.items())]
+
+
+def modal_exposures(answers: Answers, column: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return, for each block, its judge and the exposure (ms) that came up most often in it.
+
+    Of exposures that came up equally often the shortest counts, as in `staircase.modal_exposure`.
+
+    Args:
+        column: exposures (ms) of the answers; default, their `exposure_ms`.
+    """
+    exposures, shown = np.unique(answers.exposure_ms if column is None else column, return_inverse=True)
     blocks = int(answers.block.max()) + 1
     visits = answers.judges.of_response.astype(np.int64) * blocks + answers.block
     cells, counts = np.unique(visits * len(exposures) + shown, return_counts=True)
@@ -66,8 +111,4 @@ def modal_ms(answers: Answers) -> list[Fraction]:
     # cells stand by visit and exposure; a stable sort by falling count puts each visit's mode first
     order = np.lexsort((exposure, -counts, visit))
     found, first = np.unique(visit[order], return_index=True)
-    exact = [Fraction(str(ms)) for ms in exposures.tolist()]
-    totals: dict[int, list[Fraction]] = {}
-    for judge, place in zip((found // blocks).tolist(), exposure[order][first].tolist(), strict=True):
-        totals.setdefault(judge, []).append(exact[place])
-    return [sum(modes) / len(modes) for _, modes in sorted(totals.items())]
+    return found // blocks, exposures[exposure[order][first]]

@@ -78,7 +78,8 @@ def _scores(data: dict[str, Any]) -> list[str]:
     lines = []
     for row in found["models"]:
         text = f"{row['model']} {row['score']:.{digits}f}{unit}"
-        if row["ci"]:
-            text += f" [{row['ci'][0]:.{digits}f}, {row['ci'][1]:.{digits}f}]"
+        if row["interval"]:
+            low, high = row["interval"]["ci"]
+            text += f" [{low:.{digits}f}, {high:.{digits}f}]"
         lines.append(text)
     return lines

@@ -85,11 +85,17 @@ def export(world: World, name: str, out: Path, simulated: bool) -> None:
 @click.option("--evaluators", type=click.IntRange(2, 1_000_000), default=4000, show_default=True)
 @click.option("--seed", type=SEED, default=0, show_default=True)
 @click.option("--observer", type=click.Choice(["constant", "exponential"]), default="constant")
-def settling(evaluators: int, seed: int, observer: str) -> None:
+@click.option("--bias", is_flag=True, help="What evaluators score, by the exposure that a rule settles at.")
+def settling(evaluators: int, seed: int, observer: str, bias: bool) -> None:
     """Print where each reading of the papers' staircase settles on their six models."""
     import numpy as np
 
-    from backend.settling import as_table, settling_table
+    from backend.settling import as_table, bias_as_table, bias_table, settling_table
+    from backend.staircase import NAMED_RULES
 
-    table = settling_table(np.random.default_rng(seed), evaluators=evaluators, observer=observer)
-    click.echo(as_table(table))
+    rng = np.random.default_rng(seed)
+    if bias:
+        for name, rule in NAMED_RULES.items():
+            click.echo(f"{name}\n{bias_as_table(bias_table(rule, rng, evaluators))}")
+        return
+    click.echo(as_table(settling_table(rng, evaluators=evaluators, observer=observer)))

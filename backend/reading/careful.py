@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from backend.answers import NAMES, NUMBERS, Answers, Coder, truth_value
+from backend.analysis.names import clean
+from backend.answers import FOR_INTERVALS, NAMES, NUMBERS, Answers, Coder, truth_value
 from backend.errors import InvalidInput
 from backend.reading.chunks import Chunk, csv_chunks, json_chunks
 from backend.reading.columns import NEEDED_FOR_TIME, number, truth_of, whole
-from backend.records import FAKE
+from backend.records import FAKE, REAL
 
 
 def is_json(path: Path) -> bool:
@@ -34,8 +35,9 @@ def read_carefully(path: Path, details: bool) -> Answers:
     texts = {name: Coder() for name in ("model", "evaluator", "block", *NAMES)}
     parts: dict[str, list[np.ndarray]] = {}
     for chunk in file.chunks():
-        kept = ["model", "evaluator", *(["block"] if file.method == "time" else [])]
-        for name in [*kept, *(NAMES if details else ())]:
+        kept = ["model", "evaluator", "session", *(["block"] if file.method == "time" else [])]
+        wanted = [name for name in NAMES if details or name in FOR_INTERVALS]
+        for name in dict.fromkeys([*kept, *wanted]):
             if name in chunk.places:
                 texts[name].add(file.blocks(chunk) if name == "block" else chunk.column(name))
         if "simulated" in chunk.places:
@@ -44,7 +46,7 @@ def read_carefully(path: Path, details: bool) -> Answers:
             parts.setdefault(name, []).append(column)
     columns = {name: np.concatenate(some) for name, some in parts.items()}
     coded = {name: coder.coded() for name, coder in texts.items()}
-    return Answers(
+    answers = Answers(
         file.method,
         coded["model"],
         coded["evaluator"],
@@ -56,6 +58,9 @@ def read_carefully(path: Path, details: bool) -> Answers:
         {name: columns[name] for name in NUMBERS if name in columns and not np.isnan(columns[name]).all()},
         columns.get("simulated"),
     )
+    if file.nameless and not answers.is_fake.any():
+        raise file.nameless
+    return answers
 
 
 def _numbers(file: "ResponsesFile", chunk: Chunk, details: bool) -> Iterator[tuple[str, np.ndarray]]:
@@ -64,8 +69,8 @@ def _numbers(file: "ResponsesFile", chunk: Chunk, details: bool) -> Iterator[tup
         yield name, np.fromiter(map(fakes.__contains__, chunk.column(name)), bool, len(chunk.rows))
     if file.method == "time":
         yield "exposure_ms", file.exposures(chunk)
-    for name in NUMBERS if details else ():
-        if name in chunk.places:
+    for name in NUMBERS:
+        if name in chunk.places and (details or (file.method == "time" and name in FOR_INTERVALS)):
             cells = [number(cell) if cell else np.nan for cell in chunk.column(name)]
             if None in cells:
                 chunk.refuse(name, "a number", lambda cell: bool(cell) and number(cell) is None)
@@ -78,6 +83,8 @@ class ResponsesFile:
     def __init__(self, path: Path):
         self.path = Path(path)
         self.method: str | None = None
+        self.nameless: InvalidInput | None = None
+        """The refusal of the first real that names no model, due where no fakes do."""
         self._is_stated = False
         self._wholes: dict[str, dict[str, int]] = {"block": {}, "trial_index": {}}
         self._exposures: dict[str, float] = {}
@@ -114,15 +121,26 @@ class ResponsesFile:
         return np.fromiter(cells, bool, len(chunk.rows))
 
     def _check_answers(self, chunk: Chunk) -> None:
-        for column in ("model", "evaluator"):
-            if any(not name.strip() for name in set(chunk.column(column))):
-                chunk.refuse(column, "a name", lambda cell: not cell.strip())
+        if any(not name.strip() for name in set(chunk.column("evaluator"))):
+            chunk.refuse("evaluator", "a name", lambda cell: not cell.strip())
+        if any(not name.strip() for name in set(chunk.column("model"))):
+            self._check_nameless(chunk)
         for column in ("truth", "response"):
             bad = {cell for cell in set(chunk.column(column)) if truth_of(cell) is None}
             if bad:
                 chunk.refuse(column, "'real' or 'fake'", bad.__contains__)
         if "simulated" in chunk.places and None in map(truth_value, set(chunk.column("simulated"))):
             chunk.refuse("simulated", "true or false", lambda cell: truth_value(cell) is None)
+
+    def _check_nameless(self, chunk: Chunk) -> None:
+        """Refuse a row without a model's name but for one of a real, which may belong to no model."""
+        cells = zip(chunk.column("model"), chunk.column("truth"), strict=True)
+        nameless = [(i, model, truth) for i, (model, truth) in enumerate(cells) if not model.strip()]
+        for i, model, truth in nameless:
+            refusal = chunk.bad(i, "model", "a name", model)
+            if truth_of(truth) != REAL:
+                raise refusal
+            self.nameless = self.nameless or refusal
 
     def _check_method(self, chunk: Chunk) -> None:
         """Find the file's method in the first row and hold all others to it."""
@@ -180,7 +198,7 @@ class ResponsesFile:
         for visitor, rows in groupby(chunk.rows, key=who):
             texts = list(map(trial, rows))
             trials = [known[text] for text in texts if text]
-            seen = self._trials.setdefault(visitor, set())
+            seen = self._trials.setdefault(tuple(map(clean, visitor)), set())
             if not seen.isdisjoint(trials) or len(set(trials)) < len(trials):
                 self._refuse_repeat(chunk, first, texts, seen)
             seen.update(trials)

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from backend.answers import NAMES, NUMBERS, Answers, Coded, distinct
+from backend.answers import FOR_INTERVALS, NAMES, NUMBERS, Answers, Coded, distinct
 from backend.reading.cells import LONGEST, Cells, Levels, NotPlain
 from backend.reading.columns import COLUMNS, NEEDED, NEEDED_FOR_TIME, truth_of
 from backend.records import FAKE, REAL
@@ -47,7 +47,7 @@ class _PlainFile:
         self._find_method(cells)
         is_time = self.method == "time"
         for name in ("model", "evaluator", *NAMES):
-            is_wanted = details or name in NEEDED or (name == "session" and "trial_index" in cells)
+            is_wanted = details or name in (*NEEDED, *FOR_INTERVALS, "session")
             if name in cells and is_wanted:
                 self._keep(name, self._code(name, cells[name]))
         for name in ("truth", "response"):
@@ -62,8 +62,8 @@ class _PlainFile:
                 self._keep(key, numbers.astype(np.int32))
         if is_time:
             self._keep("exposure_ms", self._exposures(cells["exposure_ms"]))
-        for name in NUMBERS if details else ():
-            if name in cells:
+        for name in NUMBERS if details else FOR_INTERVALS if is_time else ():
+            if name in cells and name in NUMBERS:
                 self._keep(name, cells[name].numbers())
 
     def answers(self) -> Answers:
@@ -74,12 +74,16 @@ class _PlainFile:
         coded = {
             name: Coded(columns[name], self._levels[name].texts) for name in self._levels if name != "method"
         }
-        if any(not name.strip() for side in ("model", "evaluator") for name in coded[side].names):
+        nameless = np.array([not name.strip() for name in coded["model"].names])[columns["model"]]
+        is_fake = columns["truth"]
+        if any(not name.strip() for name in coded["evaluator"].names) or (
+            nameless.any() and ((nameless & is_fake).any() or not is_fake.any())
+        ):
             raise NotPlain
         if "trial" in columns:
             _check_repeats(columns)
         is_time = self.method == "time"
-        return Answers(
+        answers = Answers(
             self.method,
             coded["model"],
             coded["evaluator"],
@@ -91,6 +95,7 @@ class _PlainFile:
             {name: columns[name] for name in NUMBERS if _is_there(columns, name)},
             columns.get("simulated"),
         )
+        return answers
 
     def _find_method(self, cells: dict[str, Cells]) -> None:
         """Find the method as `careful.ResponsesFile` does: what is stated, else what exposures tell."""

@@ -32,6 +32,10 @@ def section(found: Found) -> Section | None:
             f"No test for {wording.listing(untested)}: one evaluator, or evaluators whose values are all "
             "the same."
         )
+    if len(tested) > 1:
+        notes.append(
+            f"p (Holm) is corrected for {len(tested)} models, each question by itself; verdicts follow it."
+        )
     more = list(not_said(len(tested)))
     if any(row.get("detection") for row in found.models):
         more.append(
@@ -70,6 +74,10 @@ def _chance_table(found: Found, tested: list[Row]) -> Table:
     ]
     ci_level = tested[0]["chance"]["equivalence"]["ci_level"]
     level = "" if ci_level is None else f"{wording.level(ci_level)} "
+    holm_above, holm_within = (
+        [Column("p (Holm)", lambda row, key=key: wording.bare_p(row[key]))] if len(tested) > 1 else []
+        for key in ("hyperrealism_p_holm", "equivalence_p_holm")
+    )
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("score (%)", lambda row: wording.amount(row["score"])),
@@ -80,8 +88,10 @@ def _chance_table(found: Found, tested: list[Row]) -> Table:
             ),
         ),
         Column("p", lambda row: wording.bare_p(row["hyperrealism_p"])),
+        *holm_above,
         Column(f"{level}interval", lambda row: wording.brackets(row["equivalence_ci"])),
         Column("p (equivalence)", lambda row: wording.bare_p(row["equivalence_p"])),
+        *holm_within,
         Column("verdict", lambda row: row["verdict"], is_number=False),
     )
     return Table("chance", "Scores against 50%", columns, rows)
@@ -89,19 +99,18 @@ def _chance_table(found: Found, tested: list[Row]) -> Table:
 
 def _verdict(found: Found, row: Row) -> str:
     tests = row["chance"]
-    margin, p_above = tests["equivalence"]["margin"], tests["hyperrealism"]["p"]
-    is_within, is_above, is_below = (
-        p < found.alpha for p in (tests["equivalence"]["p"], p_above, 1 - p_above)
-    )
+    margin, p_within = tests["equivalence"]["margin"], tests["equivalence"]["p_holm"]
+    p_above, p_below = (tests["hyperrealism"][p] for p in ("p_holm", "p_below_holm"))
+    is_within, is_above, is_below = (p < found.alpha for p in (p_within, p_above, p_below))
     score = found.score(row)
-    within = f"within {margin:g} points of 50% (equivalence, {wording.p_value(tests['equivalence']['p'])})"
+    within = f"within {margin:g} points of 50% (equivalence, {wording.p_value(p_within)})"
     if is_within:
         extra = ", and above it" if is_above else ", yet below it" if is_below else ""
         return f"{score}; indistinguishable {within}{extra}."
     if is_above:
         return f"{score}; above 50% ({wording.p_value(p_above)}): hyper-realistic to these people."
     if is_below:
-        below = f"below 50% ({wording.p_value(1 - p_above)})"
+        below = f"below 50% ({wording.p_value(p_below)})"
         return f"{score}; {below}: people told it from real better than by guessing."
     return f"{score}; neither shown to differ from 50%, nor shown to be within {margin:g} points of it."
 

@@ -1,5 +1,6 @@
 """The section between models: ANOVA, pairs, effect sizes, and what they rest on."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from backend.report import wording
@@ -7,12 +8,23 @@ from backend.report.found import Found
 from backend.report.parts import Column, Drawn, Section, Table
 from backend.report.wording import p_value
 
+_ANOVA = {
+    "between": "one-way ANOVA",
+    "within": "repeated-measures ANOVA (Greenhouse–Geisser)",
+    "mixed": "Wald test, evaluators as clusters",
+}
+_T_TEST = {
+    "between": "unpaired t-test",
+    "within": "paired t-test",
+    "mixed": "t-test of partly overlapping samples",
+}
+
 
 def section(found: Found) -> Section | None:
     """Return which models differ significantly; None of one model."""
     if len(found.models) < 2:
         return None
-    if found.data["anova"] is None:
+    if found.data["anova"] is None and not found.pairs:
         why = (
             "No test between models can be made: it takes two models or more with two evaluators or more "
             "each, "
@@ -23,7 +35,7 @@ def section(found: Found) -> Section | None:
         "pairs",
         "Differences between models",
         tuple(_says(found)),
-        tables=(_tests(found),),
+        tables=(_tests(found),) if found.data["anova"] else (),
         figures=(_figure(found),) if found.pairs else (),
         notes=tuple(_notes(found)),
     )
@@ -31,16 +43,17 @@ def section(found: Found) -> Section | None:
 
 def pairs_table(found: Found) -> Table:
     """Return every pair with its difference and interval."""
+    whose = "Tukey" if found.design == "between" else "Holm"
     columns = [
         Column("pair", lambda row: f"{row['a']} − {row['b']}", is_number=False),
         Column(f"difference ({found.points})", lambda row: wording.amount(row["difference"])),
         Column(f"{found.level} interval", lambda row: wording.brackets(row["ci"])),
-        Column("p (Tukey)", lambda row: wording.bare_p(row["p"])),
+        Column(f"p ({whose})", lambda row: wording.bare_p(row["p"])),
     ]
-    if found.is_unequal:
+    if found.deciding:
         columns += [
-            Column("Games–Howell interval", lambda row: wording.brackets(row.get("games_howell_ci"))),
-            Column("p (Games–Howell)", lambda row: wording.bare_p(row.get("games_howell_p"))),
+            Column(f"interval ({found.deciding})", lambda row: wording.brackets(row.get("deciding_ci"))),
+            Column(f"p ({found.deciding})", lambda row: wording.bare_p(row.get("deciding_p"))),
         ]
     columns.append(Column("verdict", lambda row: wording.verdict(row["is_apart"]), is_number=False))
     return Table(
@@ -60,13 +73,15 @@ def f_test(test: dict[str, Any]) -> str:
 
 def _tests(found: Found) -> Table:
     data, findings = found.data, found.findings
-    rows = [_row("one-way ANOVA", "F", data["anova"])]
+    rows = [_row(_ANOVA[found.design], "F", data["anova"])]
     if findings.get("welch"):
         rows.append(_row("Welch's ANOVA (unequal spread)", "F", findings["welch"]))
     if findings.get("equal_spread"):
         rows.append(_row("Brown–Forsythe (equal spread)", "F", findings["equal_spread"]))
+    if data.get("over_pictures") and data["over_pictures"]["F"] is not None:
+        rows.append(_row("over people and pictures (quasi-F)", "F", data["over_pictures"]))
     if data.get("ttest"):
-        rows.append(_row("unpaired t-test", "t", data["ttest"]))
+        rows.append(_row(_T_TEST[found.design], "t", data["ttest"]))
         if data["ttest"].get("welch"):
             rows.append(_row("Welch's t-test", "t", data["ttest"]["welch"]))
     columns = (
@@ -91,19 +106,27 @@ def _row(name: str, statistic: str, test: dict[str, Any]) -> dict[str, Any]:
 
 def _figure(found: Found) -> Drawn:
     differing = sum(row["is_apart"] for row in found.pairs)
+    whose = "Tukey's" if found.design == "between" else "Bonferroni's"
     caption = (
         f"Differences of scores. Intervals are Tukey's, {found.level} for all pairs together: where one "
         "leaves out 0, the two models differ significantly (filled disc)."
     )
+    if found.design != "between":
+        caption = (
+            "Differences of scores within evaluators. Intervals are Bonferroni's, "
+            f"{found.level} for all pairs together; filled discs are pairs that differ significantly, by "
+            "Holm's test, which is a little sharper."
+        )
     if len(found.pairs) > 45:
         caption = (
-            "Every model against every other, best first; filled discs are pairs that differ significantly."
+            "Every model against every other, best first; filled discs are pairs that differ significantly. "
+            "On narrow pages numbers stand for the names across."
         )
-    elif found.is_unequal:
+    elif found.deciding:
         caption = (
-            f"Differences of scores. Thick lines are Tukey's {found.level} intervals for all pairs "
-            "together, thin ones Games–Howell's, which decide here; filled discs are pairs that differ "
-            "significantly."
+            f"Differences of scores. Thick lines are {whose} {found.level} intervals for all pairs "
+            f"together, thin ones those of the test that decides here ({found.deciding}); filled discs are "
+            "pairs that differ significantly."
         )
     return Drawn(
         "pairs",
@@ -118,7 +141,7 @@ def _figure(found: Found) -> Drawn:
 def _draw(found: Found, width_in: float):
     from backend.report.figures.scores import pairs
 
-    return pairs(found.pairs, found.unit, found.level, width_in)
+    return pairs(found.pairs, found.unit, found.level, found.deciding, width_in)
 
 
 def verdict(found: Found) -> str:
@@ -140,21 +163,15 @@ def verdict(found: Found) -> str:
 
 
 def _says(found: Found) -> list[str]:
-    anova, effects = found.data["anova"], found.findings["effects"]
-    differ = (
-        "The models' scores differ"
-        if anova["p"] < found.alpha
-        else "The models' scores were not shown to differ"
-    )
-    said = [
-        f"{differ}: {f_test(anova)} (one-way ANOVA over evaluators' values); models account for "
-        f"{wording.share(effects['eta_squared'])} of the variance between evaluators "
-        f"(η² = {wording.coefficient(effects['eta_squared'])}, less its bias ω² = "
-        f"{wording.coefficient(effects['omega_squared'])})."
-    ]
+    over = found.over_pictures
+    said = [_over_pictures(found, over)] if over else []
+    if found.data["anova"]:
+        said.append(_differ(found, "Over people alone" if over else None))
     if found.data.get("ttest"):
         said.append(_t_test(found))
-    if found.is_unequal:
+    if found.design != "between":
+        said.append(_WITHIN)
+    if found.is_unequal and not over:
         said.append(
             "Evaluators of some models differ more among themselves than those of others (Brown–Forsythe "
             f"{f_test(found.findings['equal_spread'])}), which the ANOVA and Tukey's test take to be "
@@ -179,10 +196,50 @@ def _says(found: Found) -> list[str]:
     return said
 
 
+_WITHIN = (
+    "Evaluators judged several models, so models are compared within evaluators: what one is more lenient "
+    "than another in falls out of a difference. Of many pairs, p-values are corrected by Holm's method, and "
+    "the intervals, by Bonferroni's, hold together."
+)
+
+
+def _over_pictures(found: Found, over: Mapping[str, Any]) -> str:
+    share = max(over["share_of_pictures"].values())
+    what = "score" if found.design == "between" else "difference"
+    test = ""
+    if over["F"] is not None:
+        test = f"{_whether(found, over)}: {f_test(over)}, over people and pictures. "
+    return (
+        f"{test}Evaluators saw the same pictures, which are up to {wording.share(share)} of the variance of "
+        f"a {what}; tests over people alone, below, would find differences that other pictures of the same "
+        "models would not show. The test over people and pictures decides, for the pairs too."
+    )
+
+
+def _whether(found: Found, test: Mapping[str, Any]) -> str:
+    if test["p"] < found.alpha:
+        return "The models' scores differ"
+    return "The models' scores were not shown to differ"
+
+
+def _differ(found: Found, start: str | None = None) -> str:
+    anova, effects = found.data["anova"], found.findings["effects"]
+    differ = start or _whether(found, anova)
+    if effects is None:
+        return f"{differ}: {f_test(anova)} ({_ANOVA[found.design]})."
+    of = "one-way ANOVA over evaluators' values" if found.design == "between" else _ANOVA[found.design]
+    return (
+        f"{differ}: {f_test(anova)} ({of}); models account for "
+        f"{wording.share(effects['eta_squared'])} of the variance between evaluators "
+        f"(η² = {wording.coefficient(effects['eta_squared'])}, less its bias ω² = "
+        f"{wording.coefficient(effects['omega_squared'])})."
+    )
+
+
 def _t_test(found: Found) -> str:
     test, pair = found.data["ttest"], found.models
     text = (
-        f"With two models, the unpaired t-test says the same: t({wording.degrees(test['df'])}) = "
+        f"With two models, the {_T_TEST[found.design]} says the same: t({wording.degrees(test['df'])}) = "
         f"{wording.amount(test['t'], '', 2)}, {p_value(test['p'])}; {pair[0]['model']} is "
         f"{wording.amount(test['difference'], found.points)} above {pair[1]['model']} ({found.level} "
         "interval "
@@ -191,16 +248,32 @@ def _t_test(found: Found) -> str:
     effect = test.get("effect")
     if effect and effect.get("g") is not None:
         ci = f" {wording.brackets(effect['g_ci'], 2)}" if effect.get("g_ci") else ""
-        text += f"; Hedges' g = {wording.amount(effect['g'], '', 2)}{ci}"
+        of = "" if found.design == "between" else " of the differences"
+        text += f"; Hedges' g{of} = {wording.amount(effect['g'], '', 2)}{ci}"
     return text + "."
 
 
 def _notes(found: Found) -> list[str]:
+    unit = (
+        "The unit of the tests is the evaluator: each enters with one value, however many pictures they saw."
+    )
+    if found.design == "within":
+        return [
+            f"Everybody judged every model: {found.data['people']} evaluators. p of the ANOVA is that of "
+            "Greenhouse and Geisser, which does not take differences of all pairs to vary alike.",
+            unit.replace("one value", "one value for each model"),
+        ]
+    if found.design == "mixed":
+        return [
+            "Some evaluators judged some of the models. The covariance of two scores is that of the "
+            "evaluators of both; degrees of freedom are Satterthwaite's.",
+            unit.replace("one value", "one value for each model that they judged"),
+        ]
     tested = [row["evaluators"] for row in found.models if row["evaluators"] >= 2]
     within, between = sum(tested) - len(tested), len(tested) - 1
     return [
         f"Degrees of freedom: {len(tested)} models give {between}, and {sum(tested)} evaluators less "
         f"{len(tested)} models give {within}. (The HYPE paper prints F(3, 29) for 4 models of 30 evaluators; "
         "its second number should be 4 × 30 − 4 = 116.)",
-        "The unit of the tests is the evaluator: each enters with one value, however many pictures they saw.",
+        unit,
     ]

@@ -65,12 +65,12 @@ def summary(found: Found) -> str:
         if found.pairs:
             text += f" {comparisons.verdict(found)}"
     tests = best.get("chance")
-    if tests and tests["equivalence"]["p"] < found.alpha:
+    if tests and tests["equivalence"]["p_holm"] < found.alpha:
         text += (
             f" To these evaluators {best['model']} was indistinguishable from real within "
             f"{tests['equivalence']['margin']:g} points of 50%."
         )
-    elif tests and tests["hyperrealism"]["p"] < found.alpha:
+    elif tests and tests["hyperrealism"]["p_holm"] < found.alpha:
         text += (
             f" {best['model']} is above 50%: its fakes passed for real more readily than real pictures did."
         )
@@ -84,7 +84,7 @@ def _facts(found: Found, about: About) -> list[tuple[str, str]]:
             "HYPE-infinity, no time limit" if found.is_percent else "HYPE-time, staircase of exposures",
         ),
         ("Evaluators", _evaluators(found)),
-        ("Responses", f"{sum(row['responses'] for row in found.models):,}"),
+        ("Responses", f"{found.data['responses']:,}"),
         ("Collected", about.collected),
         ("Source", about.source),
         ("Report", f"{about.date}, openhype {about.version}"),
@@ -96,5 +96,10 @@ def _evaluators(found: Found) -> str:
     counts = sorted({row["evaluators"] for row in found.models})
     if len(found.models) == 1:
         return f"{counts[0]}"
+    if found.design == "within":
+        return f"{found.data['people']:,}, each of all {len(found.models)} models"
     each = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"{each} a model, {wording.counted(len(found.models), 'model')}"
+    people = (
+        "" if found.design == "between" else f", {wording.counted(found.data['people'], 'person', 'people')}"
+    )
+    return f"{each} a model, {wording.counted(len(found.models), 'model')}{people}"

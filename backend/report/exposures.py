@@ -84,7 +84,7 @@ def _thresholds(found: Found, models: list[Row]) -> Table:
             {
                 "model": row["model"],
                 "score": row["score"],
-                "score_ci": row["better_ci"] or row["ci"],
+                "score_ci": row["interval_ci"],
                 "reversal_ms": one["reversal_ms"]["mean"],
                 "reversal_ci": one["reversal_ms"]["ci"],
                 **dict(zip(("threshold_ms", "threshold_ci", "threshold_of"), _threshold(row), strict=True)),

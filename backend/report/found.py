@@ -65,16 +65,24 @@ class Found:
     def models(self) -> list[dict[str, Any]]:
         """The models best first: their scores and what was found of each."""
         more = {row["model"]: row for row in self.findings["models"]}
-        rows = []
-        for row in self.data["models"]:
-            better = more[row["model"]].get("better_interval")
-            better_ci = better["ci"] if better and better["advised"] else None
-            rows.append({**more[row["model"]], **row, "better_ci": better_ci})
-        return rows
+        return [
+            {**more[row["model"]], **row, "interval_ci": row["interval"] and row["interval"]["ci"]}
+            for row in self.data["models"]
+        ]
 
     @property
     def names(self) -> list[str]:
         return [row["model"] for row in self.models]
+
+    @property
+    def design(self) -> str:
+        """`between`: different people each; `within`: all people all models; or `mixed`."""
+        return self.data["design"]
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether the score weighs errors on fakes and on reals alike, however many there were of each."""
+        return bool(self.data["balanced"])
 
     @property
     def is_unequal(self) -> bool:
@@ -82,20 +90,39 @@ class Found:
         test = self.findings.get("equal_spread")
         return bool(test) and test["p"] < self.alpha
 
+    @property
+    def over_pictures(self) -> Mapping[str, Any] | None:
+        """The test over people and pictures, where it is to be read before the others."""
+        test = self.data.get("over_pictures")
+        return test if test and test["advised"] else None
+
     @cached_property
     def pairs(self) -> list[dict[str, Any]]:
-        """Tukey's pairs, with Games and Howell's beside them where spreads differ, and the verdict."""
-        others = {(row["a"], row["b"]): row for row in self.findings.get("games_howell") or []}
+        """Tukey's pairs, those of the test that decides beside them where it is another, and the verdict.
+
+        Over people and pictures where pictures are not negligible; else Games and Howell's where
+        spreads differ.
+        """
+        over = self.over_pictures["pairs"] if self.over_pictures else []
+        howell = self.findings.get("games_howell") or [] if self.is_unequal else []
+        others = {(row["a"], row["b"]): row for row in over or howell}
         rows = []
         for pair in self.data["pairs"]:
-            other = others.get((pair["a"], pair["b"])) if self.is_unequal else None
-            extra = {"games_howell_ci": other["ci"], "games_howell_p": other["p"]} if other else {}
+            other = others.get((pair["a"], pair["b"]))
+            extra = {"deciding_ci": other["ci"], "deciding_p": other["p"]} if other else {}
             decides = other["p"] if other else pair["p"]
             rows.append({**pair, **extra, "is_apart": decides < self.alpha})
         return rows
 
+    @property
+    def deciding(self) -> str | None:
+        """The name of the pairs that decide, where they are not Tukey's."""
+        if self.over_pictures:
+            return "over pictures too"
+        return "Games–Howell" if self.is_unequal else None
+
     def score(self, row: Mapping[str, Any]) -> str:
         """Return a model's score with its interval, in words."""
         text = wording.amount(row["score"], self.unit)
-        ci = row.get("better_ci") or row["ci"]
+        ci = row["interval_ci"]
         return f"{text} ({self.level} interval {wording.interval(ci, self.unit)})" if ci else text

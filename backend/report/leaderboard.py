@@ -66,7 +66,8 @@ def _summary(sections: Sequence[Section]) -> str:
 
 
 def _interval(row: Row) -> str:
-    return f"interval {wording.brackets(row['ci'])}" if row["ci"] else "one evaluator, no interval"
+    ci = row["interval_ci"]
+    return f"interval {wording.brackets(ci)}" if ci else "one evaluator, no interval"
 
 
 def _section(method: str, entries: Sequence[Entry]) -> Section:
@@ -98,7 +99,9 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
             "model": row["model"],
             "study": entry.label,
             "score": row["score"],
-            "ci": row["better_ci"] or row["ci"],
+            "interval_ci": row["interval_ci"],
+            "ci": row["ci"],
+            **({"threshold": row["threshold"], "blocks": row["blocks"]} if "threshold" in row else {}),
             "std": row["std"],
             "evaluators": row["evaluators"],
             "responses": row["responses"],
@@ -118,9 +121,16 @@ def _table(method: str, rows: list[dict[str, Any]]) -> Table:
         Column("model", lambda row: row["model"], is_number=False),
         Column("study", lambda row: row["study"], is_number=False),
         Column(f"score ({unit})", lambda row: wording.amount(row["score"])),
-        Column("interval", lambda row: wording.brackets(row["ci"])),
+        Column("interval", lambda row: wording.brackets(row["interval_ci"])),
+        Column("percentile (paper)", lambda row: wording.brackets(row["ci"])),
         Column("evaluators", lambda row: str(row["evaluators"])),
     ]
+    if method == "time":
+        columns += [
+            Column("fitted threshold (ms)", lambda row: wording.threshold(row["threshold"])),
+            Column("at floor", lambda row: wording.share(row["blocks"]["at_floor"])),
+            Column("at ceiling", lambda row: wording.share(row["blocks"]["reached_ceiling"])),
+        ]
     if any(row["collected"] for row in rows):
         columns.append(Column("collected", lambda row: row["collected"] or wording.NONE, is_number=False))
     what = "share of pictures judged wrong" if method == "infinity" else "threshold exposure"
@@ -130,12 +140,7 @@ def _table(method: str, rows: list[dict[str, Any]]) -> Table:
 def _figure(method: str, rows: list[dict[str, Any]], entries: Sequence[Entry], table: Table) -> Drawn:
     is_several = len(entries) > 1
     named = [
-        {
-            **row,
-            "model": f"{row['model']} · {row['study']}" if is_several else row["model"],
-            "better_ci": None,
-        }
-        for row in rows
+        {**row, "model": f"{row['model']} · {row['study']}" if is_several else row["model"]} for row in rows
     ]
 
     def draw(width_in: float):
@@ -146,7 +151,7 @@ def _figure(method: str, rows: list[dict[str, Any]], entries: Sequence[Entry], t
     return Drawn(
         f"leaderboard-{method}",
         "Scores over studies",
-        "Scores with the interval that each study's report advises.",
+        "Scores with their intervals (thick), and the percentile intervals of the paper (thin, capped).",
         f"Bars of {wording.counted(len(rows), 'score')}, best first.",
         draw,
         table,

@@ -28,16 +28,23 @@ def models_table(found: Found) -> Table:
     columns = [
         Column("model", lambda row: row["model"], is_number=False),
         Column("score (%)" if found.is_percent else "score (ms)", lambda row: wording.amount(row["score"])),
-        Column(f"{found.level} interval", lambda row: wording.brackets(row["ci"])),
+        Column(f"{found.level} interval", lambda row: wording.brackets(row["interval_ci"])),
+        Column("percentile (paper)", lambda row: wording.brackets(row["ci"])),
         Column("SD", lambda row: wording.amount(row["std"], "", 2)),
     ]
-    if any(row["better_ci"] for row in found.models):
-        columns.insert(3, Column("better interval", lambda row: wording.brackets(row["better_ci"])))
+    if unit == "ms":
+        columns += [
+            Column("fitted threshold", lambda row: wording.threshold(row["threshold"])),
+            Column("at floor", lambda row: wording.share(row["blocks"]["at_floor"])),
+            Column("at ceiling", lambda row: wording.share(row["blocks"]["reached_ceiling"])),
+        ]
     if unit == "percent":
         columns += [
             Column("fakes (%)", lambda row: wording.amount(row["fakes_error"])),
             Column("reals (%)", lambda row: wording.amount(row["reals_error"])),
         ]
+        if found.is_balanced:
+            columns.append(Column("all answers alike (%)", lambda row: wording.amount(row["plain_score"])))
     columns += [
         Column("evaluators", lambda row: str(row["evaluators"])),
         Column("responses", lambda row: f"{row['responses']:,}"),
@@ -50,15 +57,22 @@ def models_table(found: Found) -> Table:
     keys = [
         "model",
         "score",
+        "interval_ci",
         "ci",
-        "better_ci",
         "std",
         "fakes_error",
         "reals_error",
+        "plain_score",
+        "balanced_score",
         "evaluators",
         "responses",
     ]
     rows = [{key: row[key] for key in keys if key in row} for row in found.models]
+    if unit == "ms":
+        rows = [
+            {**row, "threshold": one["threshold"], "blocks": one["blocks"]}
+            for row, one in zip(rows, found.models, strict=True)
+        ]
     return Table("models", f"{caption}, best first", tuple(columns), rows)
 
 
@@ -66,10 +80,11 @@ def _figure(found: Found) -> Drawn:
     best = found.models[0]
     what = "Share of pictures judged wrong" if found.is_percent else "Threshold exposure"
     caption = f"{what}, by model."
-    if any(row["ci"] for row in found.models):
-        caption += f" Thick lines are the bootstrap's {found.level} percentile intervals over evaluators."
-    if any(row["better_ci"] for row in found.models):
-        caption += " Thin capped lines are the intervals advised instead."
+    if any(row["interval_ci"] for row in found.models):
+        caption += (
+            f" Thick lines are the {found.level} intervals; thin capped ones the percentile intervals "
+            "of the paper, which are over evaluators alone."
+        )
     if found.is_percent:
         caption += " The dashed line marks 50%: guessing."
     return Drawn(
@@ -98,6 +113,13 @@ def not_said(count: int) -> tuple[str, ...]:
 
 
 def _meaning(found: Found) -> str:
+    if found.is_balanced:
+        return (
+            "The score is the mean of two shares: of the fakes and of the reals that people judged wrong "
+            "without any time limit, averaged over evaluators. They saw far more of one side than of the "
+            "other, so that a share of all pictures would be one of that side. Guessing gives 50%; above it, "
+            "fakes pass for real more readily than the real pictures do."
+        )
     if found.is_percent:
         return (
             "The score is the share of pictures, real and fake together, that people judged wrong without "
@@ -138,17 +160,41 @@ def _notes(found: Found) -> list[str]:
         if settings["iterations"]
         else "partly by Monte Carlo"
     )
+    pictures = any(row["interval"] and row["interval"]["pictures"] is not None for row in found.models)
+    over = "people and pictures" if pictures else "people"
+    kind = (
+        "Wilson's, with Student's quantile"
+        if found.is_percent
+        else "Student's, and where 1 in 20 blocks or more stands at the shortest or longest exposure that "
+        "of a population of psychometric functions"
+    )
     notes = [
-        f"Intervals and SD are the bootstrap's: evaluators drawn with replacement, {how}. They tell how "
-        "far the "
-        "score may move with other evaluators of the same kind."
+        f"The interval ({kind}) tells how far the score may move with other {over} of the same kind.",
+        f"The percentile interval and the SD are the bootstrap's of the paper: evaluators drawn with "
+        f"replacement, {how}.",
     ]
-    advised = [row for row in found.models if row["better_ci"]]
-    reasons = {row["better_interval"]["why"]: [] for row in advised}
-    for row in advised:
-        reasons[row["better_interval"]["why"]].append(row["model"])
-    names = {"wilson": "Wilson's, with Student's quantile", "student": "Student's"}
+    if not pictures:
+        notes.append(
+            "The responses do not name their pictures, so that only people are taken into account; where "
+            "evaluators saw the same pictures, the interval is too narrow."
+        )
+    reasons: dict[str, list[str]] = {}
+    for row in found.models:
+        if row["interval"] and row["interval"]["why"]:
+            reasons.setdefault(row["interval"]["why"], []).append(row["model"])
     for why, models in reasons.items():
-        kind = names.get(advised[0]["better_interval"]["method"], advised[0]["better_interval"]["method"])
-        notes.append(f"For {wording.listing(models)} a better interval ({kind}) stands beside it: {why}.")
+        notes.append(f"The percentile interval of {wording.listing(models)} is too narrow: {why}.")
+    if not found.is_percent:
+        notes.append(_threshold_note(found))
     return notes
+
+
+def _threshold_note(found: Found) -> str:
+    threshold = found.models[0]["threshold"]
+    low, high = (wording.amount(threshold[key], "ms", 0) for key in ("floor_ms", "ceiling_ms"))
+    return (
+        f"The fitted threshold is the exposure at which the typical evaluator is right in "
+        f"{wording.share(threshold['at'])} of answers, where the rule of the staircase settles. The score is "
+        f"biased against it, most where it is short or long. At floor: blocks that stand at {low}; at "
+        f"ceiling: blocks that came to {high}."
+    )

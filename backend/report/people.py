@@ -11,7 +11,10 @@ def section(found: Found) -> Section | None:
     if not rows:
         return None
     guessing = sum(row["guessing_p"] >= 0.05 for row in rows)
-    said = [f"{wording.counted(len(rows), 'evaluator')}, none left out. {_guessing(guessing)}"]
+    people = wording.counted(found.data["people"], "evaluator")
+    if found.data["people"] < len(rows):
+        people += f" ({len(rows)} values: one for each model that they judged)"
+    said = [f"{people}, none left out. {_guessing(guessing)}"]
     fast = [row for row in rows if (row.get("fast") or 0) > 0.1]
     if any(row.get("rt_median_ms") is not None for row in rows):
         said.append(

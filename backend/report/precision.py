@@ -10,7 +10,7 @@ from backend.report.parts import Column, Drawn, Section, Table
 def section(found: Found) -> Section | None:
     """Return widths against evaluators, intervals over images too, and reliability."""
     curves = {row["model"]: row["width"] for row in found.models if row.get("width")}
-    crossed = [row for row in found.models if row.get("crossed")]
+    crossed = [row for row in found.models if row["interval"] and row["interval"]["pictures"] is not None]
     reliable = _reliability(found)
     if not (curves or crossed or reliable):
         return None
@@ -19,11 +19,9 @@ def section(found: Found) -> Section | None:
         said.append(_width_words(found, curves))
     if crossed:
         said.append(
-            "Pictures are a sample as well as people. Intervals that count both hold for other pictures of "
-            "the "
-            "same model too; where everybody saw other pictures they are hardly wider, where all saw the "
-            "same "
-            "few, much."
+            "Pictures are a sample as well as people. The intervals count both and hold for other pictures "
+            "of the same model too; where everybody saw other pictures they are hardly wider for it, where "
+            "all saw the same few, much."
         )
     said += reliable
     tables = [_intervals(found)] if any(row["ci"] for row in found.models) else []
@@ -63,9 +61,8 @@ def _figure(found: Found, curves: dict[str, list]) -> Drawn:
     return Drawn(
         "width",
         "Interval width against the number of evaluators",
-        f"Width of the {found.level} bootstrap interval with 10 to 120 evaluators drawn from those there "
-        "are, "
-        "and what so many would cost and take. A dotted line marks how many a model has.",
+        f"Width of the {found.level} percentile interval (paper) with 10 to 120 evaluators drawn from "
+        "those there are, and what so many would cost and take. A dotted line marks how many a model has.",
         f"Lines of {wording.counted(len(curves), 'model')} that fall as evaluators are added.",
         lambda width_in: _draw(found, curves, width_in),
         _width_table(found, curves),
@@ -95,32 +92,28 @@ def _width_table(found: Found, curves: dict[str, list]) -> Table:
 def _intervals(found: Found) -> Table:
     rows: list[dict[str, Any]] = []
     for row in found.models:
-        better, crossed = row.get("better_interval") or {}, row.get("crossed") or {}
+        interval = row["interval"] or {}
         rows.append(
             {
                 "model": row["model"],
+                "interval_ci": row["interval_ci"],
+                "method": interval.get("method"),
+                "of": interval.get("of"),
                 "percentile_ci": row["ci"],
-                "percentile_covers": better.get("percentile_covers"),
-                "better_ci": better.get("ci"),
-                "better_method": better.get("method"),
-                "advised": bool(better.get("advised")),
-                "crossed_ci": crossed.get("ci"),
-                "images": crossed.get("images"),
-                "share_of_images": crossed.get("share_of_images"),
+                "percentile_covers": interval.get("percentile_covers"),
+                "pictures": interval.get("pictures"),
+                "share_of_pictures": interval.get("share_of_pictures"),
             }
         )
     columns = [
         Column("model", lambda row: row["model"], is_number=False),
-        Column("percentile", lambda row: wording.brackets(row["percentile_ci"])),
-        Column("covers about", lambda row: wording.share(row["percentile_covers"], 1)),
-        Column("better", lambda row: wording.brackets(row["better_ci"])),
-        Column("advised", lambda row: "better" if row["advised"] else "percentile", is_number=False),
+        Column("interval", lambda row: wording.brackets(row["interval_ci"])),
+        Column("over", lambda row: row["of"] or wording.NONE, is_number=False),
+        Column("percentile (paper)", lambda row: wording.brackets(row["percentile_ci"])),
+        Column("which covers about", lambda row: wording.share(row["percentile_covers"], 1)),
     ]
-    if any(row["crossed_ci"] for row in rows):
-        columns += [
-            Column("people and pictures", lambda row: wording.brackets(row["crossed_ci"])),
-            Column("variance from pictures", lambda row: wording.share(row["share_of_images"])),
-        ]
+    if any(row["pictures"] is not None for row in rows):
+        columns.append(Column("variance from pictures", lambda row: wording.share(row["share_of_pictures"])))
     unit = "percent" if found.is_percent else "ms"
     return Table("intervals", f"{found.level} intervals of the scores ({unit})", tuple(columns), rows)
 

@@ -15,8 +15,8 @@ def progress(found: Found) -> Section | None:
         first, last = line["points"][0], line["points"][-1]
         text = (
             f"from {wording.amount(first['score'], found.unit)} "
-            f"{wording.brackets(first['ci'])} at step {first['at']:,.0f} to "
-            f"{wording.amount(last['score'], found.unit)} {wording.brackets(last['ci'])} at step "
+            f"{wording.brackets(_ci(first))} at step {first['at']:,.0f} to "
+            f"{wording.amount(last['score'], found.unit)} {wording.brackets(_ci(last))} at step "
             f"{last['at']:,.0f}"
         )
         if line["trend"] and line["trend"]["rho"] is not None:
@@ -27,7 +27,7 @@ def progress(found: Found) -> Section | None:
         Column("model", lambda row: row["model"], is_number=False),
         Column("step", lambda row: f"{row['at']:,.0f}"),
         Column("score (%)" if found.is_percent else "score (ms)", lambda row: wording.amount(row["score"])),
-        Column(f"{found.level} interval", lambda row: wording.brackets(row["ci"])),
+        Column(f"{found.level} interval", lambda row: wording.brackets(_ci(row))),
         Column("evaluators", lambda row: str(row["evaluators"])),
     )
     table = Table("progress", "Scores by step of training", columns, rows)
@@ -40,12 +40,16 @@ def progress(found: Found) -> Section | None:
     figure = Drawn(
         "progress",
         "Progress over training",
-        f"Scores of checkpoints with their {found.level} percentile intervals, by step of training.",
+        f"Scores of checkpoints with their {found.level} intervals, by step of training.",
         " ".join(f"{name}: {text}" for name, text in said),
         draw,
         table,
     )
     return Section("progress", "Progress over training", (), readings=tuple(said), figures=(figure,))
+
+
+def _ci(row: dict) -> list[float] | None:
+    return row["interval"] and row["interval"]["ci"]
 
 
 def metrics(found: Found, about: About) -> Section | None:
@@ -136,7 +140,7 @@ def classes(found: Found) -> Section | None:
         Column("class", lambda row: row["class"], is_number=False),
         Column("model", lambda row: row["model"], is_number=False),
         Column("score (%)" if found.is_percent else "score (ms)", lambda row: wording.amount(row["score"])),
-        Column(f"{found.level} interval", lambda row: wording.brackets(row["ci"])),
+        Column(f"{found.level} interval", lambda row: wording.brackets(_ci(row))),
         Column("evaluators", lambda row: str(row["evaluators"])),
         Column("responses", lambda row: f"{row['responses']:,}"),
     ]

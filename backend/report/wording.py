@@ -1,6 +1,7 @@
 """Numbers as people read them: rounded, with their unit and interval, p-values as journals print them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 NONE = "–"
 MINUS = "−"
@@ -34,6 +35,15 @@ def brackets(ci: Sequence[float | None] | None, digits: int = 1) -> str:
     if ci is None or all(end is None for end in ci):
         return NONE
     return f"[{', '.join('?' if end is None else amount(end, '', digits) for end in ci)}]"
+
+
+def threshold(found: Mapping[str, Any]) -> str:
+    """Return a fitted threshold: `219 [180, 266]`, `≤ 100` or `≥ 1000`."""
+    low, high = found["floor_ms"], found["ceiling_ms"]
+    if found["censored"]:
+        return f"≤ {low:g}" if found["censored"] == "floor" else f"≥ {high:g}"
+    ends = [f"{'≤ ' if end <= low else '≥ ' if end >= high else ''}{end:.0f}" for end in found["ci"] or ()]
+    return f"{found['ms']:.0f} [{', '.join(ends)}]" if ends else f"{found['ms']:.0f}"
 
 
 def share(value: float | None, digits: int = 0) -> str:

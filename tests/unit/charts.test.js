@@ -28,6 +28,12 @@ test("the axis holds every interval and does not go below nothing", () => {
   assert.ok(high > 61 && high < 70);
 });
 
+test("of the intervals for any look the last one of a model counts, where it has an end", () => {
+  const [low, high] = range([{ score: 30, ci: [20, 40] }], [[10, null]]);
+  assert.ok(low < 10 && low > 5);
+  assert.ok(high > 40 && high < 45);
+});
+
 test("sessions are told in words, so that colour is not needed", () => {
   assert.equal(inWords({ finished: 3, active: 2, ended: 1, abandoned: 4 }, 30), "3 of 30 finished · 2 under way · 5 broke off");
   assert.equal(inWords({ finished: 3, active: 0, ended: 0, abandoned: 0 }, 0), "3 finished");

@@ -35,6 +35,7 @@ def test_who_took_part_in_one_study_is_not_admitted_to_another(two):
 
     assert refusal(admitted(two, "glimpse", P1)) == (403, "took_part_before")
     assert refusal(two.open("glimpse", panel=P1)) == (403, "took_part_before")
+    assert refusal(two.open("glimpse", panel={"PROLIFIC_PID": " p1 "})) == (403, "took_part_before")
     assert two.open("glimpse", panel={"PROLIFIC_PID": "p2"}).status_code == 201
     assert len(list(two.store.sessions("glimpse"))) == 1
 

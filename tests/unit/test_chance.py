@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from backend.analysis.chance import against_chance
+from backend.analysis.chance import against_chance, over_models
 from backend.errors import InvalidInput
 
 
@@ -82,3 +82,26 @@ def test_a_score_of_50_percent_is_called_hyper_realistic_in_5_of_100():
     rejected = np.mean([against_chance(values)["hyperrealism"]["p"] < 0.05 for values in drawn])
 
     assert rejected == pytest.approx(0.05, abs=0.015)
+
+
+def test_p_values_of_several_models_are_holms_and_the_verdict_follows_them():
+    # 54.375 of SD 7 and 12 evaluators: t = 2.165, p = .0266 alone, three times that among three
+    tests = [against_chance(spread(mean, 7, 12)) for mean in (54.375, 50, 40)]
+
+    found = over_models([tests[0], None, *tests[1:]])
+
+    there = [one for one in found if one is not None]
+    assert found[1] is None
+    assert there[0]["hyperrealism"]["p"] == tests[0]["hyperrealism"]["p"] == pytest.approx(0.0266, abs=1e-4)
+    assert there[0]["hyperrealism"]["p_holm"] == pytest.approx(3 * tests[0]["hyperrealism"]["p"])
+    assert there[2]["hyperrealism"]["p_below_holm"] == pytest.approx(3 * tests[2]["hyperrealism"]["p_below"])
+    assert tests[0]["verdict"].startswith("above 50%")
+    assert there[0]["verdict"] == "neither shown to be above 50% nor within 5 points of 50%"
+    assert there[2]["verdict"] == "below 50%"
+
+
+def test_of_one_model_the_corrected_test_is_the_plain_one():
+    (found,) = over_models([against_chance(np.array([60.0, 62, 58, 61]))])
+
+    assert found["hyperrealism"]["p_holm"] == found["hyperrealism"]["p"]
+    assert found["equivalence"]["p_holm"] == found["equivalence"]["p"]

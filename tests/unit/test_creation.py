@@ -192,12 +192,8 @@ def test_a_study_is_described_by_a_file(run, folders, tmp_path):
         ("faces", ["--qualification", "none"], "'none' is not one"),
         ("faces", ["--equalise", "blur"], "--equalise must be"),
         ("faces", ["--model", "gan=/nowhere"], "two models are called 'gan'"),
+        ("faces", ["--model", " gan =/nowhere"], "two models are called 'gan'"),
         ("faces", ["--model", "GAN=/nowhere"], "two models differ by case only: 'gan' and 'GAN'"),
-        (
-            "faces",
-            ["--model", "gan =/nowhere"],
-            "a model's name must be .* not ending with a space, not 'gan '",
-        ),
         ("none.toml", [], "wrong usage"),
     ],
 )
@@ -354,9 +350,10 @@ def test_what_was_made_and_what_to_do_next_is_told(run, folders, tmp_path):
 
     serve = f"openhype serve --data {tmp_path / 'data'}"
     address = "http://127.0.0.1:8000/s"
-    assert plain == (
-        f"made the study one: 1 model, 20 pictures a session\nnext: {serve}, then open {address}/one\n"
-    )
+    made, note, *following = plain.splitlines()
+    assert made == "made the study one: 1 model, 20 pictures a session"
+    assert note.startswith("note: the smallest side has 30 pictures, where the paper drew from 5,000")
+    assert following == [f"next: {serve}, then open {address}/one"]
     assert "made the study two: 2 models, 20 pictures a session\n" in two
     assert "made the study flashed: 1 model, 16 pictures a session\n" in flashed
     assert "made the study blocks: 1 model, 48 pictures a session (3 blocks of 16)\n" in blocks

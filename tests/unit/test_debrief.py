@@ -5,10 +5,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from backend import protocol, results
+from backend.analysis.published import published_scores
 from backend.analysis.values import values_by_model
 from backend.creation import Order, create
 from backend.errors import InvalidInput
-from backend.published import published
 
 from . import studies
 
@@ -84,7 +84,7 @@ def test_the_result_is_what_was_judged_wrong_on_either_side(world):
         62.5,
     )
     assert told["model"] == "gan"
-    assert told["published"] == published("infinity")
+    assert told["published"] == published_scores("infinity")
 
 
 def test_the_pictures_are_those_of_the_session_with_truth_and_answer(world):

@@ -166,7 +166,7 @@ def test_a_score_above_50_percent_stays_above_and_is_tested():
 
     (model,) = found_of(infinity(people))["findings"]["models"]
 
-    assert model["better_interval"]["ci"][0] > 50
+    assert model["chance"]["hyperrealism"]["p"] < 0.05
     assert model["chance"]["verdict"] == "above 50%; not shown to be within 5 points of 50%"
 
 

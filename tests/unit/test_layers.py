@@ -11,8 +11,8 @@ BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
     "answers", "codebook", "errors", "findings", "flashes", "headers", "ledger", "money", "observer",
-    "panels.record", "plan_table", "protocol", "published", "reading.columns", "recent", "records",
-    "replies", "report", "report.chance", "report.colours", "report.comparisons", "report.compose",
+    "panels.record", "plan_table", "protocol", "reading.columns", "recent", "records", "replies",
+    "report", "report.chance", "report.colours", "report.comparisons", "report.compose",
     "report.drawing", "report.exposures", "report.figures", "report.figures.exposures",
     "report.figures.plan", "report.figures.precision", "report.figures.relations",
     "report.figures.scores", "report.figures.style", "report.found", "report.images",

@@ -14,7 +14,9 @@ from . import studies
 
 
 def seen(finished=0, paused=False, ci=None, simulated=0):
-    scores = {"unit": "percent", "models": [{"model": "gan", "score": 50.66, "ci": ci}]} if finished else None
+    interval = ci and {"ci": ci}
+    model = {"model": "gan", "score": 50.66, "ci": None, "interval": interval}
+    scores = {"unit": "percent", "models": [model]} if finished else None
     return {
         "study": "faces", "kind": "study", "method": "infinity", "paused": paused, "evaluators_wanted": 2,
         "models": [{"model": "gan", "active": 1, "abandoned": 0, "ended": 0, "finished": finished}],

@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import lru_cache
 from random import Random
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import integrate, stats
+from scipy.special import chdtri
 
 import openhype
 from backend.analysis import planning
@@ -180,6 +183,74 @@ def test_simulated_tukey_tests_of_few_evaluators_have_the_power():
     assert (ranges > 4.36698).mean() == pytest.approx(power(4, 2.5, 0.95, 5), abs=0.0107)
 
 
+@pytest.mark.parametrize(
+    ("effect", "wanted", "level", "models", "expected"),
+    [
+        # where the far tail vanishes; found by simulation, 10^6 studies a size
+        (5 / 9.7, 0.8, 0.99, 6, 135),
+        (9 / 2.7, 0.95, 0.95, 5, 5),
+        (20 / 0.5, 0.8, 0.95, None, 2),
+    ],
+)
+def test_a_far_tail_that_vanishes_asks_for_no_more_evaluators(effect, wanted, level, models, expected):
+    assert evaluators_for_power(effect, wanted, level, models) == expected
+
+
+@lru_cache
+def bar_of(level, models, df):
+    """Return scipy's t value beyond which a difference counts."""
+    if models is None:
+        return float(stats.t.isf((1 - level) / 2, df))
+    return float(stats.studentized_range.ppf(level, models, df)) / math.sqrt(2)
+
+
+def power_by_quadrature(evaluators, effect, level, models):
+    """Return the power by adaptive quadrature over the SD, about scipy's bar."""
+    df, shift = (models or 2) * (evaluators - 1), effect * math.sqrt(evaluators / 2)
+    bar = bar_of(level, models, df)
+    log_scale = math.log(2) + df / 2 * math.log(df / 2) - math.lgamma(df / 2)
+
+    def density(s):
+        density = math.exp(log_scale + (df - 1) * math.log(s) - df * s * s / 2)
+        return density * (math.erfc((bar * s - shift) / 2**0.5) + math.erfc((bar * s + shift) / 2**0.5)) / 2
+
+    low, high = (math.sqrt(float(quantile) / df) for quantile in chdtri(df, [1 - 1e-14, 1e-14]))
+    step = min(max(shift / bar, low), high)
+    return integrate.quad(density, low, high, points=[1.0, step], limit=400, epsabs=1e-12)[0]
+
+
+@pytest.mark.parametrize("models", [None, 3, 6, 20])
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99, 0.999])
+def test_power_is_that_of_quadrature_for_every_effect_and_size(level, models):
+    for evaluators in (2, 3, 12, 135, 1000):
+        for effect in (0.01, 0.2, 0.5155, 1.0, 3.333, 12.0):
+            expected = power_by_quadrature(evaluators, effect, level, models)
+            assert power(evaluators, effect, level, models) == pytest.approx(expected, abs=2e-8)
+
+
+@given(st.floats(0.02, 60), st.floats(0.05, 0.999), st.floats(0.5, 0.9999), st.sampled_from([None, 3, 6, 40]))
+def test_the_planned_number_is_the_fewest_with_the_power(effect, wanted, level, models):
+    count = evaluators_for_power(effect, wanted, level, models)
+
+    assert power(count, effect, level, models) >= wanted
+    assert count == 2 or power(count - 1, effect, level, models) < wanted
+
+
+@pytest.mark.parametrize(("level", "models"), [(0.95, None), (0.99, 6), (0.9, 3), (0.99, 20)])
+@pytest.mark.parametrize("effect", [0.25, 0.5155, 1.2, 3.3333])
+def test_simulated_statistics_of_the_planned_sizes_have_the_power(effect, level, models):
+    """A million draws of (Z + shift) / S about a bar of scipy's: 4 standard errors are at most 0.002."""
+    rng = np.random.default_rng(11)
+    for wanted in (0.5, 0.8, 0.95):
+        count = evaluators_for_power(effect, wanted, level, models)
+        df = (models or 2) * (count - 1)
+        t = rng.normal(effect * math.sqrt(count / 2), 1, 10**6) / np.sqrt(rng.chisquare(df, 10**6) / df)
+
+        found = (np.abs(t) > bar_of(level, models, df)).mean()
+
+        assert found == pytest.approx(power(count, effect, level, models), abs=0.002)
+
+
 # The parts of the spread, and the best number of images
 
 
@@ -304,8 +375,8 @@ def test_both_aims_together_take_the_larger_number():
 def test_a_time_plan_has_no_best_number_of_images_and_says_so():
     plan = openhype.plan(method="time", width=100)
 
-    # (2 * 1.959964 * 178 / 100)^2 = 48.7
-    assert plan["rows"][0]["evaluators"] == 49
+    # 35.7 ms with 30 evaluators is 195.54 between them; (2 * 1.959964 * 195.54 / 100)^2 = 58.8
+    assert plan["rows"][0]["evaluators"] == 59
     assert [row["best"] for row in plan["rows"]] == [None] * 6
     assert any("no best number of images" in text for text in plan["assumptions"])
 

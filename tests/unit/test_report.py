@@ -9,15 +9,18 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
-from backend.report import drawing, page, wording, writing
+from backend.findings import findings
+from backend.report import comparisons, drawing, page, wording, writing
 from backend.report.compose import compose
 from backend.report.directory import write
 from backend.report.found import About, Found
 from backend.report.images import extremes
 from backend.report.leaderboard import Entry, leaderboard
 from backend.report.parts import Column, Table
+from validate.studies import Shares, together
 
 from . import answered
 
@@ -306,13 +309,49 @@ def test_indistinguishable_is_said_only_by_the_test_of_equivalence():
     assert "indistinguishable within" not in page.html(wide)
 
 
+def test_verdicts_against_50_percent_follow_the_p_values_corrected_for_the_number_of_models():
+    """Seven shares of 50.9 on average: t(6) = 2.12 and one-sided p = .039 alone, .078 of two models."""
+    shares = (50, 52, 50, 52, 50, 52, 50)
+    rows = [
+        {"model": model, "evaluator": f"{model}{e}", "truth": truth, "response": said}
+        for model in "ab"
+        for e, wrong in enumerate(shares)
+        for k in range(100)
+        for truth in [("real", "fake")[k % 2]]
+        for said in [truth if k >= wrong else ("fake", "real")[k % 2]]
+    ]
+
+    sections = [
+        next(section for section in report_of(some).sections if section.id == "chance")
+        for some in (rows, rows[: len(rows) // 2])
+    ]
+
+    of_two, alone = (dict(section.readings)["a"] for section in sections)
+    assert alone.endswith("and above it.")
+    assert not of_two.endswith("and above it.")
+    assert [column.head for column in sections[0].tables[0].columns].count("p (Holm)") == 2
+    assert not any(column.head == "p (Holm)" for column in sections[1].tables[0].columns)
+
+
 def test_where_spreads_differ_games_and_howell_decide():
     rows = answered.infinity({"a": 0.5}, 20, spread=0.25) + answered.infinity({"b": 0.3}, 20, spread=0.01)
-    found = Found(answered.found(rows))
+    found = Found(answered.found([{**row, "stimulus": ""} for row in rows]))
 
     assert found.is_unequal
-    assert found.pairs[0]["games_howell_p"] == found.findings["games_howell"][0]["p"]
-    assert found.pairs[0]["is_apart"] == (found.pairs[0]["games_howell_p"] < 0.05)
+    assert found.deciding == "Games–Howell"
+    assert found.pairs[0]["deciding_p"] == found.findings["games_howell"][0]["p"]
+    assert found.pairs[0]["is_apart"] == (found.pairs[0]["deciding_p"] < 0.05)
+
+
+def test_where_evaluators_saw_the_same_pictures_the_test_over_both_decides_and_is_told():
+    world = Shares(0.4, pictures=0.8, pool=30)
+    found = Found(findings(together(world, 2, 20, np.random.default_rng(1))))
+
+    over = found.data["over_pictures"]
+    assert over["advised"]
+    assert found.deciding == "over pictures too"
+    assert found.pairs[0]["is_apart"] == (over["pairs"][0]["p"] < 0.05)
+    assert "over people and pictures" in comparisons.section(found).says[0]
 
 
 def test_a_picture_is_not_both_most_and_least_fooling():

@@ -175,3 +175,26 @@ def test_the_smallest_pool_that_passes_the_check_gives_a_session(method, classes
     blocks, _ = sampling.draw_session(study, pool, "gan", Random(1))
 
     assert sum(len(block.stimuli) for block in blocks) == study.protocol.trials
+
+
+@pytest.mark.parametrize(
+    ("each", "words"),
+    [
+        (5000, None),
+        (1000, "the smallest side has 1,000 pictures, where the paper drew from 5,000; intervals take into"),
+        (199, "a session shows 50 of them: evaluators see mostly the same pictures"),
+    ],
+)
+def test_pools_smaller_than_the_papers_are_told(each, words):
+    study = studies.study()
+
+    note = sampling.pool_note(study, sampling.pool_of(studies.pool(study, each=each)))
+
+    assert note is None if words is None else words in note
+
+
+def test_the_smallest_side_counts():
+    study = studies.study()
+    pool = sampling.Pool({"": range(6000)}, {"gan": {"": range(6000)}, "vae": {"": range(60)}})
+
+    assert sampling.pool_note(study, pool).startswith("the smallest side has 60 pictures")

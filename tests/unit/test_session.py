@@ -277,8 +277,19 @@ def test_a_replay_counts_mistimed_answers_as_the_session_did(mistimed, rights):
     assert sum(sessions.is_scored(session, cursor, response) for response in stored) == cursor.trial_index
 
 
-def test_below_100_ms_exposures_move_in_refreshes_of_the_display():
+def test_exposures_move_in_ms_whatever_the_display():
     study = studies.study(method="time", images=8, blocks=2, min_exposure_ms=13)
+    session, cursor = begun(study, {"frame_ms": 1000 / 75, "refresh_hz": 75})
+
+    for right in (True, True, True, False):
+        _, cursor = answered(study, session, cursor, right)
+
+    assert cursor.exposure_ms == 480
+
+
+@pytest.mark.parametrize("steps", ["frames", "auto"])
+def test_a_study_may_move_exposures_in_refreshes_of_the_display(steps):
+    study = studies.study(method="time", images=8, blocks=2, min_exposure_ms=13, exposure_steps=steps)
     session, cursor = begun(study, {"frame_ms": 1000 / 75, "refresh_hz": 75})
     exposures = [cursor.exposure_ms]
 
@@ -291,7 +302,7 @@ def test_below_100_ms_exposures_move_in_refreshes_of_the_display():
 
 
 def test_a_display_that_tells_no_refresh_gets_the_rule_in_milliseconds():
-    study = studies.study(method="time", images=8, blocks=2, min_exposure_ms=13)
+    study = studies.study(method="time", images=8, blocks=2, min_exposure_ms=13, exposure_steps="frames")
 
     _, cursor = begun(study, {})
 

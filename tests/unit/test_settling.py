@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend import staircase
+from backend.analysis.simulated_staircase import modal_exposures
 from backend.errors import InvalidInput
 from backend.observer import ConstantObserver, ExponentialObserver, PsychometricObserver
-from backend.settling import MODELS, READINGS, TAU_MS, _exposures, _modes, as_table, settling_table
+from backend.settling import MODELS, READINGS, TAU_MS, as_table, bias_as_table, bias_table, settling_table
 from backend.staircase import StaircaseRule, equilibrium_accuracy
 
 # Mean and SD (ms) of 4,000 simulated evaluators, by model in the order of MODELS (method.md, section 2).
@@ -59,21 +60,21 @@ rules = st.builds(
 def test_many_staircases_side_by_side_do_what_one_does(rule, seed, observer):
     rng = np.random.default_rng(seed)
     best, dice = rng.uniform(0.3, 1, 3), rng.random((60, 3))
+    kinds = {"constant": ConstantObserver, "exponential": lambda best: ExponentialObserver(TAU_MS, best)}
+    people = [kinds[observer](one) for one in best]
 
-    shown = _exposures(rule, best, observer, dice)
+    def accuracy(ms):
+        return np.array([[person.accuracy(one) for person in people] for one in ms[:, 0]])
 
-    for person in range(3):
-        kinds = {
-            "constant": ConstantObserver(best[person]),
-            "exponential": ExponentialObserver(TAU_MS, best[person]),
-        }
+    modes = modal_exposures(rule, accuracy, dice)
+
+    for i, person in enumerate(people):
         state, alone = staircase.start(rule), []
         for trial in range(60):
             alone.append(state.exposure_ms)
-            was_correct = dice[trial, person] < kinds[observer].accuracy(state.exposure_ms)
+            was_correct = dice[trial, i] < person.accuracy(state.exposure_ms)
             state = staircase.step(rule, state, bool(was_correct))
-        assert shown[:, person].tolist() == alone
-        assert _modes(shown)[person] == staircase.modal_exposure(alone)
+        assert modes[i] == staircase.modal_exposure(alone)
 
 
 @pytest.mark.parametrize("name", READINGS)
@@ -109,6 +110,23 @@ def test_a_simulation_that_cannot_be_is_refused(options, message):
 def test_the_text_shows_published_values_and_computed_equilibria():
     text = as_table(settling_table(np.random.default_rng(4), 50))
 
-    assert all(model.name in text for model in MODELS)
+    assert all(model.label in text for model in MODELS)
     assert all(share in text for share in ("25.0%", "75.0%", "63.0%", "90.9%"))
-    assert "439 (178)" in text
+    assert "439 (196)" in text
+
+
+def test_the_default_rule_is_biased_and_comes_to_753_ms_at_most():
+    """152 ms reads 188, 244 reads 309, 427 reads 465, 670 reads 562; who guesses 753 (SD 104)."""
+    rows = bias_table(StaircaseRule(), np.random.default_rng(3), 1500)
+
+    by_threshold = {row["threshold_ms"]: row for row in rows}
+    for threshold, expected in ((150, 188), (250, 315), (425, 465), (670, 562)):
+        assert by_threshold[threshold]["mode_ms"] == pytest.approx(expected, abs=12)
+    assert by_threshold[None]["mode_ms"] == pytest.approx(753, abs=10)
+    assert by_threshold[None]["sd_ms"] == pytest.approx(104, rel=0.1)
+    assert (
+        by_threshold[None]["at_ceiling"]
+        < by_threshold[None]["reached_ceiling"]
+        == pytest.approx(0.35, abs=0.03)
+    )
+    assert "guesses" in bias_as_table(rows)

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from backend.analysis.studentized_range import isf, sf
+from backend.errors import InvalidInput
 
 
 @pytest.mark.parametrize("groups", [2, 3, 10, 100])
@@ -41,3 +42,15 @@ def test_many_degrees_of_freedom_are_solved_as_one_alone():
 
 def test_no_range_and_an_infinite_one_have_the_probabilities_they_must():
     assert sf(np.array([0.0, np.inf]), 5, 20.0) == pytest.approx([1.0, 0.0], abs=1e-9)
+
+
+@pytest.mark.parametrize("groups", [2, 3, 40, 780])
+@pytest.mark.parametrize("df", [1.0, 2.5, 30.0, 1e6])
+def test_a_quantile_has_the_tail_asked_for_at_every_level(groups, df):
+    for p in (0.999, 0.5, 0.05, 0.001, 1e-6):
+        assert float(sf(isf(p, groups, np.array(df)), groups, df)) == pytest.approx(p, rel=1e-9)
+
+
+def test_a_tail_too_thin_to_be_told_is_refused():
+    with pytest.raises(InvalidInput, match="no studentized range of 3 groups is exceeded with a probability"):
+        isf(1e-13, 3, np.array(1.0))

@@ -32,7 +32,7 @@ def width(curves: Curves, taken: Mapping[str, int], unit: str, level: str, width
     for count in sorted({*taken.values()}):
         if 10 <= count <= 120:
             main.axvline(count, color=style.QUIET, linewidth=0.7, linestyle=(0, (2, 2)), zorder=0)
-    main.set_title(f"width of the {level} interval ({sign})")
+    main.set_title(f"width of the {level} percentile interval ({sign})")
     for axes, key, title in ((cost, "usd", "cost (US dollars)"), (time, "hours", "time (hours)")):
         for i, rows in enumerate(curves.values()):
             line = style.series(i) if len(curves) <= len(style.SERIES) else {"color": style.QUIET}

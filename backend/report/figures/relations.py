@@ -25,9 +25,9 @@ def progress(lines: Sequence[Mapping[str, Any]], unit: str, width_in: float) -> 
         axes.plot([p["at"] for p in points], [p["score"] for p in points], **look,
                   label=short(line["model"], style.label_length(width_in)))  # fmt: skip
         for point in points:
-            if point["ci"]:
-                axes.plot([point["at"]] * 2, point["ci"], color=look["color"], linewidth=2.2, alpha=0.55,
-                          solid_capstyle="butt")  # fmt: skip
+            if point["interval"]:
+                axes.plot([point["at"]] * 2, point["interval"]["ci"], color=look["color"], linewidth=2.2,
+                          alpha=0.55, solid_capstyle="butt")  # fmt: skip
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set_ylim(bottom=0)
     axes.set_xlabel("step of training")

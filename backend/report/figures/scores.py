@@ -15,19 +15,19 @@ _MOST_LINES = 45
 
 
 def scores(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
-    """Bars of scores with percentile intervals; where advised, the better interval as a capped line."""
+    """Bars of scores with their intervals, and the percentile intervals of the paper as capped lines."""
     figure = style.figure(width_in, 0.95 + len(rows) * (0.36 if len(rows) <= 15 else 0.24))
     axes = figure.subplots()
-    is_advised = any(row["better_ci"] for row in rows)
     has_sides = any(row.get("fakes_error") is not None for row in rows)
     if unit == "percent":
         axes.axvline(50, color=style.QUIET, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
     for y, row in enumerate(rows):
         axes.barh(y, row["score"], height=0.62, color=style.TINT, zorder=0)
+        if row["interval_ci"]:
+            axes.plot(row["interval_ci"], [y, y], color=style.ACCENT, linewidth=3.4, solid_capstyle="butt",
+                      zorder=3)  # fmt: skip
         if row["ci"]:
-            axes.plot(row["ci"], [y, y], color=style.ACCENT, linewidth=3.4, solid_capstyle="butt", zorder=3)
-        if row["better_ci"]:
-            axes.plot(row["better_ci"], [y, y], color=style.INK, linewidth=0.9, marker="|", markersize=7,
+            axes.plot(row["ci"], [y, y], color=style.INK, linewidth=0.9, marker="|", markersize=7,
                       clip_on=False, zorder=4)  # fmt: skip
         axes.plot(row["score"], y, marker="o", color=style.CARD, markeredgecolor=style.INK, markersize=5.2,
                   clip_on=False, zorder=5)  # fmt: skip
@@ -46,26 +46,23 @@ def scores(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
         right.set_yticks(range(len(rows)), [_words(row) for row in rows])
         right.tick_params(length=0)
         right.spines["right"].set_visible(False)
-    _legend(figure, width_in, level, has_sides, is_advised, any(row["ci"] for row in rows))
+    _legend(figure, width_in, level, has_sides, any(row["ci"] for row in rows))
     return figure
 
 
 def _words(row: Mapping[str, Any]) -> str:
-    ci = row["better_ci"] or row["ci"]
+    ci = row["interval_ci"]
     return f"{amount(row['score'])} {brackets(ci)}" if ci else amount(row["score"])
 
 
-def _legend(
-    figure: Figure, width_in: float, level: str, has_sides: bool, is_advised: bool, has_ci: bool
-) -> None:
+def _legend(figure: Figure, width_in: float, level: str, has_sides: bool, has_ci: bool) -> None:
     marks = [Line2D([], [], marker="o", linestyle="", color=style.CARD, markeredgecolor=style.INK)]
     words = ["score"]
     if has_ci:
         marks.append(Line2D([], [], color=style.ACCENT, linewidth=3.4))
-        words.append(f"{level} percentile interval" if level else "interval")
-    if is_advised:
+        words.append(f"{level} interval".strip())
         marks.append(Line2D([], [], color=style.INK, linewidth=0.9, marker="|", markersize=7))
-        words.append(f"better {level} interval")
+        words.append("percentile (paper)")
     if has_sides:
         for mark, side in (("^", "fakes"), ("v", "reals")):
             marks.append(
@@ -77,7 +74,7 @@ def _legend(
     figure.legend(marks, words, loc="outside lower left", ncols=across, handlelength=1.6, columnspacing=1.4)
 
 
-def pairs(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
+def pairs(rows: Rows, unit: str, level: str, deciding: str | None, width_in: float) -> Figure:
     """Differences with simultaneous intervals; of very many pairs, a matrix."""
     if len(rows) > _MOST_LINES:
         return _matrix(rows, width_in)
@@ -87,24 +84,25 @@ def pairs(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
     for y, row in enumerate(rows):
         fill = style.ACCENT if row["is_apart"] else style.CARD
         axes.plot(row["ci"], [y, y], color=style.ACCENT, linewidth=2.2, solid_capstyle="butt", zorder=2)
-        if row.get("games_howell_ci"):
-            axes.plot(row["games_howell_ci"], [y + 0.2] * 2, color=style.INK, linewidth=0.9, marker="|",
+        if row.get("deciding_ci"):
+            axes.plot(row["deciding_ci"], [y + 0.2] * 2, color=style.INK, linewidth=0.9, marker="|",
                       markersize=4.5, zorder=2)  # fmt: skip
         axes.plot(row["difference"], y, marker="o", color=fill, markeredgecolor=style.ACCENT,
                   markersize=5.5, markeredgewidth=1.2, zorder=3)  # fmt: skip
     length = style.label_length(width_in) // 2 + 2
     style.rows_down(axes, [f"{short(row['a'], length)} {'−'} {short(row['b'], length)}" for row in rows])
     sign = "percentage points" if unit == "percent" else "ms"
-    axes.set_xlabel(f"difference of scores ({sign})")
+    is_wide = width_in >= style.NARROW_IN
+    axes.set_xlabel(f"difference of scores ({sign})" if is_wide else f"difference ({sign})")
     axes.grid(axis="x")
     marks = [
         Line2D([], [], marker="o", color=style.ACCENT, linewidth=2.2),
         Line2D([], [], marker="o", color=style.ACCENT, linewidth=2.2, markerfacecolor=style.CARD),
     ]
     words = [verdict(True), verdict(False)]
-    if any(row.get("games_howell_ci") for row in rows):
+    if any(row.get("deciding_ci") for row in rows):
         marks.append(Line2D([], [], color=style.INK, linewidth=0.9, marker="|", markersize=4.5))
-        words.append(f"Games–Howell {level}")
+        words.append(f"{deciding} {level}")
     across = len(words) if width_in >= style.NARROW_IN else 2
     figure.legend(marks, words, loc="outside lower left", ncols=across)
     return figure
@@ -114,7 +112,8 @@ def _matrix(rows: Rows, width_in: float) -> Figure:
     """Every model against every other, best first: a disc where they differ significantly."""
     names = [*dict.fromkeys([*(row["a"] for row in rows), *(row["b"] for row in rows)])]
     place = {name: i for i, name in enumerate(names)}
-    figure = style.figure(width_in, width_in * 0.94 + 0.3)
+    is_wide = width_in >= style.NARROW_IN
+    figure = style.figure(width_in, width_in * 0.94 + 0.3 if is_wide else 0.17 * len(names) + 0.6)
     axes = figure.subplots()
     size = 190 * (width_in / len(names)) ** 2
     for is_apart, face in ((True, style.ACCENT), (False, "none")):
@@ -124,10 +123,15 @@ def _matrix(rows: Rows, width_in: float) -> Figure:
             facecolors=face, edgecolors=style.ACCENT if is_apart else style.QUIET, linewidths=0.7,
             label=verdict(is_apart),
         )  # fmt: skip
-    letters = {"fontsize": max(4.0, min(8.5, 75 * width_in / len(names) / 6.9 * 4))}
-    labels = [short(name, style.label_length(width_in)) for name in names]
-    axes.set_xticks(range(len(names)), labels, rotation=90, **letters)
-    axes.set_yticks(range(len(names)), labels, **letters)
+    if is_wide:
+        letters = {"fontsize": max(4.0, min(8.5, 75 * width_in / len(names) / 6.9 * 4))}
+        labels = [short(name, style.label_length(width_in)) for name in names]
+        axes.set_xticks(range(len(names)), labels, rotation=90, **letters)
+        axes.set_yticks(range(len(names)), labels, **letters)
+    else:  # names across would be too small to read: numbers stand for them
+        labels = [f"{short(name, style.label_length(width_in))} {i}" for i, name in enumerate(names, 1)]
+        axes.set_yticks(range(len(names)), labels, fontsize=7.5)
+        axes.set_xticks(range(4, len(names), 5), range(5, len(names) + 1, 5), fontsize=7.5)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlim(-0.5, len(names) - 0.5)
     axes.tick_params(length=0)

@@ -1,0 +1,140 @@
+"""Tests between models over evaluators *and* pictures, beside ANOVA and Tukey's pairs over evaluators alone.
+
+With V_a the variance of model a's score over evaluators and pictures (`crossing.py`), the models are
+compared as Welch (1951) and Games and Howell (1976) compare means of unequal variances, with V_a in place of
+s^2 / n, and with Satterthwaite's degrees of freedom for it: a quasi-F in the sense of Clark (1973). Real
+pictures that evaluators of all models saw move all scores alike, and do not count: their covariance
+between evaluators of two models is taken off V_a, down to what evaluators and fakes add.
+
+Where evaluators judged several models, the variance of a difference is that of `repeated.py` over
+evaluators, with what pictures add to both scores.
+
+Shared pictures make ANOVA find differences that other pictures would not show. It is read where their
+share of some model's variance is `NEGLIGIBLE` or more.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.special import fdtrc
+
+from backend.analysis import repeated, studentized_range
+from backend.analysis.crossing import NEGLIGIBLE
+from backend.analysis.designs import Crossing
+
+
+@dataclass(frozen=True)
+class Part:
+    """A share of a score's variance, with its degrees of freedom."""
+
+    variance: float
+    df: float
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A model's score, and the parts of its variance, evaluators first."""
+
+    score: float
+    parts: tuple[Part, ...]
+
+    @property
+    def variance(self) -> float:
+        return math.fsum(part.variance for part in self.parts)
+
+    @property
+    def df(self) -> float:
+        squares = math.fsum(part.variance**2 / part.df for part in self.parts)
+        return self.variance**2 / squares if squares else self.parts[0].df
+
+    @property
+    def share_of_pictures(self) -> float:
+        return 1 - self.parts[0].variance / self.variance if self.variance else 0.0
+
+
+def over_pictures(models: Mapping[str, Sampled], level: float) -> dict[str, Any] | None:
+    """Return the test of all models and of each pair; None with fewer than two that vary.
+
+    Returns:
+        `F`, `df`, `p`, `pairs` with simultaneous intervals, each model's `share_of_pictures`, and whether
+        the test is `advised`.
+    """
+    known = {model: one for model, one in models.items() if one.variance > 0}
+    if len(known) < 2:
+        return None
+    shares = {model: one.share_of_pictures for model, one in known.items()}
+    return {
+        **_welch([*known.values()]),
+        "pairs": _pairs(known, level),
+        "share_of_pictures": shares,
+        "advised": max(shares.values()) >= NEGLIGIBLE,
+    }
+
+
+def within_evaluators(
+    crossing: Crossing, models: Mapping[str, Sampled], level: float
+) -> dict[str, Any] | None:
+    """Return the same where evaluators judged several models; None if no pair varies.
+
+    `F`, `df`, `p` are those of `repeated.wald`, and None where evaluators are too few for it;
+    `share_of_pictures` is a model's largest in the variance of a difference.
+    """
+    pictures = [models[model].parts[1:] for model in crossing.models]
+    extra = repeated.Extra(
+        np.array([math.fsum(part.variance for part in parts) for parts in pictures]),
+        np.array([math.fsum(part.variance**2 / part.df for part in parts) for parts in pictures]),
+    )
+    pairs = repeated.pairs(crossing, level, extra)
+    if not pairs:
+        return None
+    shares = dict.fromkeys(crossing.models, 0.0)
+    place = {model: code for code, model in enumerate(crossing.models)}
+    i, j = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
+    variance, _ = repeated.variances(crossing, i, j, extra)
+    for pair, share in zip(pairs, (extra.variance[i] + extra.variance[j]) / variance, strict=True):
+        for model in (pair["a"], pair["b"]):
+            shares[model] = max(shares[model], float(share))
+    return {
+        **(repeated.wald(crossing, extra) or dict.fromkeys(("F", "df", "p"))),
+        "pairs": pairs,
+        "share_of_pictures": shares,
+        "advised": max(shares.values()) >= NEGLIGIBLE,
+    }
+
+
+def _welch(models: Sequence[Sampled]) -> dict[str, Any]:
+    scores = np.array([one.score for one in models])
+    weights = 1 / np.array([one.variance for one in models])
+    shares, count = weights / weights.sum(), len(models)
+    spread = float(((1 - shares) ** 2 / np.array([one.df for one in models])).sum())
+    between = float((weights * (scores - shares @ scores) ** 2).sum()) / (count - 1)
+    f = between / (1 + 2 * (count - 2) / (count**2 - 1) * spread)
+    df = [count - 1, (count**2 - 1) / (3 * spread)]
+    return {"F": f, "df": df, "p": float(fdtrc(*df, f))}
+
+
+def _pairs(models: Mapping[str, Sampled], level: float) -> list[dict[str, Any]]:
+    i, j = np.triu_indices(len(models), 1)
+    both = [one.parts + other.parts for one, other in combinations(models.values(), 2)]
+    pairs = [Sampled(0.0, parts) for parts in both]
+    scores = np.array([one.score for one in models.values()])
+    differences = scores[i] - scores[j]
+    errors = np.sqrt([pair.variance / 2 for pair in pairs])
+    df = np.array([pair.df for pair in pairs])
+    p = studentized_range.sf(np.abs(differences) / errors, len(models), df)
+    halves = errors * studentized_range.isf(1 - level, len(models), df)
+    return [
+        {
+            "a": a,
+            "b": b,
+            "difference": float(differences[place]),
+            "ci": [float(differences[place] - halves[place]), float(differences[place] + halves[place])],
+            "df": float(df[place]),
+            "p": float(p[place]),
+        }
+        for place, (a, b) in enumerate(combinations(models, 2))
+    ]

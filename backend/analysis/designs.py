@@ -1,0 +1,53 @@
+"""Who judged which models: different people each (HYPE 3), all people all models, or something between."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from backend.analysis.values import Values
+from backend.answers import Answers
+
+BETWEEN, WITHIN, MIXED = "between", "within", "mixed"
+
+
+@dataclass(frozen=True)
+class Design:
+    """How evaluators and models go together."""
+
+    kind: str
+    """`between`: everybody judged one model; `within`: everybody judged every model; else `mixed`."""
+    people: int
+    several: int
+    """Of these, who judged more than one model."""
+
+
+def design_of(answers: Answers) -> Design:
+    """Return the design of responses; that of one model is `between`."""
+    models_of = np.bincount(answers.judges.evaluator, minlength=len(answers.evaluator.names))
+    models, several = len(answers.model.names), int((models_of > 1).sum())
+    kind = BETWEEN if not several else WITHIN if (models_of == models).all() else MIXED
+    return Design(kind, len(models_of), several)
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Values by person and model, of the models that enter tests."""
+
+    models: list[str]
+    values: np.ndarray
+    """Shape (people, models); 0 where a person did not judge a model."""
+    is_there: np.ndarray
+    """Of the same shape."""
+
+
+def crossing_of(answers: Answers, values: Mapping[str, Values], models: list[str]) -> Crossing:
+    """Return the values of those models by person."""
+    judges, names = answers.judges, {name: code for code, name in enumerate(answers.model.names)}
+    table = np.zeros((len(answers.evaluator.names), len(models)))
+    is_there = np.zeros(table.shape, bool)
+    for place, model in enumerate(models):
+        people = judges.evaluator[judges.model == names[model]]
+        table[people, place] = values[model].numbers
+        is_there[people, place] = True
+    return Crossing(models, table, is_there)

@@ -1,0 +1,275 @@
+"""Tests between models where evaluators judged several of them.
+
+An evaluator who is lenient with one model is lenient with the next, so that differences within evaluators
+say more than differences between the means of groups. With y_em the value of evaluator e for model m and
+n_m evaluators of m, the covariance of two models' means is summed over the evaluators of both,
+
+    cov(a, b) = sum_e u_ea u_eb,   u_em = (y_em - mean_m) / sqrt(n_m (n_m - 1)),
+
+evaluators being the clusters (Liang and Zeger, 1986). Where all judged both it is the paired t-test; where
+nobody did, Welch's; between the two, a test of partly overlapping samples (as Derrick, Toher and White,
+2017). Degrees of freedom are Satterthwaite's (1946), from the two moments of that sum for normal values with
+the covariances found (as Bell and McCaffrey, 2002): n - 1, Welch's, or between.
+
+Of many pairs, p-values are Holm's (1979), and the intervals are Bonferroni's, which hold together. Nothing
+is pooled over models: a pooled error term errs where some pairs vary more than others (Maxwell, 1980).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import fdtrc, stdtr, stdtrit
+
+from backend.analysis import noncentral_t
+from backend.analysis.designs import Crossing
+
+_NOTHING = 1e-13
+"""Of the variance of the two means, what a variance of their difference is that is rounding alone."""
+
+
+def holm(p: np.ndarray) -> np.ndarray:
+    """Return p-values corrected for their number, step by step (Holm, 1979)."""
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    corrected = np.empty(len(p))
+    corrected[order] = np.minimum(stepped, 1.0)
+    return corrected
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What adds to the variance of each model's score besides evaluators; arrays of shape (models,)."""
+
+    variance: np.ndarray
+    squares: np.ndarray
+    """Its parts' squares, each over its degrees of freedom."""
+
+
+def pairs(crossing: Crossing, level: float, extra: Extra | None = None) -> list[dict[str, Any]]:
+    """Return the comparison of every pair, in the order of the models; `p` is Holm's.
+
+    `p_alone` is not corrected; `both` counts the evaluators who judged both. A pair whose difference does
+    not vary has no test and is left out.
+    """
+    means = means_of(crossing)
+    i, j = np.triu_indices(len(crossing.models), 1)
+    variance = _differences(covariance_of(crossing), i, j)
+    i, j = i[variance > 0], j[variance > 0]
+    if not len(i):
+        return []
+    counts = crossing.is_there.astype(float).T @ crossing.is_there
+    variance, df = variances(crossing, i, j, extra)
+    difference, error = means[i] - means[j], np.sqrt(variance)
+    p = 2 * stdtr(df, -np.abs(difference / error))
+    half = error * stdtrit(df, 1 - (1 - level) / (2 * len(i)))
+    rows = zip(i, j, difference, half, difference / error, df, p, holm(p), counts[i, j], strict=True)
+    return [
+        {
+            "a": crossing.models[a],
+            "b": crossing.models[b],
+            "difference": float(d),
+            "ci": [float(d - reach), float(d + reach)],
+            "p": float(corrected),
+            "p_alone": float(alone),
+            "t": float(t),
+            "df": float(freedom),
+            "both": int(both),
+        }
+        for a, b, d, reach, t, freedom, alone, corrected, both in rows
+    ]
+
+
+def anova(crossing: Crossing) -> dict[str, Any] | None:
+    """Return the one-way ANOVA of repeated measures, where everybody judged every model.
+
+    `p` has the degrees of freedom that Greenhouse and Geisser (1959) take off where differences do not vary
+    alike; `epsilon` is by how much. None where nothing varies within evaluators.
+    """
+    parts = _Squares.of(crossing)
+    if parts is None:
+        return None
+    people, models = crossing.values.shape
+    df = [models - 1, (people - 1) * (models - 1)]
+    f = parts.models / df[0] / (parts.error / df[1])
+    centred = crossing.values - crossing.values.mean(axis=0)
+    spread = centred - centred.mean(axis=1, keepdims=True)
+    covariance = spread.T @ spread
+    epsilon = float(np.trace(covariance) ** 2 / (df[0] * (covariance**2).sum()))
+    epsilon = min(max(epsilon, 1 / df[0]), 1.0)
+    return {
+        "F": f,
+        "df": df,
+        "p": float(fdtrc(epsilon * df[0], epsilon * df[1], f)),
+        "p_sphericity": float(fdtrc(*df, f)),
+        "epsilon": epsilon,
+    }
+
+
+def variances(
+    crossing: Crossing, i: np.ndarray, j: np.ndarray, extra: Extra | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the variances of the differences of pairs, all above 0, and their degrees of freedom."""
+    covariance = covariance_of(crossing)
+    people = _differences(covariance, i, j)
+    counts = crossing.is_there.astype(float).T @ crossing.is_there
+    df = degrees(covariance, counts, i, j)
+    if extra is None:
+        return people, df
+    variance = people + extra.variance[i] + extra.variance[j]
+    return variance, variance**2 / (people**2 / df + extra.squares[i] + extra.squares[j])
+
+
+def wald(crossing: Crossing, extra: Extra | None = None) -> dict[str, Any] | None:
+    """Return the test that all models are alike, where some evaluators judged some of the models.
+
+    It is Hotelling's T^2 with the covariance over evaluators, as of one that has the degrees of freedom of
+    pairs on average; so it errs on the safe side (1.5 to 5% in simulations at 5%). None where these are too
+    few for so many models.
+    """
+    covariance = covariance_of(crossing)
+    count = len(crossing.models)
+    i, j = np.triu_indices(count, 1)
+    if not (_differences(covariance, i, j) > 0).all():
+        return None
+    of_pairs, q = float(variances(crossing, i, j, extra)[1].mean()), count - 1
+    if extra is not None:
+        covariance = covariance + np.diag(extra.variance)
+    if of_pairs - q + 1 < 1:
+        return None
+    contrast = np.eye(count)[:-1] - np.eye(count)[-1]
+    apart = contrast @ means_of(crossing)
+    inner = contrast @ covariance @ contrast.T
+    if not np.linalg.cond(inner) < 1e12:
+        return None
+    t_squared = float(apart @ np.linalg.solve(inner, apart))
+    df = [q, of_pairs - q + 1]
+    f = df[1] / (of_pairs * q) * t_squared
+    return {"F": f, "df": df, "p": float(fdtrc(*df, f))}
+
+
+def effect_sizes(crossing: Crossing) -> dict[str, float] | None:
+    """Return eta squared as of different people (generalised: Olejnik and Algina, 2003), and the partial one.
+
+    Only where everybody judged every model; None where nothing varies within evaluators.
+    """
+    parts = _Squares.of(crossing)
+    if parts is None:
+        return None
+    people, models = crossing.values.shape
+    error = parts.error / ((people - 1) * (models - 1))
+    total = parts.models + parts.people + parts.error
+    return {
+        "eta_squared": parts.models / total,
+        "omega_squared": (parts.models - (models - 1) * error) / (total + parts.people / (people - 1)),
+        "partial_eta_squared": parts.models / (parts.models + parts.error),
+    }
+
+
+def pair_effects(crossing: Crossing, level: float) -> list[dict[str, Any]]:
+    """Return the effect size of each pair that the same evaluators judged: the mean difference in SDs of it.
+
+    `d` (often d_z) is over the SD of the differences of those who judged both; `g` is less its bias; the
+    interval is that of the noncentral t. A pair of fewer than two such evaluators is left out.
+    """
+    found = []
+    for a, b in zip(*np.triu_indices(len(crossing.models), 1), strict=True):
+        both = crossing.is_there[:, a] & crossing.is_there[:, b]
+        apart = crossing.values[both, a] - crossing.values[both, b]
+        if len(apart) < 2 or float(np.ptp(apart)) == 0:
+            continue
+        t = float(apart.mean() / apart.std(ddof=1) * math.sqrt(len(apart)))
+        found.append((crossing.models[a], crossing.models[b], t, len(apart)))
+    if not found:
+        return []
+    t, people = np.array([one[2] for one in found]), np.array([float(one[3]) for one in found])
+    rows = noncentral_t.effects(t, people - 1, 1 / np.sqrt(people), level)
+    return [{"a": a, "b": b, **row} for (a, b, _, _), row in zip(found, rows, strict=True)]
+
+
+def paired(crossing: Crossing, level: float) -> dict[str, Any] | None:
+    """Return the t-test of two models: paired, or of partly overlapping samples; None if nothing varies."""
+    rows = pairs(crossing, level)
+    if not rows:
+        return None
+    row, effects = rows[0], pair_effects(crossing, level)
+    effect = {key: effects[0][key] for key in ("d", "d_ci", "g", "g_ci")} if effects else None
+    return {**{key: row[key] for key in ("t", "df", "p", "difference", "ci", "both")}, "effect": effect}
+
+
+def means_of(crossing: Crossing) -> np.ndarray:
+    """Return the models' scores."""
+    return crossing.values.sum(axis=0) / crossing.is_there.sum(axis=0)
+
+
+def covariance_of(crossing: Crossing) -> np.ndarray:
+    """Return the covariance of the models' scores over evaluators, shape (models, models)."""
+    counts = crossing.is_there.sum(axis=0)
+    residual = np.where(crossing.is_there, crossing.values - means_of(crossing), 0.0)
+    u = residual / np.sqrt(counts * (counts - 1.0))
+    return u.T @ u
+
+
+def degrees(covariance: np.ndarray, counts: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Return Satterthwaite's degrees of freedom of the differences of pairs.
+
+    A pair's variance is u'u with u normal and of covariance G; they are tr(G)^2 / tr(G^2). G has three
+    kinds of evaluators, of a alone, of b alone and of both, who are alike among themselves.
+
+    Args:
+        covariance: of the scores.
+        counts: evaluators who judged both of two models; on the diagonal, each.
+        i, j: the pairs.
+    """
+    a, b, both = (counts[one, other] for one, other in ((i, i), (j, j), (i, j)))
+    only_a, only_b = a - both, b - both
+    # of one value: its variances, and the covariance of the two of one evaluator
+    of_a, of_b = covariance[i, i] * a, covariance[j, j] * b
+    shared = np.divide(covariance[i, j] * a * b, both, out=np.zeros(len(i)), where=both > 0)
+    p, q = 1 / np.sqrt(a * (a - 1)), 1 / np.sqrt(b * (b - 1))
+    common = both / (a * b)
+    aa, bb, ab = p**2 * of_a, q**2 * of_b, p * q * shared
+    own = {"a": aa, "b": bb, "both": aa + bb - 2 * ab}
+    off = {
+        ("a", "a"): -aa / a,
+        ("b", "b"): -bb / b,
+        ("both", "both"): -aa / a - bb / b - 2 * ab * (common - 1 / a - 1 / b),
+        ("a", "b"): -ab * common,
+        ("a", "both"): -aa / a - ab * (common - 1 / a),
+        ("b", "both"): -bb / b - ab * (common - 1 / b),
+    }
+    size = {"a": only_a, "b": only_b, "both": both}
+    trace = sum(size[kind] * (own[kind] + off[kind, kind]) for kind in size)
+    squared = sum(
+        size[kind] * (own[kind] + off[kind, kind]) ** 2 + size[kind] * (size[kind] - 1) * off[kind, kind] ** 2
+        for kind in size
+    ) + 2 * sum(size[x] * size[y] * off[x, y] ** 2 for x, y in (("a", "b"), ("a", "both"), ("b", "both")))
+    return trace**2 / squared
+
+
+class _Squares:
+    """Sums of squares of a full table."""
+
+    def __init__(self, models: float, people: float, error: float):
+        self.models, self.people, self.error = models, people, error
+
+    @classmethod
+    def of(cls, crossing: Crossing) -> "_Squares | None":
+        table = crossing.values
+        people, models = table.shape
+        grand = table.mean()
+        by_model, by_person = table.mean(axis=0) - grand, table.mean(axis=1) - grand
+        rest = table - grand - by_model - by_person[:, None]
+        total = float(((table - grand) ** 2).sum())
+        error = float((rest**2).sum())
+        if error <= _NOTHING * total:
+            return None
+        return cls(people * float((by_model**2).sum()), models * float((by_person**2).sum()), error)
+
+
+def _differences(covariance: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Return the variances of the differences of pairs; exactly 0 where they are but rounding."""
+    both = covariance[i, i] + covariance[j, j]
+    variance = both - 2 * covariance[i, j]
+    return np.where(variance > _NOTHING * both, variance, 0.0)

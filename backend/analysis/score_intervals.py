@@ -1,0 +1,148 @@
+"""*The* interval of each model's score, the one that covers, and what HYPE-time has beside it.
+
+The percentile bootstrap of the papers keeps its place as `ci` and its name; `doubts` of `intervals.py`
+says where it is too narrow.
+"""
+
+from collections.abc import Mapping
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from backend.analysis.comparisons import are_comparable
+from backend.analysis.crossed_tests import Part, Sampled, over_pictures, within_evaluators
+from backend.analysis.crossing import NEGLIGIBLE, Crossed, crossed, shared_reals
+from backend.analysis.designs import BETWEEN, crossing_of, design_of
+from backend.analysis.intervals import doubts, percentile_coverage, spread_of, wilson_over_both
+from backend.analysis.time_scores import times_of
+from backend.analysis.values import Values
+from backend.answers import Answers
+
+
+def beside_scores(answers: Answers, values: Mapping[str, Values], level: float) -> dict[str, dict[str, Any]]:
+    """Return by model `interval` (None of one evaluator), and of HYPE-time `threshold` and `blocks`.
+
+    An interval is plain data: `ci` (percent or ms), `method`, what it is `of`, `df` (None where they are
+    infinite), `pictures` seen and the `share_of_pictures` of the variance (None where answers name none),
+    `percentile_covers`: how often the percentile interval of so many evaluators does, and `why` that one
+    is too narrow (None where nothing speaks against it).
+    """
+    if answers.method == "time":
+        found = times_of(answers, values, level)
+    else:
+        found = {
+            model: {"interval": _of_shares(answers, code, values[model], level)}
+            for code, model in enumerate(answers.model.names)
+        }
+    for code, model in enumerate(answers.model.names):
+        if found[model]["interval"] is not None:
+            found[model]["interval"] |= _percentile(answers, code, values[model], found[model], level)
+    return found
+
+
+def between_models(
+    answers: Answers,
+    values: Mapping[str, Values],
+    groups: Mapping[str, Any],
+    beside: Mapping[str, Mapping[str, Any]],
+    level: float,
+) -> dict[str, Any] | None:
+    """Return the test between models over evaluators and pictures, as `crossed_tests.over_pictures`.
+
+    None where answers name no pictures, or no test can be made.
+
+    Args:
+        groups: values of the models that enter tests (percent or ms).
+        beside: what `beside_scores` gave.
+    """
+    is_between = design_of(answers).kind == BETWEEN
+    if len(groups) < 2 or (is_between and not are_comparable(groups)):
+        return None
+    codes = {model: answers.model.names.index(model) for model in groups}
+    if any(beside[model]["interval"]["pictures"] is None for model in groups):
+        return None
+    if answers.method == "time":
+        sampled = {model: _sampled_times(numbers, beside[model]) for model, numbers in groups.items()}
+    else:
+        common = shared_reals(answers, [*codes.values()])
+        sampled = {
+            model: _sampled_shares(numbers, crossed(answers, codes[model]), common)
+            for model, numbers in groups.items()
+        }
+    if is_between:
+        return over_pictures(sampled, level)
+    return within_evaluators(crossing_of(answers, values, [*groups]), sampled, level)
+
+
+def _sampled_shares(values: np.ndarray, found: Crossed, common: float) -> Sampled:
+    reals = max(0.0, found.of_reals - common)
+    parts = (
+        Part(1e4 * found.of_evaluators, found.evaluators - 1),
+        Part(1e4 * max(0.0, found.of_fakes), found.fakes_df),
+        Part(1e4 * reals, found.images_df),
+    )
+    return Sampled(fsum(values) / len(values), parts)
+
+
+def _sampled_times(values: np.ndarray, beside: Mapping[str, Any]) -> Sampled:
+    people, interval = spread_of(values, 0), beside["interval"]
+    share = interval["share_of_pictures"] or 0.0
+    extra = people.variance * share / (1 - share) if share < 1 else 0.0
+    return Sampled(people.mean, (Part(people.variance, people.df), Part(extra, interval["pictures_df"])))
+
+
+def _of_shares(answers: Answers, code: int, values: Values, level: float) -> dict[str, Any] | None:
+    if len(values) < 2:
+        return None
+    of_both = crossed(answers, code)
+    people = spread_of(values.numbers / 100, _independent(answers, code))
+    extra, extra_df = (0.0, 1.0) if of_both is None else (of_both.of_images, of_both.images_df)
+    (low, high), df = wilson_over_both(people, extra, extra_df, level)
+    return {
+        "ci": [100 * low, 100 * high],
+        "method": "wilson",
+        "of": "evaluators" if of_both is None else "evaluators and pictures",
+        "df": None if df == float("inf") else df,
+        **_pictures(of_both),
+    }
+
+
+def _independent(answers: Answers, code: int) -> float:
+    """Return how many answers alike would have the variance of these, were all independent.
+
+    As many as there are, unless evaluators saw different numbers or sides are balanced.
+    """
+    weight = answers.weight[answers.model.codes == code]
+    return float(weight.sum() ** 2 / (weight**2).sum())
+
+
+def _pictures(found: Crossed | None) -> dict[str, Any]:
+    if found is None:
+        return {"pictures": None, "pictures_df": None, "share_of_pictures": None}
+    return {
+        "pictures": found.images,
+        "pictures_df": found.images_df,
+        "share_of_pictures": found.share_of_images,
+    }
+
+
+def _percentile(
+    answers: Answers, code: int, values: Values, found: Mapping[str, Any], level: float
+) -> dict[str, Any]:
+    """Return what is to be said of the percentile interval."""
+    responses = int(answers.judges.seen[answers.judges.model == code].sum())
+    reasons = doubts(values.numbers, responses, answers.method, level)
+    interval = found["interval"]
+    share = interval["share_of_pictures"]
+    if share is not None and share >= NEGLIGIBLE:
+        reasons.append(f"{100 * share:.0f}% of the variance is the pictures', which evaluators share")
+    if interval["method"] == "population":
+        blocks = found["blocks"]
+        bound = "shortest" if blocks["at_floor"] >= blocks["at_ceiling"] else "longest"
+        share = blocks["at_floor"] + blocks["at_ceiling"]
+        reasons.append(f"{100 * share:.0f}% of blocks stand at the {bound} exposure")
+    return {
+        "percentile_covers": percentile_coverage(len(values), level),
+        "why": "; ".join(reasons) or None,
+    }

@@ -1,0 +1,76 @@
+"""Staircases of simulated evaluators, side by side."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from backend.staircase import StaircaseRule
+
+_MOST_LEVELS = 4000
+
+
+def modal_exposures(
+    rule: StaircaseRule, accuracy: Callable[[np.ndarray], np.ndarray], uniform: np.ndarray
+) -> np.ndarray:
+    """Return the exposure (ms) that comes up most in each evaluator's block; arguments as `blocks`."""
+    return blocks(rule, accuracy, uniform)[0]
+
+
+def blocks(
+    rule: StaircaseRule, accuracy: Callable[[np.ndarray], np.ndarray], uniform: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return each evaluator's modal exposure (ms; ties to the shortest) and longest one of a block.
+
+    Args:
+        accuracy: gives the chance of a right answer at exposures of shape (exposures, 1) for each
+            evaluator, as an array that broadcasts to (exposures, evaluators).
+        uniform: (trials, evaluators) numbers from 0 to 1; an answer is right where its number is below
+            the accuracy.
+    """
+    levels, up, down = ladder(rule)
+    people = np.arange(uniform.shape[1])
+    chances = np.broadcast_to(accuracy(levels[:, None]), (len(levels), len(people)))
+    counts = np.zeros(chances.shape, np.int32)
+    level = np.full(len(people), int(np.searchsorted(levels, rule.start_ms - 0.5e-6)))
+    in_a_row = np.zeros(len(people), int)
+    for dice in uniform:
+        counts[level, people] += 1
+        was_right = dice < chances[level, people]
+        in_a_row = np.where(was_right, in_a_row + 1, 0)
+        falls = in_a_row >= rule.right_to_descend
+        in_a_row[falls] = 0
+        level = np.where(falls, down[level], np.where(was_right, level, up[level]))
+    longest = len(levels) - 1 - (counts[::-1] > 0).argmax(axis=0)
+    return levels[counts.argmax(axis=0)], levels[longest]
+
+
+def ladder(rule: StaircaseRule) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the exposures (ms) that a rule can come to, and the places of those next up and down.
+
+    Steps that share no sensible unit come to ever more exposures; those are taken to whole ms.
+    """
+    digits, found, new = 6, {round(rule.start_ms, 6)}, [round(rule.start_ms, 6)]
+    while new:
+        moved = dict.fromkeys(end for ms in new for end in _moves(rule, ms, digits))
+        new = [ms for ms in moved if ms not in found]
+        found.update(new)
+        if len(found) > _MOST_LEVELS and digits:
+            digits, found, new = 0, {round(rule.start_ms)}, [round(rule.start_ms)]
+    levels = np.array(sorted(found), float)
+    ends = np.array([_moves(rule, ms, digits) for ms in levels.tolist()])
+    return levels, np.searchsorted(levels, ends[:, 0]), np.searchsorted(levels, ends[:, 1])
+
+
+def _moves(rule: StaircaseRule, ms: float, digits: int) -> tuple[float, float]:
+    ends = min(ms + rule.up_ms, rule.max_ms), max(ms - rule.down_ms, rule.min_ms)
+    return round(ends[0], digits), round(ends[1], digits)
+
+
+def step(
+    rule: StaircaseRule, exposure_ms: np.ndarray, in_a_row: np.ndarray, was_right: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return `staircase.step` of many staircases: their next exposures (ms) and right answers in a row."""
+    in_a_row = np.where(was_right, in_a_row + 1, 0)
+    falls = in_a_row >= rule.right_to_descend
+    change = np.where(falls, -rule.down_ms, np.where(was_right, 0, rule.up_ms))
+    return np.clip(exposure_ms + change, rule.min_ms, rule.max_ms), np.where(falls, 0, in_a_row)

@@ -1,0 +1,103 @@
+"""The rule of the staircases, read off the answers: files from elsewhere do not state it.
+
+The commonest step after a wrong answer is the rule's step up, the commonest drop its step down, the
+commonest number of right answers before a drop what a drop takes. A bound is known where staircases ran
+against it; else it is the papers'. The rule is taken for found when it foretells nearly every exposure.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import product
+
+import numpy as np
+
+from backend.analysis.simulated_staircase import step
+from backend.answers import Answers
+from backend.errors import InvalidInput
+from backend.staircase import NAMED_RULES, StaircaseRule
+
+FORETOLD = 0.98
+"""Share of exposures that a rule must foretell."""
+_CLOSE_MS = 0.01
+
+
+def staircase_of(answers: Answers) -> StaircaseRule | None:
+    """Return the rule of HYPE-time's answers; None where no one rule moved all the exposures."""
+    ms, right = _blocks(answers)
+    if ms.shape[1] < 2:
+        return None
+    # where no staircase ran against a bound, both candidates foretell alike, and the papers' stands
+    foretold = [(_foretold(rule, ms, right), rule) for rule in _candidates(ms, right)]
+    best, rule = max(foretold, key=lambda one: one[0], default=(0.0, None))
+    return rule if best >= FORETOLD else None
+
+
+def in_blocks(answers: Answers) -> tuple[np.ndarray, np.ndarray]:
+    """Return (order, starts): answers in the order of judges, blocks and trials; where each block starts."""
+    trial = answers.numbers.get("trial_index")
+    if trial is None:
+        trial = np.arange(len(answers))
+    visit = answers.judges.of_response.astype(np.int64) * (int(answers.block.max()) + 1) + answers.block
+    order = np.lexsort((trial, visit))
+    starts = np.flatnonzero(np.r_[True, visit[order][1:] != visit[order][:-1]])
+    return order, starts
+
+
+def _blocks(answers: Answers) -> tuple[np.ndarray, np.ndarray]:
+    """Return exposures asked for (ms; NaN past a block's end) and right answers, (blocks, trials)."""
+    order, starts = in_blocks(answers)
+    asked = answers.numbers.get("asked_ms", answers.exposure_ms)
+    lengths = np.diff(np.r_[starts, len(order)])
+    block = np.repeat(np.arange(len(starts)), lengths)
+    trial = np.arange(len(order)) - np.repeat(starts, lengths)
+    ms = np.full((len(starts), int(lengths.max())), np.nan)
+    right = np.zeros(ms.shape, bool)
+    ms[block, trial] = asked[order]
+    right[block, trial] = ~answers.was_wrong[order]
+    return ms, right
+
+
+def _candidates(ms: np.ndarray, right: np.ndarray) -> Iterator[StaircaseRule]:
+    """Yield the rule that steps and counts suggest, with the papers' bounds and with those seen."""
+    change, answered = np.round(np.diff(ms, axis=1), 6), right[:, :-1]
+    is_up, is_down = ~answered & (change > 0), answered & (change < 0)
+    if not (is_up.any() and is_down.any()):
+        return
+    # a count of right answers starts anew after a wrong answer and after a drop
+    trials = np.arange(change.shape[1])
+    last = np.maximum.accumulate(np.where(~answered | is_down, trials, -1), axis=1)
+    before = np.concatenate([np.full((len(ms), 1), -1), last[:, :-1]], axis=1)
+    low, high, usual = float(np.nanmin(ms)), float(np.nanmax(ms)), NAMED_RULES["hype-2019"]
+    # a step that ended at a bound may have been cut short by it
+    up = _commonest(change[_whole(is_up, ms[:, 1:] < high)])
+    down = _commonest(-change[_whole(is_down, ms[:, 1:] > low)])
+    for min_ms, max_ms in product((min(low, usual.min_ms), low), (max(high, usual.max_ms), high)):
+        with suppress(InvalidInput):  # such as a start below what was seen
+            yield StaircaseRule(
+                right_to_descend=int(_commonest((trials - before)[is_down])),
+                down_ms=down,
+                up_ms=up,
+                start_ms=_commonest(ms[:, 0]),
+                min_ms=min_ms,
+                max_ms=max_ms,
+            )
+
+
+def _whole(is_step: np.ndarray, is_within: np.ndarray) -> np.ndarray:
+    """Return the steps that ended within the bounds, or all where none did."""
+    return is_step & is_within if (is_step & is_within).any() else is_step
+
+
+def _foretold(rule: StaircaseRule, ms: np.ndarray, right: np.ndarray) -> float:
+    in_a_row, held, asked = np.zeros(len(ms), int), 0, 0
+    for trial in range(ms.shape[1] - 1):
+        following, in_a_row = step(rule, ms[:, trial], in_a_row, right[:, trial])
+        is_there = ~np.isnan(ms[:, trial + 1])
+        held += int((np.abs(following - ms[:, trial + 1])[is_there] < _CLOSE_MS).sum())
+        asked += int(is_there.sum())
+    return held / asked if asked else 0.0
+
+
+def _commonest(values: np.ndarray) -> float:
+    found, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    return float(found[counts.argmax()])

@@ -1,0 +1,223 @@
+"""What stands beside every score of HYPE-time: its interval, the fitted threshold, and the blocks at a bound.
+
+The score, a mean of modal exposures, cannot leave the range of the staircase, comes near its longest
+exposure only in more trials than a block has, and is biased against the exposure at which an evaluator
+is right as often as the rule settles at (docs/protocol.md has the figures). So that exposure, fitted to
+all answers, is told beside it (`population.py`), with the shares of blocks that ended at a bound.
+
+The interval is Student's over evaluators, and that of `population.py` where 1 in 20 blocks or more has
+its mode at a bound. Pictures that evaluators share add to both what their residuals on them have in
+common, each answer's error less what the evaluator's own function expects (`crossing.py`).
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from backend.analysis import population, psychometric
+from backend.analysis.crossing import df_of_parts, parts_of_images, sides_of
+from backend.analysis.intervals import Spread, spread_of, student, student_quantile
+from backend.analysis.population import Counts, Population, Range
+from backend.analysis.staircase_of import in_blocks, staircase_of
+from backend.analysis.values import Values, modal_exposures
+from backend.answers import Answers
+from backend.staircase import StaircaseRule, equilibrium_accuracy
+
+AT_A_BOUND = 0.05
+"""Share of blocks at the shortest or longest exposure from which on they matter. Student's interval of 5
+or 10 evaluators covers under 93% from about there on (docs/statistics.md)."""
+_LOWEST_AT = 0.52
+_LEAST_RISE = 0.05
+"""Of accuracy with log exposure. Where it hardly rises, every picture would move thresholds without end."""
+_LEVELS = 400
+"""Different exposures that are told apart; more are put together by their logarithm."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """HYPE-time's answers, and what is read off all of them together."""
+
+    answers: Answers
+    level: float
+
+    @cached_property
+    def rule(self) -> StaircaseRule | None:
+        return staircase_of(self.answers)
+
+    @cached_property
+    def at(self) -> float:
+        """The accuracy (0 to 1) of the threshold: where the rule settles, if functions reach it."""
+        settles = None if self.rule is None else equilibrium_accuracy(self.rule)
+        is_usable = settles is not None and _LOWEST_AT <= settles <= population.HIGHEST_AT
+        return settles if is_usable else psychometric.THRESHOLD_AT
+
+    @cached_property
+    def range(self) -> Range:
+        _, starts = in_blocks(self.answers)
+        trials = int(np.median(np.diff(np.r_[starts, len(self.answers)])))
+        if self.rule is not None:
+            return Range(self.rule.min_ms, self.rule.max_ms, self.rule, trials)
+        ms = self.asked_ms
+        return Range(float(ms.min()), max(float(ms.max()), 1.001 * float(ms.min())), None, trials)
+
+    @cached_property
+    def asked_ms(self) -> np.ndarray:
+        """The exposures that the staircase asked for, by answer."""
+        return self.answers.numbers.get("asked_ms", self.answers.exposure_ms)
+
+    @cached_property
+    def modes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Judge and modal exposure (ms) of each block."""
+        return modal_exposures(self.answers, self.asked_ms)
+
+    def of_model(self, code: int, values: Values) -> dict[str, Any]:
+        """Return `interval`, `threshold` and `blocks` of a model; the first is None of one evaluator."""
+        blocks = self._blocks(code)
+        if len(values) < 2:
+            return {"interval": None, "threshold": self._of_one(code), "blocks": blocks}
+        counts = _counts(self.answers, code)
+        found = population.population(counts, self.range, self.at, self.level)
+        pictures = _pictures(self.answers, code, counts, found)
+        is_at_a_bound = blocks["at_floor"] + blocks["at_ceiling"] >= AT_A_BOUND
+        return {
+            "interval": self._interval(values, found, pictures, is_at_a_bound),
+            "threshold": self._threshold(found, pictures),
+            "blocks": blocks,
+        }
+
+    def _interval(
+        self, values: Values, found: Population, pictures: "Pictures | None", is_at_a_bound: bool
+    ) -> dict[str, Any]:
+        people = spread_of(values.numbers, 0)
+        extra = 0.0 if pictures is None else pictures.variance * found.turn**2
+        low, high = self._student(people, extra, 1 if pictures is None else pictures.df)
+        if is_at_a_bound:
+            low, high = population.score_interval(found, values.numbers, self.range, extra, self.level)
+        both = people.variance + extra
+        return {
+            "ci": [low, high],
+            "method": "population" if is_at_a_bound else "student",
+            "of": "evaluators" if pictures is None else "evaluators and pictures",
+            "df": people.df,
+            "pictures": None if pictures is None else pictures.count,
+            "pictures_df": None if pictures is None else pictures.df,
+            "share_of_pictures": None if pictures is None or not both else extra / both,
+        }
+
+    def _student(self, people: Spread, extra: float, extra_df: float) -> tuple[float, float]:
+        """Return the interval whose halves by people and by pictures are put together (Zou and Donner, 2008).
+
+        Satterthwaite's degrees of freedom of the sum would be too many: of 5 evaluators, the pictures' part
+        is often 0 by chance, and often large.
+        """
+        halves = (
+            student_quantile(df, self.level) * math.sqrt(variance)
+            for variance, df in ((people.variance, people.df), (extra, extra_df))
+        )
+        half = math.hypot(*halves)
+        return people.mean - half, people.mean + half
+
+    def _threshold(self, found: Population, pictures: "Pictures | None") -> dict[str, Any]:
+        low, middle, high = found.threshold
+        half = 0.0 if pictures is None else pictures.half(self.level)
+        ends = middle - math.hypot(middle - low, half), middle + math.hypot(high - middle, half)
+        beyond = math.log(self.range.low_ms) - 1, math.log(self.range.high_ms) + 1
+        return self._told(math.exp(middle), [math.exp(min(max(end, beyond[0]), beyond[1])) for end in ends])
+
+    def _of_one(self, code: int) -> dict[str, Any]:
+        counts = _counts(self.answers, code)
+        trials = psychometric.Trials(counts.exposure_ms, counts.right[0], counts.total[0])
+        fit = psychometric.fit(trials, at=self.at, level=None)
+        return self._told(math.inf if fit.threshold_ms is None else fit.threshold_ms, None)
+
+    def _told(self, ms: float, ci: list[float] | None) -> dict[str, Any]:
+        """Return a threshold within the range: what is beyond is told as at the bound, or beyond."""
+        low, high = self.range.low_ms, self.range.high_ms
+        return {
+            "ms": min(max(ms, low), high),
+            "ci": None if ci is None else [min(max(end, low), high) for end in ci],
+            "censored": "floor" if ms <= low else "ceiling" if ms >= high else None,
+            "at": self.at,
+            "floor_ms": low,
+            "ceiling_ms": high,
+        }
+
+    def _blocks(self, code: int) -> dict[str, Any]:
+        judge, mode = self.modes
+        mine = mode[self.answers.judges.model[judge] == code]
+        order, starts = in_blocks(self.answers)
+        longest = np.maximum.reduceat(self.asked_ms[order], starts)
+        whose = self.answers.judges.model[self.answers.judges.of_response[order[starts]]]
+        close = 1e-6 * self.range.high_ms
+        return {
+            "count": len(mine),
+            "at_floor": float((mine <= self.range.low_ms + close).mean()),
+            "at_ceiling": float((mine >= self.range.high_ms - close).mean()),
+            "guessing_ms": None
+            if self.rule is None
+            else population.guessing_ms(self.rule, self.range.trials),
+            "reached_ceiling": float((longest[whose == code] >= self.range.high_ms - close).mean()),
+        }
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """What shared pictures add to the variance of the typical log threshold."""
+
+    variance: float
+    df: float
+    count: int
+
+    def half(self, level: float) -> float:
+        return student(Spread(0.0, self.variance, self.df, 0), level)[1]
+
+
+def times_of(answers: Answers, values: Mapping[str, Values], level: float) -> dict[str, dict[str, Any]]:
+    """Return what stands beside each model's score, by model."""
+    times = Times(answers, level)
+    return {model: times.of_model(code, values[model]) for code, model in enumerate(answers.model.names)}
+
+
+def _counts(answers: Answers, code: int) -> Counts:
+    """Return a model's answers by evaluator and exposure."""
+    mine = np.flatnonzero(answers.model.codes == code)
+    _, person = np.unique(answers.evaluator.codes[mine], return_inverse=True)
+    levels, level = _levels(answers.exposure_ms[mine])
+    cells = person * len(levels) + level
+    size = (int(person.max()) + 1) * len(levels)
+    right = np.bincount(cells, ~answers.was_wrong[mine], size).reshape(-1, len(levels))
+    return Counts(levels, right, np.bincount(cells, minlength=size).reshape(right.shape))
+
+
+def _levels(ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return exposures (ms), and the place of each answer's among them."""
+    found, place = np.unique(ms, return_inverse=True)
+    if len(found) <= _LEVELS:
+        return found, place
+    logs = np.log(found)
+    bins = np.minimum((_LEVELS * (logs - logs[0]) / (logs[-1] - logs[0])).astype(int), _LEVELS - 1)
+    _, of_bin = np.unique(bins, return_inverse=True)
+    return np.exp(np.bincount(of_bin, logs) / np.bincount(of_bin)), of_bin[place]
+
+
+def _pictures(answers: Answers, code: int, counts: Counts, found: Population) -> Pictures | None:
+    """Return what shared pictures add, from answers' errors less those that each evaluator's function
+    expects at their exposures; None where no picture is named.
+    """
+    mine = np.flatnonzero(answers.model.codes == code)
+    if not answers.has_image[mine].any():
+        return None
+    _, person = np.unique(answers.evaluator.codes[mine], return_inverse=True)
+    _, level = _levels(answers.exposure_ms[mine])
+    residual = answers.was_wrong[mine] - (1 - found.accuracy[person, level])
+    for side in (False, True):  # a leaning to real or fake is the evaluators', not the pictures'
+        here = answers.is_fake[mine] == side
+        residual[here] -= residual[here].mean() if here.any() else 0.0
+    parts = np.concatenate([parts_of_images(seen) for seen in sides_of(answers, code, residual)])
+    people = len(counts.right)
+    covariance = max(0.0, float(parts.sum())) / (people * (people - 1))
+    return Pictures(covariance / max(found.rise, _LEAST_RISE) ** 2, df_of_parts(parts), len(parts))

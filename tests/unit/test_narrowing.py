@@ -1,0 +1,56 @@
+"""The score as it comes in: the interval of one look, and the one that holds at any."""
+
+import numpy as np
+import pytest
+
+from backend.analysis.narrowing import any_look, narrowing
+from backend.analysis.score_intervals import beside_scores
+from backend.analysis.values import Values, values_by_model
+from validate.studies import Shares, Times
+
+
+def test_any_look_is_the_mixture_of_t_statistics_by_hand():
+    # n = 4, mean 30, ss = 200, c^2 = 3, alpha = .05: R = (7/3)^(1/4) .05^(-1/2) = 5.53 is too large;
+    # n = 20, ss = 5 * 200: R = (23/3)^(1/20) .05^(-1/10) = 1.4938: sqrt(1000 * 23 * .4938 / (20 * 18.519))
+    four = np.array([20.0, 40, 30, 30])
+    twenty = np.tile(four, 5)
+    interval = {"ci": [29, 31], "share_of_pictures": None}
+
+    assert any_look(Values([], four, None), interval, "infinity", 0.95) == [0, 100]
+    assert any_look(Values([], four, None), interval, "time", 0.95) == [0, None]
+    found = any_look(Values([], twenty, None), interval, "time", 0.95)
+    assert found == pytest.approx([30 - 5.537, 30 + 5.537], abs=0.01)
+
+
+def test_it_is_never_narrower_than_the_interval_of_one_look():
+    interval = {"ci": [100, 130], "share_of_pictures": None}
+
+    assert any_look(Values([], np.full(20, 100.0), None), interval, "time", 0.95) == [100, 130]
+
+
+@pytest.mark.parametrize("world", [Shares(0.3, pool=30), Times(200)])
+def test_the_last_point_is_the_score_of_all(world):
+    answers = world.study(8, np.random.default_rng(1))
+
+    rows = narrowing(answers, "m", list(range(8))[::-1], points=3)
+
+    values = values_by_model(answers)
+    assert [row["evaluators"] for row in rows] == [5, 6, 8]
+    assert rows[-1]["score"] == pytest.approx(values["m"].numbers.mean())
+    assert rows[-1]["ci"] == pytest.approx(beside_scores(answers, values, 0.95)["m"]["interval"]["ci"])
+
+
+def test_fewer_than_five_evaluators_have_no_line():
+    assert narrowing(Shares(0.3).study(4, np.random.default_rng(1)), "m", list(range(4))) == []
+
+
+def test_over_all_looks_together_it_misses_as_seldom_as_promised():
+    """60 studies of 5 to 30 evaluators, looked at after each: the interval of one look misses far more."""
+    rng, missed = np.random.default_rng(3), {"ci": 0, "any_look": 0}
+    for _ in range(60):
+        rows = narrowing(Shares(0.3, pool=30).study(30, rng), "m", list(range(30)), points=26)
+        for name in missed:
+            missed[name] += any(not row[name][0] <= 30 <= row[name][1] for row in rows)
+
+    assert missed["any_look"] <= 6
+    assert missed["ci"] > missed["any_look"]
