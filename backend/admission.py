@@ -15,7 +15,6 @@ from backend import lifecycle
 from backend import session as sessions
 from backend.errors import Conflict, NotAllowed, NotFound, Unavailable
 from backend.panels.record import PRIVATE_LINK, PanelRecord
-from backend.panels.signed import Signatures
 from backend.protocol import Protocol
 from backend.records import Session, Study
 from backend.session import Cursor
@@ -35,17 +34,6 @@ class Admission:
         self._store = store
         self._hash_key = hash_key
         self._clock = clock
-        self._signatures = Signatures(clock)
-
-    def check_signature(self, study: Study, panel: Mapping[str, str], token: str | None) -> None:
-        """Refuse who comes without the panel's signature, where the study asks for one.
-
-        Raises:
-            NotAllowed: `unsigned`.
-            Unavailable: whether it holds cannot be told for now.
-        """
-        if study.protocol.panel.signature:
-            self._signatures.check(study.protocol.panel.signature, panel, token)
 
     def key(self, study: Study, panel: Mapping[str, str]) -> str | None:
         """Return the keyed hash by which a person is known, or None where the link names nobody.

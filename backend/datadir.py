@@ -111,6 +111,21 @@ class DataDir:
             _write_once(path, {"researcher": secrets.token_urlsafe(24), "hashing": secrets.token_hex(32)})
         return parse_keys(read_text(path), str(path))
 
+    def secret(self, name: str) -> str:
+        """Return a secret that was kept here under a name; '' where none was."""
+        path = self._secret(name)
+        return path.read_text().strip() if path.exists() else ""
+
+    def keep_secret(self, name: str, secret: str) -> None:
+        """Keep a secret in a file that only its owner can read; it replaces the one before."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        path = self._secret(name)
+        _write_whole(temporary := path.with_name(f".{path.name}-{secrets.token_hex(8)}"), f"{secret}\n")
+        os.replace(temporary, path)
+
+    def _secret(self, name: str) -> Path:
+        return self.root / f"{name}.secret"
+
 
 def _is_live(folder: Path) -> bool:
     """Return whether a process is making a study in `folder`; if none is any more, it is removed."""
@@ -153,14 +168,19 @@ def parse_keys(text: str, where: str) -> Keys:
 
 def _write_once(path: Path, data: dict[str, str]) -> None:
     temporary = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(data, file)
-        file.flush()
-        os.fsync(file.fileno())
+    _write_whole(temporary, json.dumps(data))
     try:
         os.link(temporary, path)
     except FileExistsError:
         pass
     finally:
         os.unlink(temporary)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a new file that only its owner can read, and have it on the disk."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())

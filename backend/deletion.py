@@ -23,8 +23,9 @@ from backend.control import forget as forget_pause
 from backend.datadir import DataDir
 from backend.errors import Conflict, NotFound
 from backend.ledger import PARTS
-from backend.money import dollars
+from backend.money import format_money
 from backend.records import Study
+from backend.retainer import is_waiting
 from backend.stamps import stamp
 from backend.stores import Stale, Store
 
@@ -53,16 +54,12 @@ def contents(store: Store, data: DataDir, study: Study) -> Contents:
     )
 
 
-def check(store: Store, study: Study, now: datetime, is_waiting_paid: bool = False) -> None:
-    """Raise Conflict where a study cannot be deleted now; says all that is in the way, and what to do.
-
-    Args:
-        is_waiting_paid: whether those who waited were paid, of which nothing is written down.
-    """
+def check(store: Store, study: Study, now: datetime) -> None:
+    """Raise Conflict where a study cannot be deleted now; says all that is in the way, and what to do."""
     withdrawal.finish(store)
     found = [
-        *_owed(store, study),
-        *([] if is_waiting_paid else _owed_for_waiting(store, study)),
+        *_owed(store, study, now),
+        *_waiting(store, study, now),
         *_under_way(store, study, now),
         *_recruiting(store, study),
         *_asked_for(store, study),
@@ -76,7 +73,6 @@ def delete(
     data: DataDir,
     study: Study,
     now: datetime,
-    is_waiting_paid: bool = False,
     remove_uploaded: Callable[[str], Any] | None = None,
     progress: Callable | None = None,
 ) -> None:
@@ -92,11 +88,11 @@ def delete(
         Conflict: as `check`.
     """
     with data.locked("publish"):  # or a study of that name that is being made would lose its pictures
-        study = _marked(store, study, now, is_waiting_paid)
+        study = _marked(store, study, now)
         if not lifecycle.is_decided(store, study):
             _forget_who_saw_nothing(store, study.name)
             lifecycle.decide(store, study, stamp(now))
-        retention.apply(store, retention.all_of(store, study))
+        retention.apply(store, retention.all_of(store, study), now)
         sessions = [
             session.id for simulated in (False, True) for session, _ in store.sessions(study.name, simulated)
         ]
@@ -109,14 +105,14 @@ def delete(
         _remove_record(store, study)
 
 
-def _marked(store: Store, study: Study, now: datetime, is_waiting_paid: bool) -> Study:
+def _marked(store: Store, study: Study, now: datetime) -> Study:
     """Return a study that nobody finds any more, and in whose way nothing stands."""
     if lifecycle.is_decided(store, study):
         return study
-    check(store, study, now, is_waiting_paid)
+    check(store, study, now)
     study = lifecycle.begin_deletion(store, study, stamp(now))
     try:
-        check(store, study, now, is_waiting_paid)
+        check(store, study, now)
     except Conflict:
         lifecycle.end_deletion(store, study)
         raise
@@ -158,8 +154,10 @@ def _has_seen(store: Store, name: str, session: str) -> bool:
         return lifecycle.was_deleted(store, name)
 
 
-def _owed(store: Store, study: Study) -> list[str]:
-    accounts = [account for account in owing.plain_accounts(store, study).values() if not account.is_paid]
+def _owed(store: Store, study: Study, now: datetime) -> list[str]:
+    accounts = [
+        account for account in owing.plain_accounts(store, study, now).values() if not account.is_paid
+    ]
     if not accounts:
         return []
     left = sum(
@@ -168,21 +166,19 @@ def _owed(store: Store, study: Study) -> list[str]:
         for part in PARTS
         if getattr(account, part) in ("owed", "intended")
     )
-    what = dollars(left) if left else "the approval of a place at the panel"
+    what = format_money(left, study.protocol.currency) if left else "the approval of a place at the panel"
     return [
         f"{_counted(len(accounts), 'evaluator')} {_is(accounts)} owed {what} (pay with "
         f"`openhype pay {study.name}`)"
     ]
 
 
-def _owed_for_waiting(store: Store, study: Study) -> list[str]:
-    cents = waiting.owed_usd_cents(store, study)
-    if not cents:
+def _waiting(store: Store, study: Study, now: datetime) -> list[str]:
+    count = sum(is_waiting(wait, now.timestamp()) for _, wait in waiting.waits(store, study.name))
+    if not count:
         return []
-    return [
-        f"{dollars(cents)} were earned by waiting (pay them by hand, as `openhype pay {study.name}` lists "
-        "them, and say --waiting-paid)"
-    ]
+    people = "1 person is" if count == 1 else f"{count} people are"
+    return [f"{people} waiting to be called, and paid for it (wait until nobody is)"]
 
 
 def _under_way(store: Store, study: Study, now: datetime) -> list[str]:

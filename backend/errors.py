@@ -73,6 +73,12 @@ class Unavailable(OpenhypeError):
     code = "unavailable"
 
 
+class TooMany(OpenhypeError):
+    """More is asked at once than can be done; it is worth trying again in a moment."""
+
+    code = "too_many"
+
+
 class NotFound(OpenhypeError):
     """No such study, session or file."""
 

@@ -26,6 +26,7 @@ from backend.errors import (
     NotInstalled,
     OpenhypeError,
     StoreFailed,
+    TooMany,
     Unavailable,
 )
 from backend.researcher import dashboard, entry, routes
@@ -41,6 +42,7 @@ _STATUS = {
     NotAllowed: 403,
     NotFound: 404,
     Conflict: 409,
+    TooMany: 429,
     NotInstalled: 501,
     StoreFailed: 503,
     Unavailable: 503,

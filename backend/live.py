@@ -14,7 +14,7 @@ from typing import Any
 
 from backend.control import is_paused
 from backend.errors import InvalidInput, NotFound
-from backend.progress import Standing, retained, simulated, summary
+from backend.progress import Standing, panel_warnings, retained, simulated, summary
 from backend.records import Study
 from backend.session import Cursor
 from backend.stores import Store
@@ -70,8 +70,10 @@ class Watch:
         self._known = {session: self._known[session] for session in cursors}
         self._finished = {s: cursor.last_at for s, cursor in cursors.items() if cursor.state == "finished"}
         standings = [self._standing(session, cursor) for session, cursor in cursors.items()]
+        stands = summary(self._study, standings, gone, now)
         return {
-            **summary(self._study, standings, gone, now),
+            **stands,
+            "warnings": [*panel_warnings(self._store, self._study), *stands["warnings"]],
             "simulated": simulated(self._store, self._study),
             "retainer": retained(self._store, self._study, now),
         }

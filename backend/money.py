@@ -1,11 +1,61 @@
-"""Money as commands tell and take it, and the least wage that panels let a study pay."""
+"""Currencies: how amounts are written, and the least that panels let a study pay.
+
+Inside, money is in hundredths of the study's currency, called cents whatever the currency: for pounds
+they are pence. Amounts of different currencies never meet: a study has one, and so has its ledger.
+"""
 
 import re
+from dataclasses import dataclass
+from decimal import Decimal
 
 from backend.errors import InvalidInput
 
-LEAST_WAGE_USD_CENTS = 800
-"""An hour, on the median of real time: what Prolific asks at least (USD 8); it advises 12."""
+
+@dataclass(frozen=True)
+class Currency:
+    """A currency that panels pay in, and Prolific's rules for it."""
+
+    code: str
+    symbol: str
+    least_wage_cents: int
+    """An hour, on the median of real time: what Prolific asks at least."""
+    fair_wage_cents: int
+    """An hour; what Prolific advises."""
+    least_screen_out_cents: int
+    """The smallest fixed screen-out payment."""
+
+
+CURRENCIES = {
+    known.code: known for known in (Currency("USD", "$", 800, 1200, 14), Currency("GBP", "£", 600, 900, 10))
+}
+
+
+def currency(code: str) -> Currency:
+    """Return a currency by its ISO 4217 code.
+
+    Raises:
+        InvalidInput: it is none that panels pay in.
+    """
+    if code not in CURRENCIES:
+        raise InvalidInput(f"currency must be one of {', '.join(CURRENCIES)}, not {code!r}")
+    return CURRENCIES[code]
+
+
+def format_money(cents: float, code: str) -> str:
+    """Return an amount to read: 123456 cents of USD are $1,234.56."""
+    sign = "-" if cents < 0 else ""
+    return f"{sign}{currency(code).symbol}{abs(cents) / 100:,.2f}"
+
+
+def parse_money(text: str) -> int:
+    """Return an amount in whole currency as written, such as 250 or 99.50, in cents.
+
+    Raises:
+        InvalidInput: it is no such amount.
+    """
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,2})?", text):
+        raise InvalidInput(f"an amount must be written as 250 or 99.50, not {text!r}")
+    return int(Decimal(text) * 100)
 
 
 def parse_fee(text: str) -> str:
@@ -30,9 +80,3 @@ def check_fee(percent: float) -> None:
             f"a fee is in percent, and {percent:g} would be less than one percent; "
             f"for a share of {percent:g} write {100 * percent:g}"
         )
-
-
-def dollars(usd_cents: float) -> str:
-    """Return cents as dollars to read: 123456 is $1,234.56."""
-    sign = "-" if usd_cents < 0 else ""
-    return f"{sign}${abs(usd_cents) / 100:,.2f}"

@@ -4,24 +4,37 @@ An entry is replaced by one conditional write, so that several may be at it at o
 rules, `paying.py` pays).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from backend.errors import Conflict, NotFound
 from backend.ledger import (
+    WAITED,
+    WITHDRAWN,
     Account,
+    PanelTerms,
     Payment,
     Purse,
     account_of,
+    as_broken_off,
+    as_paid_elsewhere,
+    entered,
     load_account,
     load_payment,
     partial_account_of,
     report,
+    waited_account,
 )
+from backend.panels.record import PROLIFIC_STUDY
 from backend.records import Session, Study
+from backend.retainer import Wait, is_waiting
 from backend.session import Cursor
+from backend.stamps import stamp
 from backend.stores import Stale, Store
+from backend.waiting import waits
 
 TRIES = 100
 """How often a write is tried again that another one came before."""
@@ -55,10 +68,22 @@ def recruited(store: Store, study: str, panel: str = "prolific") -> Mapping[str,
     return entry.data if entry else None
 
 
+def other_panel_studies(store: Store, study: Study) -> set[str]:
+    """Return the panel's studies that other studies here were recruited for."""
+    made = (recruited(store, one.name) for one in store.studies() if one.name != study.name)
+    return {state["panel_study"] for state in made if state and state.get("panel_study")}
+
+
 def purse(store: Store, study: str) -> tuple[int, Purse]:
     """Return a study's purse and the version it stands at."""
     entry = store.entry(PURSES, study)
     return (entry.version, Purse(**entry.data)) if entry else (0, Purse())
+
+
+def panel_terms(store: Store, study: Study) -> PanelTerms:
+    """Return what the panel pays by itself for a submission of a study."""
+    screen_out = (recruited(store, study.name) or {}).get("screen_out") or {}
+    return PanelTerms(study.protocol.base_usd_cents, screen_out.get("reward_cents", 0))
 
 
 def in_force(store: Store, study: str, purse: Purse) -> Purse:
@@ -69,16 +94,22 @@ def in_force(store: Store, study: str, purse: Purse) -> Purse:
 
 
 def set_budget(
-    store: Store, study: str, budget_usd_cents: int | None = None, fee_percent: str | None = None
+    store: Store,
+    study: str,
+    budget_usd_cents: int | None = None,
+    fee_percent: str | None = None,
+    vat_percent: str | None = None,
 ) -> Purse:
-    """Set what a study may cost in all, fees included; what is None stays as it is."""
+    """Set what a study may cost in all, fees and VAT included; what is None stays as it is."""
+    wanted = {
+        "budget_usd_cents": budget_usd_cents,
+        "fee_percent": fee_percent,
+        "vat_percent": vat_percent,
+    }
+    changes = {name: value for name, value in wanted.items() if value is not None}
     for _ in range(TRIES):
         version, now = purse(store, study)
-        after = now
-        if budget_usd_cents is not None:
-            after = replace(after, budget_usd_cents=budget_usd_cents)
-        if fee_percent is not None:
-            after = replace(after, fee_percent=fee_percent)
+        after = replace(now, **changes)
         try:
             store.write_entry(PURSES, study, version, after.data())
             return after
@@ -101,25 +132,30 @@ def payments(store: Store, study: str) -> Iterator[tuple[int, Payment]]:
 def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account:
     """Write down what is owed to an evaluator whose session broke off through no fault of theirs.
 
-    Also for one who was done too late for the panel. Raises Conflict where pay is under way already.
+    Also for one who was done too late for the panel, though the session be withdrawn since. Raises
+    Conflict where pay is under way already.
 
     Args:
         evaluator: pseudonym, or the session's id.
     """
-    found = [pair for pair in store.sessions(study.name) if evaluator in (pair[0].evaluator, pair[0].id)]
-    if not found:
-        raise NotFound(
-            f"study {study.name} has no session {evaluator!r}, nor one of an evaluator of that name"
-        )
-    session, cursor = found[0]
-    account = partial_account_of(study.protocol, session, cursor, fault, cursor.last_at, panel_names(study))
 
     def rule(now: Account | None) -> Account:
         if now is not None and (now.rewards or now.payments or now.confirmed_at):
             raise Conflict(f"the pay of {evaluator} is under way already")
         return account
 
-    return change(store, study.name, _key_of(store, study.name, account), rule)
+    found = [pair for pair in store.sessions(study.name) if evaluator in (pair[0].evaluator, pair[0].id)]
+    if found:
+        session, cursor = found[0]
+        names = panel_names(study)
+        account = partial_account_of(study.protocol, session, cursor, fault, cursor.last_at, names)
+        account = _at_its_place(account, session, other_panel_studies(store, study))
+        return change(store, study.name, _key_of(store, study.name, account), rule)
+    for key, (_, known) in accounts(store, study.name).items():
+        if evaluator in (known.evaluator, known.session) and known.is_withdrawn:
+            account = as_broken_off(known, fault)
+            return change(store, study.name, key, rule)
+    raise NotFound(f"study {study.name} has no session {evaluator!r}, nor one of an evaluator of that name")
 
 
 def enter(store: Store, study: Study, session: Session, cursor: Cursor, why: str = "") -> Account | None:
@@ -136,26 +172,76 @@ def enter(store: Store, study: Study, session: Session, cursor: Cursor, why: str
         account = partial_account_of(*about, why, cursor.last_at, panel_names(study))
     if account is None:
         return None
+    account = _at_its_place(account, session, other_panel_studies(store, study))
+    if why == WITHDRAWN:
+        account = account.moved(is_withdrawn=True)
     return _enter(store, study.name, _key_of(store, study.name, account), account)
 
 
-def enter_all(store: Store, study: Study) -> None:
-    """Write down what every closed session of a study is owed."""
-    for account in newly_owed(store, study):
+def enter_all(store: Store, study: Study, now: datetime) -> None:
+    """Write down what every closed session of a study is owed, and everybody who has waited for it."""
+    for account in newly_owed(store, study, now):
         _enter(store, study.name, account.key, account)
 
 
-def newly_owed(store: Store, study: Study) -> Iterator[Account]:
-    """Yield what is owed to closed sessions that have no account yet."""
+def newly_owed(store: Store, study: Study, now: datetime) -> Iterator[Account]:
+    """Yield what is owed to closed sessions, and to people who waited, and has no account yet."""
     known = {key: account for key, (_, account) in accounts(store, study.name).items()}
-    seen = {key for key, account in known.items() if not account.is_partial}
+    seen = {key for key, account in known.items() if not (account.is_partial or account.is_unmatched)}
     # A session may have lost the panel's parameters since, and then would seem to be another one.
-    entered = {account.session for account in known.values() if not account.is_partial or account.is_paid}
+    known_sessions = {one.session for one in known.values() if not one.is_partial or one.is_paid}
+    others = other_panel_studies(store, study)
     for session, cursor in store.sessions(study.name):
         account = account_of(study.protocol, session, cursor, cursor.last_at, panel_names(study))
-        if account is not None and account.key not in seen and account.session not in entered:
+        if account is not None and account.key not in seen and account.session not in known_sessions:
             seen.add(account.key)
-            yield account
+            yield _at_its_place(account, session, others)
+    yield from waits_owed(store, study, known.values(), now)
+
+
+def waits_owed(store: Store, study: Study, known: Iterable[Account], now: datetime) -> Iterator[Account]:
+    """Yield what is owed to people who have waited for a study, and has no account yet."""
+    price = study.protocol.retainer_usd_cents
+    if not price:
+        return
+    counted: Counter[str] = Counter()
+    for account in known:
+        if account.why == WAITED:
+            counted[account.session.partition("-")[0]] += account.bonus_usd_cents // price
+    for id, wait in waits(store, study.name):
+        minutes = wait.minutes - counted[id]
+        if minutes > 0 and not is_waiting(wait, now.timestamp()):
+            at = stamp(datetime.fromtimestamp(wait.seen_at, UTC))
+            code, place = _who_waited(store, study, wait)
+            owed = minutes * price
+            yield waited_account(f"{id}-{counted[id]}", wait.evaluator, owed, at, code, place)
+
+
+def _who_waited(store: Store, study: Study, wait: Wait) -> tuple[str, tuple[str, str, str]]:
+    """Return (completion code, (participant, submission, panel's study)) of somebody's qualification."""
+    if not study.protocol.qualification:
+        return "", ("", "", "")
+    qualification = store.study(study.protocol.qualification)
+    names = panel_names(qualification)
+    try:
+        session = store.session(wait.qualified_by)
+        code, place = session.completion_code, [session.panel.get(name, "") for name in names]
+    except NotFound:  # withdrawn since; what was owed for it is in the ledger
+        all_known = [account for _, account in accounts(store, qualification.name).values()]
+        known = [account for account in all_known if account.session == wait.qualified_by]
+        code, place = "", ["", ""]
+        if known:
+            code, place = known[0].code, [known[0].participant, known[0].submission]
+    panel_study = (recruited(store, qualification.name) or {}).get("panel_study", "")
+    if not (panel_study and all(place)):
+        return code, ("", "", "")
+    return code, (place[0], place[1], panel_study)
+
+
+def enter_unmatched(store: Store, study: Study, found: Iterable[Account]) -> None:
+    """Write down the submissions for which nobody is owed a session."""
+    for account in found:
+        _enter(store, study.name, account.key, account)
 
 
 def forget(store: Store, study: str, before: str) -> int:
@@ -184,7 +270,7 @@ def forgettable(store: Store, study: str, before: str) -> dict[str, Account]:
 
 def _is_forgettable(account: Account, before: str) -> bool:
     has_ids = bool(account.submission or account.participant)
-    return has_ids and account.is_paid and account.confirmed_at < before
+    return has_ids and account.is_paid and (account.confirmed_at or account.owed_at) < before
 
 
 def change(
@@ -211,22 +297,23 @@ def _key_of(store: Store, study: str, account: Account) -> str:
     return next((key for key, (_, other) in known if other.session == account.session), account.key)
 
 
+def _at_its_place(account: Account, session: Session, others: Collection[str]) -> Account:
+    """Return the account as it is paid where the session's place is in another of the panel's studies."""
+    named = session.panel.get(PROLIFIC_STUDY, "")
+    return as_paid_elsewhere(account, named) if named in others and account.submission else account
+
+
 def _enter(store: Store, study: str, key: str, account: Account) -> Account:
-    """Write a new account down; one that is there stays, unless it was for part of what is now whole."""
-
-    def rule(now: Account | None) -> Account | None:
-        if now is None:
-            return account
-        has_grown = now.is_partial and now.base_usd_cents < account.base_usd_cents
-        return account if has_grown and not now.payments and not now.confirmed_at else None
-
-    return change(store, study, key, rule)
+    """Write an account down, as `ledger.entered` has it."""
+    return change(store, study, key, lambda now: entered(now, account))
 
 
-def plain_accounts(store: Store, study: Study) -> dict[str, Account]:
+def plain_accounts(store: Store, study: Study, now: datetime) -> dict[str, Account]:
     """Return a study's accounts by key, with those that are not written down yet."""
-    fresh = {account.key: account for account in newly_owed(store, study)}
-    return fresh | {key: account for key, (_, account) in accounts(store, study.name).items()}
+    known = {key: account for key, (_, account) in accounts(store, study.name).items()}
+    for account in newly_owed(store, study, now):
+        known[account.key] = entered(known.get(account.key), account) or known[account.key]
+    return known
 
 
 def standing(

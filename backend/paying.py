@@ -7,15 +7,16 @@ harm when sent twice stands alone in `_ask_to_pay`.
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from backend import owing
+from backend.errors import Conflict, InvalidInput
 from backend.ledger import (
-    APPROVED,
-    LOST,
+    CLOSED_SESSION,
     OPEN,
+    UNMATCHED,
     Account,
     Line,
     Part,
@@ -23,12 +24,24 @@ from backend.ledger import (
     PaymentState,
     Purse,
     payable,
+    reconciled,
     times_shown,
 )
 from backend.owing import PURSES, TRIES, busy, payments_of
-from backend.panels import Bonus, Panel, PanelRefused, PanelUnreached, PanelUnsure, Submission
+from backend.panels import (
+    COMPLETABLE,
+    Bonus,
+    NotThere,
+    Panel,
+    PanelRefused,
+    PanelUnreached,
+    PanelUnsure,
+    Submission,
+    TokenRefused,
+)
 from backend.records import Study
 from backend.stores import RESTORES, Stale, Store
+from backend.unmatched import by_key, unmatched
 
 SETTLE = timedelta(hours=24)
 """How long a panel may take to pay what it was asked for; Prolific speaks of minutes."""
@@ -36,6 +49,7 @@ ASK_WITHIN = timedelta(minutes=5)
 """A payer that was held up for longer between writing and asking does not ask."""
 BATCH = 100
 """Bonuses in one payment; Prolific advises 200 at most."""
+_RETURN_REASON = "There are no answers of yours in this study"
 
 Progress = Callable[..., Iterable]
 
@@ -48,7 +62,7 @@ class Payer:
     study: Study
     panel: Panel
     panel_study: str
-    """The panel's id of its study."""
+    """The panel's id of its study; '' where all people came on the way to other studies."""
     clock: Callable[[], datetime]
     settle: timedelta = SETTLE
     batch: int = BATCH
@@ -56,78 +70,175 @@ class Payer:
     """Owe again what the panel took on, and has not shown for longer than `settle`."""
     progress: Progress = lambda items, **_: items
     new_id: Callable[[], str] = lambda: secrets.token_hex(8)
+    _hindrances: dict[str, None] = field(default_factory=dict, init=False)
 
     def run(self) -> list[str]:
         """Bring the ledger up to the panel's books, then pay what is owed and can be paid.
 
         Returns what stood in the way of anything, in words; a panel that cannot be reached ends the run.
+
+        Raises:
+            Conflict: the panel pays in another currency than the study.
         """
-        self._hindrances: dict[str, None] = {}
+        self._hindrances.clear()
         try:
-            owing.enter_all(self.store, self.study)
+            self._check_currency()
+            owing.enter_all(self.store, self.study, self.clock())
             self._purse()
+            statuses = self._take_over(self.look())
             self._settle_payments()
-            self._pay_rewards()
+            self._pay_rewards(statuses)
             self._pay_bonuses()
         except (PanelRefused, PanelUnreached, PanelUnsure) as error:
             self._hinder(error)
         return list(self._hindrances)
 
-    def look(self, known: Mapping[str, Account] | None = None) -> dict[str, str]:
-        """Return where each account's submission stands at the panel, by the account's key.
-
-        A submission that the panel does not list, or lists for another person, stands nowhere.
-
-        Args:
-            known: the accounts to look for; those of the ledger by default.
-        """
-        places = self.progress(self.panel.submissions(self.panel_study), label="places")
-        listed = {submission.id: submission for submission in places}
-        return {
-            key: listed[account.submission].status
-            for key, account in (self._accounts() if known is None else known).items()
-            if _is_of(account, listed.get(account.submission))
-        }
+    def look(self) -> dict[str, Submission]:
+        """Return the panel's list of submissions, by the keys of their accounts."""
+        if not self.panel_study:
+            return {}
+        return by_key(self.progress(self.panel.submissions(self.panel_study), label="places"))
 
     def plan(self) -> dict[str, Any]:
         """Return how pay stands and what a run would pay, as plain data; nothing is written."""
-        known = owing.plain_accounts(self.store, self.study)
-        return owing.standing(self.store, self.study, known, self.look(known))
+        self._check_currency()
+        listed, now = self.look(), self._now()
+        known = owing.plain_accounts(self.store, self.study, self.clock())
+        for account in unmatched(self.store, self.study, listed, known, now):
+            known[account.key] = account
+        statuses = self._statuses(known, listed)
+        terms = owing.panel_terms(self.store, self.study)
+        known = {
+            key: reconciled(account, statuses.get(key, ""), terms, now) for key, account in known.items()
+        }
+        return owing.standing(self.store, self.study, known, statuses)
+
+    def decide(self, who: str, is_to_pay: bool) -> int:
+        """Decide what becomes of submissions for which nobody is owed a session; return of how many.
+
+        Args:
+            who: a pseudonym, why they have no session, or `all`.
+            is_to_pay: have them approved; else the panel asks the person to return.
+
+        Raises:
+            InvalidInput: nothing is undecided that is called so.
+        """
+        self._check_currency()
+        self._take_over(self.look())
+        chosen = [
+            key
+            for key, account in self._accounts().items()
+            if account.reward == "undecided" and who in ("all", account.evaluator, account.why)
+        ]
+        if not chosen:
+            raise InvalidInput(
+                f"no submission without a session is undecided that is called {who!r}; `openhype pay "
+                f"{self.study.name}` lists them; besides a name it may be all, {', '.join(UNMATCHED)}"
+            )
+        for key in chosen:
+            if is_to_pay:
+                self._change_all([key], lambda _, now: now.moved(reward="owed") if _is_open(now) else None)
+            else:
+                self.panel.ask_to_return(self._accounts()[key].submission, _RETURN_REASON)
+                at = self._now()
+                self._change_all([key], lambda _, now, at=at: now.moved(asked_to_return_at=at))
+        return len(chosen)
+
+    # what the panel says, taken over into the ledger
+
+    def _check_currency(self) -> None:
+        owed_in, elsewhere = (
+            self.study.protocol.currency,
+            {one.panel_study for one in self._accounts().values()},
+        )
+        for panel_study in sorted(filter(None, {self.panel_study, *elsewhere})):
+            paid_in = self.panel.cost(panel_study).currency
+            if paid_in != owed_in:
+                raise Conflict(
+                    f"study {self.study.name} owes {owed_in}, and its study at the panel pays {paid_in}; "
+                    "nobody is paid by it"
+                )
+
+    def _take_over(self, listed: Mapping[str, Submission]) -> dict[str, str]:
+        """Bring the accounts up to the panel's list, and return where each account's submission stands."""
+        at, terms = self._now(), owing.panel_terms(self.store, self.study)
+        found = unmatched(self.store, self.study, listed, self._accounts(), at)
+        owing.enter_unmatched(self.store, self.study, found)
+        known = self._accounts()
+        statuses = self._statuses(known, listed)
+        self._report_done(known, statuses)
+
+        def rule(key: str, now: Account) -> Account | None:
+            after = reconciled(now, statuses.get(key, ""), terms, at)
+            return None if after == now else after
+
+        self._change_all([key for key, account in known.items() if rule(key, account)], rule)
+        return statuses
+
+    def _statuses(self, known: Mapping[str, Account], listed: Mapping[str, Submission]) -> dict[str, str]:
+        """Return where each account's submission stands at the panel, by the account's key.
+
+        A submission that the panel does not know, or knows for another person, stands nowhere. One that is
+        not listed is read by itself: it may be of another study at the panel, and lists lose rows.
+        """
+        found: dict[str, str] = {key: listed[key].status for key in known if key in listed}
+        for key, account in known.items():
+            if key in found or not account.submission or account.is_paid:
+                continue
+            try:
+                one = self.panel.submission(account.submission)
+            except TokenRefused:
+                raise
+            except PanelRefused as error:
+                if not isinstance(error, NotThere):
+                    self._hinder(error)
+                continue
+            if one.participant in ("", account.participant):
+                found[key] = one.status
+        return found
+
+    def _report_done(self, known: Mapping[str, Account], statuses: dict[str, str]) -> None:
+        """Tell the panel of people who are done and whom it still waits for.
+
+        The server does so at once; here are those for whom that failed, and who have withdrawn since.
+        """
+        made = owing.recruited(self.store, self.study.name) or {}
+        if not made.get("by_server"):
+            return
+        for key, account in known.items():
+            is_whole = account.why in CLOSED_SESSION and not account.panel_study
+            if is_whole and account.reward == "owed" and statuses.get(key) in COMPLETABLE:
+                try:
+                    self.panel.complete(account.submission, made["codes"]["done_by_server"])
+                    statuses[key] = "awaiting_review"
+                except TokenRefused:
+                    raise
+                except (PanelRefused, PanelUnsure) as error:
+                    self._hinder(error)
 
     # rewards: approving is idempotent, so that it is simply done again
 
-    def _pay_rewards(self) -> None:
-        statuses = self.look()
+    def _pay_rewards(self, statuses: dict[str, str]) -> None:
         while self._commit("reward", statuses, {}):
             pass
         to_approve = [
-            account
+            account.submission
             for key, account in self._accounts().items()
             if account.reward == "intended" and statuses.get(key) == "awaiting_review"
         ]
-        for account in self.progress(to_approve, label="rewards"):
-            try:
-                self.panel.approve(account.submission)
-            except (PanelRefused, PanelUnsure) as error:
-                self._hinder(error)
-
-    def _confirm_rewards(self, statuses: dict[str, str]) -> None:
-        """Take over which rewards the panel shows as paid, and which can no longer be paid."""
-
-        def rule(key: str, account: Account) -> Account | None:
-            if account.reward != "intended":
-                return None
-            if statuses.get(key) in APPROVED:
-                return account.moved(reward="confirmed", confirmed_at=self._now())
-            return account.moved(reward="owed") if statuses.get(key) in LOST else None
-
-        self._change_all(self._accounts(), rule)
+        if not to_approve:
+            return
+        try:
+            self.panel.approve(to_approve)
+        except TokenRefused:
+            raise
+        except (PanelRefused, PanelUnsure) as error:
+            self._hinder(error)
 
     # bonuses
 
     def _pay_bonuses(self) -> None:
-        statuses = self.look()
-        self._confirm_rewards(statuses)
+        statuses = self._take_over(self.look())
         if self._is_just_restored():
             return
         before = self._baselines(statuses)
@@ -172,7 +283,9 @@ class Payer:
         }
         for key, account in self.progress(due.items(), label="bonuses so far"):
             try:
-                bonuses = self.panel.submission(account.submission).bonuses_usd_cents
+                bonuses = self.panel.submission(account.submission).bonuses_cents
+            except TokenRefused:
+                raise
             except PanelRefused as error:
                 self._hinder(error)
                 continue
@@ -197,7 +310,9 @@ class Payer:
     def _hand_in(self, version: int, payment: Payment) -> tuple[int, Payment]:
         bonuses = [Bonus(line.submission, line.usd_cents) for line in payment.lines]
         try:
-            panel_id = self.panel.propose_bonuses(self.panel_study, bonuses)
+            panel_id = self.panel.propose_bonuses(payment.panel_study or self.panel_study, bonuses)
+        except TokenRefused:
+            raise
         except PanelRefused as error:
             self._hinder(error)
             return self._give_up(version, payment, "refused", ())
@@ -209,8 +324,8 @@ class Payer:
         Whoever writes `paying` at this version asks, and nobody else does, then or ever, unless the
         panel cannot have heard of it.
         """
-        shown = self._shown(payment)
-        if shown:
+        shown, lapsed = self._look_at(payment)
+        if shown or lapsed:
             self._give_up(version, payment, "void", shown)
             return
         asked_at = self.clock()
@@ -220,7 +335,7 @@ class Payer:
             raise PanelUnsure("this payer was held up for too long, and asked for nothing")
         try:
             self.panel.pay_bonuses(payment.panel_id)
-        except PanelUnreached:
+        except (PanelUnreached, TokenRefused):
             self._write_payment(version, replace(paying, state="handed_in"))
             raise
         except PanelRefused:
@@ -241,7 +356,9 @@ class Payer:
     def _look_for(self, version: int, payment: Payment) -> None:
         now = self.clock()  # before the books are read: what they show is at least as new
         try:
-            shown = self._shown(payment)
+            shown, _ = self._look_at(payment)
+        except TokenRefused:
+            raise
         except PanelRefused as error:
             self._hinder(error)
             return
@@ -258,19 +375,28 @@ class Payer:
             self._hindrances[f"the panel has not paid {len(payment.lines) - len(shown)} bonuses that it took "
                              "on; if its own pages say so too, run again with --release"] = None  # fmt: skip
 
-    def _shown(self, payment: Payment) -> tuple[str, ...]:
-        """Return the accounts of a payment whose bonus the panel's books show."""
-        now, shown = self._accounts(), []
+    def _look_at(self, payment: Payment) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the accounts of a payment whose bonus the panel's books show, and those not to be paid so.
+
+        The latter are of people whose place has come back to life since, so that they are paid in another
+        way, and of people to whom something else is owed than when the payment was made.
+        """
+        now, shown, lapsed = self._accounts(), [], []
         for line in self.progress(payment.lines, label="bonuses paid"):
             account = now[line.account]
             times = 1
             if account.bonus != "confirmed":
-                times = times_shown(account, self.panel.submission(line.submission).bonuses_usd_cents)
+                place = self.panel.submission(line.submission)
+                times = times_shown(account, place.bonuses_cents)
+                is_in_it = account.payments[-1:] == (payment.id,)
+                is_same = is_in_it and account.usd_cents("bonus") == line.usd_cents
+                if not (is_same and payable(account.moved(bonus="owed"), "bonus", place.status)):
+                    lapsed.append(line.account)
             if times > 0:
                 shown.append(line.account)
             if times > 1:
                 self._hindrances[f"the panel shows the bonus of {account.evaluator} {times} times"] = None
-        return tuple(shown)
+        return tuple(shown), tuple(lapsed)
 
     def _give_up(
         self, version: int, payment: Payment, state: PaymentState, shown: tuple[str, ...]
@@ -329,6 +455,7 @@ class Payer:
                 "at": self._now(),
                 "lines": [[key, ledger[key].submission, ledger[key].usd_cents(part)] for key in chosen],
                 "before": {key: list(before[key]) for key in chosen if key in before},
+                "panel_study": ledger[chosen[0]].panel_study if part == "bonus" else "",
             }
             try:
                 after = replace(now, pending=pending)
@@ -347,20 +474,16 @@ class Payer:
         purse: Purse,
         ledger: dict[str, Account],
     ) -> list[str]:
-        """Return the accounts to be paid next, those owed longest first.
-
-        What the panel has paid already, such as a submission approved by hand, counts in any case.
-        """
+        """Return the accounts to be paid next, those owed longest first, all at one study of the panel."""
         due = [
             key
             for key, account in sorted(ledger.items(), key=lambda item: (item[1].owed_at, item[0]))
             if payable(account, part, statuses.get(key, "")) and (part == "reward" or key in before)
         ]
-        chosen = [key for key in due if part == "reward" and statuses[key] in APPROVED]
+        chosen: list[str] = []
         committed = purse.committed_usd_cents(ledger.values())
-        committed += sum(purse.cost_usd_cents(ledger[key].usd_cents(part)) for key in chosen)
         for key in due:
-            if key in chosen:
+            if chosen and part == "bonus" and ledger[key].panel_study != ledger[chosen[0]].panel_study:
                 continue
             committed += purse.cost_usd_cents(ledger[key].usd_cents(part))
             if purse.budget_usd_cents is not None and committed > purse.budget_usd_cents:
@@ -385,13 +508,14 @@ class Payer:
         """
         pending = purse.pending
         id, is_reward = pending["id"], pending["part"] == "reward"
+        amounts = {key: cents for key, _, cents in pending["lines"]}
 
         def rule(key: str, now: Account) -> Account | None:
             if is_reward:
                 if id in now.rewards or now.reward != "owed":
                     return None
                 return now.moved(reward="intended", rewards=(*now.rewards, id))
-            if id in now.payments or now.bonus != "owed":
+            if id in now.payments or now.bonus != "owed" or now.usd_cents("bonus") != amounts[key]:
                 return None
             before = tuple(pending["before"][key])
             return now.moved(bonus="intended", payments=(*now.payments, id), before=before)
@@ -399,7 +523,8 @@ class Payer:
         self._change_all([key for key, _, _ in pending["lines"]], rule)
         if not is_reward:
             lines = tuple(Line(*line) for line in pending["lines"])
-            self._try(payments_of(self.study.name), id, 0, Payment(id, lines, pending["at"]).data())
+            made = Payment(id, lines, pending["at"], panel_study=pending.get("panel_study", ""))
+            self._try(payments_of(self.study.name), id, 0, made.data())
         self._try(PURSES, self.study.name, version, replace(purse, pending=None).data())
 
     # the books
@@ -432,5 +557,5 @@ class Payer:
         return self.clock().isoformat()
 
 
-def _is_of(account: Account, submission: Submission | None) -> bool:
-    return submission is not None and submission.participant == account.participant
+def _is_open(account: Account) -> bool:
+    return account.reward == "undecided"

@@ -1,5 +1,8 @@
 """Pay without a panel's API: a list of what is owed goes out, and the list of what was paid comes back.
 
+Of a study whose evaluators come from a panel that pays them itself, these are the people who hold no place
+there: who came by a plain link, or waited to be called on the strength of a qualification by one.
+
 An account is listed until it is marked as paid; the list may be written as often as it is wanted.
 """
 
@@ -11,25 +14,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from backend.errors import Conflict, InvalidInput
+from backend.errors import InvalidInput
 from backend.ledger import PARTS, Account, report
 from backend.owing import change, enter_all, in_force, plain_accounts, purse, recruited
 from backend.reading.texts import read_text
 from backend.records import Study
 from backend.stores import Store
 
-COLUMNS = ("evaluator", "completion_code", "base_usd_cents", "bonus_usd_cents", "usd_cents")
+COLUMNS = ("evaluator", "completion_code", "base_usd_cents", "bonus_usd_cents", "usd_cents", "currency")
 
 
-def owed(store: Store, study: Study) -> list[Account]:
-    """Return the accounts to be paid by hand, those owed longest first, as far as the budget goes.
-
-    Raises:
-        Conflict: the study's evaluators come from a panel that pays them itself.
-    """
-    if recruited(store, study.name) is not None:
-        raise Conflict(f"study {study.name} has its evaluators from prolific, which pays them; pay there")
-    known = plain_accounts(store, study)
+def owed(store: Store, study: Study, now: datetime) -> list[Account]:
+    """Return the accounts to be paid by hand, those owed longest first, as far as the budget goes."""
+    known = by_hand(store, study, now)
     limits = replace(in_force(store, study.name, purse(store, study.name)[1]), fee_percent="0")
     left, found = limits.budget_usd_cents, []
     if left is not None:
@@ -43,12 +40,19 @@ def owed(store: Store, study: Study) -> list[Account]:
     return found
 
 
-def plan(store: Store, study: Study) -> dict[str, Any]:
+def by_hand(store: Store, study: Study, now: datetime) -> dict[str, Account]:
+    """Return a study's accounts that no panel pays, by key."""
+    is_at_panel = recruited(store, study.name) is not None
+    known = plain_accounts(store, study, now)
+    return {key: one for key, one in known.items() if not (is_at_panel and one.submission)}
+
+
+def plan(store: Store, study: Study, now: datetime) -> dict[str, Any]:
     """Return how pay stands as plain data; what is paid by hand has no fee."""
-    known = plain_accounts(store, study)
+    known = by_hand(store, study, now)
     limits = replace(in_force(store, study.name, purse(store, study.name)[1]), fee_percent="0")
     standing = report(known, {}, limits, {})
-    listed = owed(store, study)
+    listed = owed(store, study, now)
     keys = {account.evaluator for account in listed}
     for row in standing["evaluators"]:
         row["pays"] = [part for part in PARTS if row["evaluator"] in keys and row[part] == "owed"]
@@ -63,16 +67,16 @@ def plan(store: Store, study: Study) -> dict[str, Any]:
     }
 
 
-def write_list(store: Store, study: Study, path: Path) -> None:
+def write_list(store: Store, study: Study, path: Path, now: datetime) -> None:
     """Write what is owed as CSV, a row a session."""
-    listed = owed(store, study)
-    enter_all(store, study)
+    listed = owed(store, study, now)
+    enter_all(store, study, now)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for account in listed:
             amounts = (account.base_usd_cents, account.bonus_usd_cents, _total(account))
-            writer.writerow((account.evaluator, account.code, *amounts))
+            writer.writerow((account.evaluator, account.code, *amounts, study.protocol.currency))
 
 
 def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], datetime]) -> int:
@@ -81,8 +85,8 @@ def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], dateti
     Raises:
         InvalidInput: a row is of nobody, or of another amount than is owed; nothing is marked then.
     """
-    enter_all(store, study)
-    known = plain_accounts(store, study)
+    enter_all(store, study, clock())
+    known = by_hand(store, study, clock())
     rows = _rows(path, {account.evaluator: (key, account) for key, account in known.items()})
     marked = 0
     for key in rows:

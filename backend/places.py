@@ -5,27 +5,39 @@ as `returned`, and is neither counted nor paid. A session that is done is report
 for that. Nothing here rests on what was heard before, or on the order in which it was heard: each reading
 is of the panel's state now, and doing it twice changes nothing.
 
+Only what was read closes a session: a place that says so, or one that the panel does not know in two
+readings of all places some time apart. An error says nothing of a place, and closes none.
+
 No place is added for one that was given back while the panel's study is open, for the panel offers it
 again by itself; added to, it would be taken twice. Once every place was taken and closed the panel offers
-none any more: only then is a place added for each session that is still lacking, within the budget.
+none any more: only then is a place added for each session that is still lacking, within the budget. A
+person who pauses or stops the study at the panel is not overruled.
 """
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any
 
-from backend import recruiting
+from backend import owing, recruiting, screened
 from backend import session as sessions
-from backend.panels import Panel, PanelRefused, Submission
+from backend.ledger import key_of
+from backend.owing import panel_names
+from backend.panels import COMPLETABLE, NotThere, Panel, PanelRefused, StudyState, Submission, TokenRefused
+from backend.panels.record import PROLIFIC_STUDY
 from backend.records import Session, Study
+from backend.screened import Report
 from backend.session import Cursor
-from backend.stores import Stale, Store
+from backend.stores import Entry, Stale, Store
+from backend.withdrawal import withdrawn
 
-WAITING = ("reserved", "active", "timed_out")
-"""States in which the panel may still be told that a person is done."""
 ON_THE_WAY = ("reserved", "active")
+TAKEN = (*ON_THE_WAY, "awaiting_review", "approved", "partially_approved")
 CLOSED = ("finished", "ended")
+_MISSING_FOR = timedelta(minutes=1)
+"""How long a place must be unknown to the panel: it may be so for a moment after it was taken."""
 log = logging.getLogger("openhype")
 
 
@@ -35,122 +47,76 @@ def settle(store: Store, panel: Panel, study: Study, now: str) -> Counter:
     Args:
         now: the time, as it is stored.
     """
-    done, waiting = read(store, panel, study, now)
-    for submission in waiting:
-        done[report(store, panel, study, submission)] += 1
+    done, reports = read(store, panel, study, now)
+    for each in reports:
+        done[report(panel, study, each)] += 1
     return done
 
 
-def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter, list[str]]:
+def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter, list[Report]]:
     """Give back what the panel says is gone, and see that enough people are taken in.
 
     Returns:
-        what was done, counted; and the places of people who are done, and whom the panel waits for.
+        what was done, counted; and what the panel waits to be told.
     """
     state = recruiting.recruitment(store, study)
-    places = {submission.id: submission for submission in panel.submissions(state["panel_study"])}
-    done, waiting = Counter(), []
+    listed = {one.id: one for one in panel.submissions(state["panel_study"])}
+    missing = {entry.key: entry for entry in store.entries(_missing(study))}
+    done: Counter[str] = Counter()
+    reports = []
     for session, cursor in of_panel(store, study):
-        id = session.panel[study.protocol.panel.submission]
-        if cursor.state != "returned":
-            place = places.get(id) or _place(panel, study, session)
-            outcome = _give_back(store, study, session, cursor, place, now)
-            done[outcome] += 1
-            if outcome == "as it was" and _is_awaited(state, cursor, place):
-                waiting.append(id)
-    _keep_wanted(store, panel, study, sum(place.status in ON_THE_WAY for place in places.values()))
-    return done, waiting
+        if cursor.state == "returned":
+            continue
+        place = listed.get(session.panel[study.protocol.panel.submission])
+        try:
+            place = place or _place(panel, study, session)
+        except TokenRefused:
+            raise
+        except PanelRefused as error:  # one place that cannot be read must not hold up the others
+            log.warning("a place of %s could not be read: %s", study.name, error)
+            done["not read"] += 1
+            continue
+        is_missing = _is_still_missing(store, study, session, place, missing.get(session.id), now)
+        outcome = _give_back(store, study, state, session, cursor, place, is_missing, now)
+        done[outcome] += 1
+        if outcome == "as it was" and _is_awaited(store, study, state, cursor, place):
+            reports.append(Report(place.id, state["codes"]["done_by_server"]))
+    reports += _left_behind(store, study, state, listed)
+    reports += screened.to_report(store, study, listed)
+    _keep_wanted(store, panel, study, list(listed.values()), now)
+    return done, reports
 
 
 def settle_one(store: Store, panel: Panel, study: Study, session: Session, now: str) -> None:
-    """Bring one session to agree with the panel."""
+    """Bring one session to agree with the panel; one that the panel does not know is left as it is."""
     place, cursor = _place(panel, study, session), store.cursor(session.id)
-    if _give_back(store, study, session, cursor, place, now) == "as it was" and _is_awaited(
-        recruiting.recruitment(store, study), cursor, place
-    ):
-        report(store, panel, study, place.id)
+    state = recruiting.recruitment(store, study)
+    outcome = _give_back(store, study, state, session, cursor, place, False, now)
+    if outcome == "as it was" and _is_awaited(store, study, state, cursor, place):
+        report(panel, study, Report(place.id, state["codes"]["done_by_server"]))
 
 
-def report(store: Store, panel: Panel, study: Study, submission: str) -> str:
-    """Tell the panel that a person is done; return what came of it."""
+def report(panel: Panel, study: Study, what: Report) -> str:
+    """Tell the panel what it waits for; return what came of it."""
     try:
-        panel.complete(submission, recruiting.recruitment(store, study)["codes"]["done_by_server"])
+        panel.complete(what.submission, what.code)
+    except TokenRefused:
+        raise
     except PanelRefused as error:  # one person's place must not hold up the others'
         log.warning("the panel was told that a person of %s is done: %s", study.name, error)
         return "refused"
     return "completed"
 
 
-def of_panel(store: Store, study: Study) -> Iterable[tuple[Session, Cursor]]:
-    """Yield the sessions of people who came with a place at the panel."""
-    name = study.protocol.panel.submission
-    for session, cursor in store.sessions(study.name):
-        if name and session.panel.get(name):
-            yield session, cursor
+def of_panel(store: Store, study: Study) -> Iterator[tuple[Session, Cursor]]:
+    """Yield the sessions of people who came with a place in the panel's study of this study.
 
-
-def _is_awaited(state: Mapping[str, Any], cursor: Cursor, place: Submission | None) -> bool:
-    """Return whether a person is done, and the panel waits to be told so."""
-    is_open = place is not None and place.status in WAITING
-    return is_open and cursor.state in CLOSED and state["by_server"]
-
-
-def _give_back(
-    store: Store, study: Study, session: Session, cursor: Cursor, place: Submission | None, now: str
-) -> str:
-    """Close a session whose place is gone; return what was done.
-
-    Who finished just after the time ran out keeps the work.
+    Not of those who took a test here on the way to another study: their place is there.
     """
-    # Who names a place that the panel does not know, or another person's, has none.
-    is_theirs = place is not None and place.participant == session.panel.get(study.protocol.panel.evaluator)
-    is_gone = not is_theirs or place.status == "returned"
-    while is_gone or (place.status == "timed_out" and cursor.state == "active"):
-        try:
-            store.move(session.id, cursor.version, sessions.give_back(cursor, now))
-            return "given back"
-        except Stale:
-            cursor = store.cursor(session.id)
-        if cursor.state == "returned":
-            break
-    return "as it was"
-
-
-def _place(panel: Panel, study: Study, session: Session) -> Submission | None:
-    """Return a session's place as it stands now, None where the panel knows none."""
-    try:
-        return panel.submission(session.panel[study.protocol.panel.submission])
-    except PanelRefused:
-        return None
-
-
-def _keep_wanted(store: Store, panel: Panel, study: Study, on_the_way: int) -> None:
-    """Take in nobody once no session is lacking; add places where some are and the panel offers none."""
-    state = recruiting.recruitment(store, study)
-    if study.kind == "qualification" or state["state"] not in ("published", "full"):
-        return
-    lacking = _lacking(store, study)
-    if lacking == 0:
-        if state["state"] == "published":
-            panel.change(state["panel_study"], "pause")
-            recruiting.update(store, study, state="full")
-        return
-    is_closed = panel.is_closed(state["panel_study"])
-    if state["state"] == "full":  # a session that was finished has been given back
-        if not is_closed:
-            panel.change(state["panel_study"], "start")
-        recruiting.update(store, study, state="published")
-    wanted = min(state["places"] + lacking - on_the_way, recruiting.affordable(study, state))
-    if is_closed and wanted > state["places"]:
-        recruiting.grow(store, panel, study, wanted)
-
-
-def _lacking(store: Store, study: Study) -> int:
-    """Return how many finished sessions are still wanted, over all models."""
-    finished = Counter(
-        session.model for session, cursor in store.sessions(study.name) if cursor.state == "finished"
-    )
-    return sum(max(study.protocol.evaluators - finished[model], 0) for model in study.models)
+    name, others = study.protocol.panel.submission, owing.other_panel_studies(store, study)
+    for session, cursor in store.sessions(study.name):
+        if name and session.panel.get(name) and session.panel.get(PROLIFIC_STUDY) not in others:
+            yield session, cursor
 
 
 def recruited(store: Store, panel_name: str) -> list[Study]:
@@ -161,3 +127,167 @@ def recruited(store: Store, panel_name: str) -> list[Study]:
         if entry is not None and entry.data["panel_study"]:
             found.append(study)
     return found
+
+
+def _is_awaited(
+    store: Store, study: Study, state: Mapping[str, Any], cursor: Cursor, place: Submission | None
+) -> bool:
+    """Return whether a person is done, and the panel waits to be told so."""
+    is_open = place is not None and place.status in COMPLETABLE
+    if not (is_open and cursor.state in CLOSED and state["by_server"]):
+        return False
+    return not _is_paid_otherwise(store, study, place)
+
+
+def _is_paid_otherwise(store: Store, study: Study, place: Submission) -> bool:
+    """Return whether the whole is paid as a bonus, so that the panel must not come to pay a reward, too."""
+    entry = store.entry(owing.ledger_of(study.name), key_of(place.id, place.participant))
+    account = owing.load_account(entry.data) if entry else None
+    return account is not None and account.is_partial and account.bonus in ("intended", "confirmed")
+
+
+def _left_behind(
+    store: Store, study: Study, state: Mapping[str, Any], listed: Mapping[str, Submission]
+) -> Iterator[Report]:
+    """Yield the places of people who were done, and withdrew before the panel was told."""
+    person, submission = panel_names(study)
+    for entry in withdrawn(store, study.name) if state["by_server"] else ():
+        place = listed.get(entry.data["panel"].get(submission, ""))
+        is_done = entry.data["state"] in CLOSED and place is not None and place.status in COMPLETABLE
+        is_theirs = is_done and place.participant == entry.data["panel"].get(person)
+        if is_theirs and not _is_paid_otherwise(store, study, place):
+            yield Report(place.id, state["codes"]["done_by_server"])
+
+
+def _give_back(
+    store: Store,
+    study: Study,
+    state: Mapping[str, Any],
+    session: Session,
+    cursor: Cursor,
+    place: Submission | None,
+    is_missing: bool,
+    now: str,
+) -> str:
+    """Close a session whose place is gone; return what was done.
+
+    Who finished just after the time ran out keeps the work.
+
+    Args:
+        place: None where the panel does not know it.
+        is_missing: the panel has not known it for long enough.
+    """
+    is_gone = is_missing or (
+        place is not None and (place.status == "returned" or not _is_theirs(study, state, session, place))
+    )
+    has_timed_out = place is not None and place.status == "timed_out"
+    while is_gone or (has_timed_out and cursor.state == "active"):
+        try:
+            store.move(session.id, cursor.version, sessions.give_back(cursor, now))
+            return "given back"
+        except Stale:
+            cursor = store.cursor(session.id)
+        if cursor.state == "returned":
+            break
+    return "as it was" if place is not None or is_gone else "not known"
+
+
+def _is_theirs(study: Study, state: Mapping[str, Any], session: Session, place: Submission) -> bool:
+    """Return whether a place is of the person who named it, and of this study, as far as the panel tells."""
+    is_person = place.participant in ("", session.panel.get(study.protocol.panel.evaluator))
+    is_study = not place.studies or bool(set(place.studies) & set(recruiting.panel_studies(state)))
+    return is_person and is_study
+
+
+def _place(panel: Panel, study: Study, session: Session) -> Submission | None:
+    """Return a session's place as it stands now, None where the panel knows none."""
+    try:
+        return panel.submission(session.panel[study.protocol.panel.submission])
+    except NotThere:
+        return None
+
+
+def _missing(study: Study) -> str:
+    """Return the book of the sessions whose place the panel did not know, and since when."""
+    return f"missing places {study.name}"
+
+
+def _is_still_missing(
+    store: Store, study: Study, session: Session, place: Submission | None, entry: Entry | None, now: str
+) -> bool:
+    """Return whether a place that the panel does not know was missing in an earlier reading, too."""
+    since = entry.data["at"] if entry else ""
+    if place is None and since:
+        return datetime.fromisoformat(now) - datetime.fromisoformat(since) >= _MISSING_FOR
+    if (place is None) != bool(since):
+        with suppress(Stale):
+            at = "" if place is not None else now
+            store.write_entry(_missing(study), session.id, entry.version if entry else 0, {"at": at})
+    return False
+
+
+def _keep_wanted(store: Store, panel: Panel, study: Study, listed: list[Submission], now: str) -> None:
+    """Take in nobody once no session is lacking; add places where some are and the panel offers none."""
+    state = recruiting.recruitment(store, study)
+    at_panel = panel.state(state["panel_study"])
+    is_stopped = at_panel == "closed" and _ever_taken(listed) < state["places"]
+    state = recruiting.notice(store, study, at_panel, is_stopped, now)
+    if study.kind == "qualification" or state["state"] not in ("published", "full"):
+        return
+    lacking = _lacking(store, study)
+    if lacking == 0:
+        _take_in_nobody(store, panel, study, state, at_panel)
+        return
+    if state["state"] == "full":  # a session that was finished has been given back
+        if at_panel == "paused":
+            panel.change(state["panel_study"], "start")
+        state = recruiting.update(store, study, state="published")
+    if at_panel == "closed" and not is_stopped:
+        _add_places(store, panel, study, state, listed, lacking)
+
+
+def _take_in_nobody(
+    store: Store, panel: Panel, study: Study, state: Mapping[str, Any], at_panel: StudyState
+) -> None:
+    """Pause the panel's study, unless a person has done so there."""
+    if at_panel == "active":
+        panel.change(state["panel_study"], "pause")
+    if at_panel in ("active", "closed") and state["state"] != "full":
+        recruiting.update(store, study, state="full")
+
+
+def _add_places(
+    store: Store,
+    panel: Panel,
+    study: Study,
+    state: Mapping[str, Any],
+    listed: list[Submission],
+    lacking: int,
+) -> None:
+    """Add a place for each session that is lacking, as far as the budget goes.
+
+    Who was done after the time ran out has a place on top of those that are offered.
+    """
+    counts = Counter(place.status for place in listed)
+    on_the_way = sum(counts[status] for status in ON_THE_WAY)
+    taken = max(state["places"], sum(counts[status] for status in TAKEN))
+    most = state["places"] + recruiting.affordable(study, state) - taken
+    wanted = min(state["places"] + lacking - on_the_way, most)
+    if wanted > state["places"]:
+        recruiting.grow(store, panel, study, wanted)
+
+
+def _ever_taken(listed: Iterable[Submission]) -> int:
+    """Return how many places were taken to the end: those that are, and those given back after that."""
+    return sum(
+        place.status in (*TAKEN, "rejected") or (place.status == "returned" and bool(place.completed_at))
+        for place in listed
+    )
+
+
+def _lacking(store: Store, study: Study) -> int:
+    """Return how many finished sessions are still wanted, over all models."""
+    finished = Counter(
+        session.model for session, cursor in store.sessions(study.name) if cursor.state == "finished"
+    )
+    return sum(max(study.protocol.evaluators - finished[model], 0) for model in study.models)

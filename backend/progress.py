@@ -8,9 +8,11 @@ from statistics import median
 from typing import Any
 
 from backend.control import is_paused
-from backend.money import LEAST_WAGE_USD_CENTS
+from backend.money import currency, format_money
+from backend.panel_health import health
 from backend.protocol import Protocol
 from backend.records import Study
+from backend.recruiting import at_odds, begun
 from backend.session import Cursor, earned_usd_cents
 from backend.stores import Entry, Store
 from backend.waiting import owed_usd_cents as owed_for_waiting
@@ -28,7 +30,7 @@ class Standing:
 
 
 def progress(store: Store, study: Study, now: datetime | None = None) -> dict[str, Any]:
-    """Return a study's progress as plain data; money in US cents, wage in US cents an hour.
+    """Return a study's progress as plain data; money in cents of its currency, wage in those an hour.
 
     A session is `finished`, `ended` (closed early, kindly), `active`, or `abandoned` (no answer
     for the study's `abandon_after_minutes`; it may still be resumed), or `returned` (its place was given
@@ -44,8 +46,10 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
         for session, cursor in store.sessions(study.name)
         if session.id not in ids
     )
+    stands = summary(study, standings, gone, now)
     return {
-        **summary(study, standings, gone, now),
+        **stands,
+        "warnings": [*panel_warnings(store, study), *stands["warnings"]],
         "simulated": simulated(store, study),
         "paused": is_paused(store, study.name),
         "retainer": retainer,
@@ -55,6 +59,13 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
 def simulated(store: Store, study: Study) -> int:
     """Return how many simulated sessions are finished; they are in no other number."""
     return store.finished(study.name, simulated=True)[0]
+
+
+def panel_warnings(store: Store, study: Study) -> list[str]:
+    """Return what a researcher must know of the panel that a study recruits from."""
+    if begun(store, study) is None:
+        return []
+    return list(filter(None, (health(store, study.name).warning, at_odds(store, study))))
 
 
 def retained(store: Store, study: Study, now: datetime | None) -> dict[str, int] | None:
@@ -92,6 +103,7 @@ def summary(
         "responses": answers,
         "mistimed": {"responses": mistimed, "share": mistimed / max(answers + mistimed, 1)},
         "withdrawn": {"sessions": len(gone), "owed_usd_cents": for_gone},
+        "currency": study.protocol.currency,
         "owed_usd_cents": owed + for_gone,
         "median_wage_usd_cents_an_hour": wage,
         "target_wage_usd_cents_an_hour": study.protocol.target_wage_usd_cents,
@@ -102,6 +114,10 @@ def summary(
 
 def as_text(data: dict[str, Any]) -> str:
     """Return the progress as lines for a terminal."""
+
+    def money(cents: float) -> str:
+        return format_money(cents, data["currency"])
+
     paused = " (paused)" if data["paused"] else ""
     lines = [f"{data['kind']} {data['study']} (HYPE-{data['method']}), {data['responses']} responses{paused}"]
     width = max(len(row["model"]) for row in data["models"])
@@ -116,10 +132,10 @@ def as_text(data: dict[str, Any]) -> str:
         lines.append(f"  {data['withdrawn']['sessions']} withdrawn; their answers are deleted")
     if data.get("retainer"):
         waiting, owed = data["retainer"].values()
-        lines.append(f"  {waiting} waiting to be called; owed for waiting: {_dollars(owed)}")
-    lines.append(f"  owed to evaluators: {_dollars(data['owed_usd_cents'])}")
+        lines.append(f"  {waiting} waiting to be called; owed for waiting: {money(owed)}")
+    lines.append(f"  owed to evaluators: {money(data['owed_usd_cents'])}")
     if data["median_wage_usd_cents_an_hour"] is not None:
-        lines.append(f"  median wage: {_dollars(data['median_wage_usd_cents_an_hour'])} an hour")
+        lines.append(f"  median wage: {money(data['median_wage_usd_cents_an_hour'])} an hour")
     lines += [f"  warning: {warning}" for warning in data["warnings"]]
     if data["simulated"]:
         lines.append(f"  {data['simulated']} simulated sessions, in none of these numbers")
@@ -130,17 +146,15 @@ def _wage_warnings(protocol: Protocol, wage: float | None) -> list[str]:
     """Return at most one warning; a study that pays nothing promises no wage."""
     if wage is None or not (protocol.base_usd_cents or protocol.bonus_usd_cents):
         return []
-    if wage < LEAST_WAGE_USD_CENTS:
-        least = f"the least that panels allow is {_dollars(LEAST_WAGE_USD_CENTS)}"
-        return [f"the median wage is {_dollars(wage)} an hour, and {least}; raise what evaluators are paid"]
+    known = currency(protocol.currency)
+    said = f"the median wage is {format_money(wage, known.code)} an hour"
+    if wage < known.least_wage_cents:
+        least = format_money(known.least_wage_cents, known.code)
+        return [f"{said}, and the least that panels allow is {least}; raise what evaluators are paid"]
     if wage < protocol.target_wage_usd_cents:
-        aim = f"this study aims at {_dollars(protocol.target_wage_usd_cents)}"
-        return [f"the median wage is {_dollars(wage)} an hour, and {aim}"]
+        aim = format_money(protocol.target_wage_usd_cents, known.code)
+        return [f"{said}, and this study aims at {aim}"]
     return []
-
-
-def _dollars(cents: float) -> str:
-    return f"${cents / 100:.2f}"
 
 
 def _models(study: Study) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import backend.panels.record as records
+from backend import money
 from backend.errors import InvalidInput, brief
 from backend.panels.record import PanelRecord
 from backend.staircase import NAMED_RULES, StaircaseRule
@@ -47,7 +48,7 @@ def _setting(default: Any, doc: str, low: float | None = None, high: float | Non
 
 @dataclass(frozen=True)
 class Protocol:
-    """The settings of a study. Times in ms, money in US cents, shares 0 to 1."""
+    """The settings of a study. Times in ms, money in cents of its currency, shares 0 to 1."""
 
     method: Method = _setting("infinity", "`infinity` (no time limit) or `time` (staircase of exposures)")
     images: int = _setting(100, "pictures a block (`infinity`: a session), half of them real", 2, 5000)
@@ -94,6 +95,7 @@ class Protocol:
     )
     image_format: str = _setting("auto", "`png`, `jpeg:QUALITY`, or `auto`: png up to 256 px, above jpeg:95")
     evaluators: int = _setting(30, "finished sessions wanted for each model", 1, 100000)
+    currency: str = _setting("USD", "currency of all pay: `USD`, or `GBP`, whose cents are pence")
     base_usd_cents: int = _setting(
         0,
         "pay for taking part, whatever the answers; where the panel pays and nothing is set, 100 for a "
@@ -175,6 +177,7 @@ class Protocol:
                 f"not {self.min_refresh_hz:g} and {self.max_refresh_hz:g}"
             )
         _check_contact(self.contact)
+        money.currency(self.currency)
         if (self.staircase is None) != (self.method == "infinity"):
             raise InvalidInput("a staircase goes with method 'time', and only with it")
         if self.debrief and self.repeat_visits and self.bonus_usd_cents:
@@ -211,6 +214,7 @@ _PANEL_SHORTHANDS = {
     "panel_parameters": "keeps",
     "evaluator_parameter": "evaluator",
     "redirect_url": "redirect",
+    "early_redirect_url": "early_redirect",
 }
 """Settings that change an entry of the panel's record."""
 _SHORTHAND_DOCS = {
@@ -220,6 +224,7 @@ _SHORTHAND_DOCS = {
     "panel_parameters": "parameters of the link that are kept, separated by commas, in the panel's record",
     "evaluator_parameter": "parameter of the link that names the person, in the panel's record",
     "redirect_url": "address to go back to, in the panel's record; `{code}` is the completion code",
+    "early_redirect_url": "address to go back to for who is not done, in the panel's record",
 }
 
 
@@ -246,7 +251,9 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     """Return `base` with `settings` (name to text or value) applied.
 
     `start_exposure_ms`, `min_exposure_ms` and `max_exposure_ms` change the bounds of the rule;
-    `panel_parameters`, `evaluator_parameter` and `redirect_url` change the panel's record.
+    `panel_parameters`, `evaluator_parameter`, `redirect_url` and `early_redirect_url` change the panel's
+    record. Where the currency is set and the wage to aim at is not, that is what the panel advises in this
+    currency.
 
     Raises:
         InvalidInput: an unknown name, or a value out of its type or range.
@@ -260,6 +267,8 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
             hint = did_you_mean(name, documented_settings(), "; `openhype settings` lists them all")
             raise InvalidInput(f"no setting is called {name!r}{hint}")
         changes[name] = _parse(known[name], value)
+    if "currency" in changes and "target_wage_usd_cents" not in changes:
+        changes["target_wage_usd_cents"] = money.currency(changes["currency"]).fair_wage_cents
     bounds = {
         target: _number(name, settings[name], float)
         for name, target in _STAIRCASE_SHORTHANDS.items()

@@ -14,8 +14,14 @@ from backend.records import Response, Session, Study
 from backend.session import Cursor
 
 
-def public_study(study: Study, qualification: Study | None) -> dict[str, Any]:
-    """Return what a visitor may know of a study before taking part."""
+def public_study(
+    study: Study, qualification: Study | None, signature_parameter: str | None = None
+) -> dict[str, Any]:
+    """Return what a visitor may know of a study before taking part.
+
+    Args:
+        signature_parameter: that carries the panel's signature, where the study asks for one.
+    """
     protocol = study.protocol
     return {
         "study": study.name,
@@ -25,6 +31,7 @@ def public_study(study: Study, qualification: Study | None) -> dict[str, Any]:
         "consent": {"version": protocol.consent_version, "text": protocol.consent_text},
         "contact": protocol.contact,
         "keep_days": protocol.keep_days,
+        "currency": protocol.currency,
         "retainer": {"usd_cents": protocol.retainer_usd_cents, "minutes": protocol.retainer_minutes}
         if protocol.retainer_usd_cents
         else None,
@@ -37,7 +44,7 @@ def public_study(study: Study, qualification: Study | None) -> dict[str, Any]:
         "repeat_visits": protocol.repeat_visits,
         "debrief": protocol.debrief,
         "panel_parameters": list(protocol.panel.parameters_read),
-        "signature_parameter": protocol.panel.signature.parameter if protocol.panel.signature else None,
+        "signature_parameter": signature_parameter,
         "preview": list(protocol.panel.preview.partition("=")[::2]) if protocol.panel.preview else None,
         "qualification": None
         if qualification is None
@@ -79,6 +86,7 @@ def state(
         "session": session.id,
         "study": study.name,
         "kind": study.kind,
+        "currency": study.protocol.currency,
         "lease": cursor.lease,
         "stage": "block" if cursor.state == "active" else "done",
         "protocol": {

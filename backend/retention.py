@@ -75,15 +75,17 @@ def _in_books(store: Store, study: Study, days: float, old: tuple[Session, ...],
     return Due(study.name, days, old, entries, accounts, stamp(before))
 
 
-def apply(store: Store, what: Due) -> None:
+def apply(store: Store, what: Due, now: datetime) -> None:
     """Empty what is due, for good. What was withdrawn and not erased yet is erased first.
 
-    The panel's ids of closed sessions that are not paid yet go to the ledger, which keeps them until they
-    are. Interrupted, it is done again with what is left.
+    The panel's ids of closed sessions, and of people who waited, go to the ledger if they are not paid
+    yet, which keeps them until they are. Interrupted, it is done again with what is left.
     """
     finish(store)
-    if what.sessions:
-        owing.enter_all(store, store.study(what.study))
+    if what.sessions or what.entries:
+        for study in store.studies():
+            if what.study in (study.name, study.protocol.qualification):
+                owing.enter_all(store, study, now)
     for session in what.sessions:
         store.redact_session(session.id, {}, {})
     for book, key in what.entries:

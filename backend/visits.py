@@ -15,12 +15,13 @@ from functools import lru_cache
 from random import Random, SystemRandom
 from typing import Any, TypeVar
 
-from backend import control, lifecycle, replies, sampling, waiting, withdrawal
+from backend import control, lifecycle, replies, sampling, screened, waiting, withdrawal
 from backend import session as sessions
 from backend.admission import Admission, kept
 from backend.debrief import Debriefing
 from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError, Unavailable
 from backend.panels.record import NOTHING_TOLD, OUTCOMES, Told, way_back
+from backend.place_check import PlaceCheck
 from backend.recent import Recent
 from backend.records import Session, Study
 from backend.recruiting import told
@@ -68,6 +69,7 @@ class Visits:
         self._watch = watch
         self._admission = Admission(store, hash_key, clock)
         self._debriefing = Debriefing(store)
+        self._places = PlaceCheck(store, hash_key, clock, watch.panel if watch else None)
         self._assigning = threading.Lock()
         # A session never changes once stored, nor do the settings under which it was opened.
         self._pool = lru_cache(maxsize=16)(self._read_pool)
@@ -83,7 +85,7 @@ class Visits:
     def public_study(self, name: str) -> dict[str, Any]:
         """Return what a visitor may know of a study."""
         study = self.study(name)
-        told = replies.public_study(study, self._qualification_of(study))
+        told = self._public(study, self._qualification_of(study))
         return {**told, "paused": control.is_paused(self._store, name)}
 
     def admit(
@@ -91,20 +93,22 @@ class Visits:
     ) -> dict[str, Any]:
         """Say that a person may take part, before consent is asked for; nothing is recorded.
 
-        No place is held: one that is free now may be taken when the session is opened.
+        No place is held: one that is free now may be taken when the session is opened. The `pass` stands for
+        the panel's signature from then on, which may run out meanwhile.
 
         Raises:
-            NotAllowed: `took_part_before`, `unknown_link`, `unsigned`.
+            NotAllowed: `took_part_before`, `unknown_link`, and as `PlaceCheck.check`.
             Conflict: `already_started`, `already_finished`, `returned`, `study_paused`, `study_full`.
-            Unavailable: the panel's keys could not be fetched.
+            Unavailable: the panel cannot be asked, or its keys not be fetched.
         """
         study = self.study(study_name)
         if study.protocol.panel.is_preview(panel):
-            return {"admitted": False}
-        self._admission.check(study, self._key(study, panel, signature))
+            return {"admitted": False, "pass": None}
+        key, proof = self._vouched(study, panel, signature)
+        self._admission.check(study, key)
         self._check_not_paused(study)
         self._with_room(study, panel, lambda: self._model(study, Random(), simulated=False))
-        return {"admitted": True}
+        return {"admitted": True, "pass": proof or None}
 
     def leave(
         self,
@@ -122,9 +126,14 @@ class Visits:
             reasons = ", ".join(name for name in OUTCOMES if name != "done")
             raise InvalidInput(f"outcome must be one of {reasons}, not {outcome!r}")
         study = self.study(study_name)
+        record = study.protocol.panel
         if outcome == "screened_out":
             self._check_screened_out(study, panel, qualification_token, signature)
-        record = study.protocol.panel
+            if screened.is_paid_by_panel(self._store, study):
+                submission = screened.note(self._store, study, panel, self._now())
+                if self._watch and submission:
+                    self._watch.screened_out(study, submission)
+                return {"redirect_url": record.back or None}
         back = way_back(record, kept(record, panel), outcome, told(self._store, study))
         return {"redirect_url": back["redirect_url"]}
 
@@ -139,8 +148,9 @@ class Visits:
             InvalidInput: `consent_changed`.
             Conflict: `study_paused`, `study_full`, `already_started`, `already_finished`, `returned`,
                 `withdrawn`.
-            NotAllowed: `not_qualified`, `took_part_before`, `unknown_link`, `preview`, `unsigned`.
-            Unavailable: the panel's keys could not be fetched.
+            NotAllowed: `not_qualified`, `took_part_before`, `unknown_link`, `preview`, and as
+                `PlaceCheck.check`.
+            Unavailable: the panel cannot be asked, or its keys not be fetched.
         """
         enter = self._open_simulated if opening.get("simulated") else self._open_real
         for _ in range(_TRIES):
@@ -165,7 +175,8 @@ class Visits:
                 f"consent_version must be {study.protocol.consent_version!r}, the version now in force",
                 code="consent_changed",
             )
-        key = self._key(study, opening["panel"], opening.get("signature"), opening["qualification_token"])
+        proof, token = opening.get("signature"), opening["qualification_token"]
+        key, _ = self._vouched(study, opening["panel"], proof, token)
         self._admission.check(study, key)
         qualification = self._qualification_of(study)
         if qualification and not self._has_passed(qualification, key, opening["qualification_token"]):
@@ -230,10 +241,13 @@ class Visits:
 
         Raises:
             Conflict: `no_retainer`; as `open` where the person has taken part already.
-            NotAllowed: `not_qualified`; only who passed the study's qualification can wait; `unsigned`.
+            NotAllowed: `not_qualified`; only who passed the study's qualification can wait; as
+                `PlaceCheck.check` where the panel signs the link to the waiting room as well.
         """
         study = self.study(study_name)
-        key = self._key(study, panel, signature, qualification_token)
+        key = self._admission.key(study, panel)
+        if study.protocol.panel.signature:
+            key, _ = self._vouched(study, panel, signature, qualification_token)
         self._admission.check(study, key)
         qualification = self._qualification_of(study)
         if qualification is None or not self._has_passed(qualification, key, qualification_token):
@@ -473,29 +487,33 @@ class Visits:
         is_panels = cursor.state != "active" and not session.is_simulated
         return told(self._store, study) if is_panels else NOTHING_TOLD
 
-    def _key(
+    def _public(self, study: Study, qualification: Study | None) -> dict[str, Any]:
+        signature = self._places.signature(study)
+        return replies.public_study(study, qualification, signature.parameter if signature else None)
+
+    def _vouched(
         self,
         study: Study,
         panel: Mapping[str, str],
-        signature: str | None,
+        proof: str | None,
         qualification_token: str | None = None,
-    ) -> str | None:
-        """Return the hash by which a person is known, once the panel has vouched for who it is.
+    ) -> tuple[str | None, str]:
+        """Return the hash by which a person is known, once the panel has vouched for who it is, and a pass.
 
         A signature may run out while the test is taken. Where the test asked for the same one, its
         session stands for it.
         """
         key = self._admission.key(study, panel)
-        if not self._has_signed_test(study, key, qualification_token):
-            self._admission.check_signature(study, panel, signature)
-        return key
+        if self._has_signed_test(study, key, qualification_token):
+            return key, ""
+        return key, self._places.check(study, panel, proof)
 
     def _has_signed_test(self, study: Study, key: str | None, token: str | None) -> bool:
-        qualification = self._qualification_of(study)
-        if key is None or qualification is None:
+        qualification, signature = self._qualification_of(study), study.protocol.panel.signature
+        if key is None or qualification is None or signature is None:
             return False
         session = self._session_of_token(qualification, token)
-        is_same = qualification.protocol.panel.signature == study.protocol.panel.signature
+        is_same = qualification.protocol.panel.signature == signature
         return session is not None and session.evaluator_key == key and is_same
 
     def _check_screened_out(
@@ -504,7 +522,7 @@ class Visits:
         qualification = self._qualification_of(study)
         try:
             if qualification:
-                self._has_passed(qualification, self._key(study, panel, signature, token), token)
+                self._has_passed(qualification, self._vouched(study, panel, signature, token)[0], token)
         except NotAllowed as error:
             if error.code == "not_qualified":
                 return

@@ -100,25 +100,6 @@ def sign(
             _give_back(store, study, granted)
 
 
-def owed_rows(store: Store, study: Study) -> list[dict[str, Any]]:
-    """Return what each wait is owed, by its pseudonym and that of its qualification's session.
-
-    The latter is '' where that session was withdrawn.
-    """
-    rows = []
-    for _, wait in waits(store, study.name):
-        if not wait.minutes:
-            continue
-        try:
-            qualified = store.session(wait.qualified_by).evaluator
-        except NotFound:
-            qualified = ""
-        owed = wait.minutes * study.protocol.retainer_usd_cents
-        named = {"evaluator": wait.evaluator, "qualified_as": qualified}
-        rows.append({**named, "minutes": wait.minutes, "usd_cents": owed})
-    return rows
-
-
 def owed_usd_cents(store: Store, study: Study) -> int:
     """Return what a study owes for waiting."""
     return sum(wait.minutes for _, wait in waits(store, study.name)) * study.protocol.retainer_usd_cents

@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from backend import places
+from backend import panel_health, places, screened
 from backend.errors import NotAllowed, OpenhypeError
-from backend.panels import Panel
+from backend.panels import Panel, TokenRefused
 from backend.panels.events import read_event
 from backend.records import Session, Study
+from backend.recruiting import at_odds, book
 from backend.stamps import stamp, utc_now
 from backend.stores import Stale, Store
 
@@ -40,10 +41,14 @@ class Watch:
             secret: with which the panel signs its events; '' where none are expected.
             every_s: time between readings of all places.
         """
-        self._store, self._panel, self._secret = store, panel, secret
+        self.panel = panel
+        self._store, self._secret = store, secret
         self._every_s, self._clock = every_s, clock
         self._asking = threading.Lock()
         self._read_at: dict[str, float] = {}
+        self._pending: set[str] = set()
+        """Submissions that are about to be read, each once however many events told of it."""
+        self._odds: dict[str, str] = {}
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="openhype-watch", daemon=True)
 
@@ -67,13 +72,19 @@ class Watch:
         """
         if not self._secret:
             raise NotAllowed("no events are expected here; see docs/prolific.md", code="no_webhooks")
-        event, submission = read_event(self._secret, headers, body, self._clock())
+        names, submission = read_event(self._secret, headers, body, self._clock())
         try:
-            self._store.write_entry(f"events {self._panel.name}", event, 0, {"at": self._now()})
+            for name in reversed(names):
+                self._store.write_entry(f"events {self.panel.name}", name, 0, {"at": self._now()})
         except Stale:
             return
-        if submission is not None:
+        if submission is not None and submission not in self._pending:
+            self._pending.add(submission)
             self._jobs.put(lambda: self._settle_submission(submission))
+
+    def screened_out(self, study: Study, submission: str) -> None:
+        """Hear that a person was screened out, whom the panel pays for that; it is told soon."""
+        self._jobs.put(lambda: self._report_screened_out(study, submission))
 
     def make_room(self, study: Study) -> bool:
         """Read the places of a study that seems full; return whether it is worth another try.
@@ -90,7 +101,7 @@ class Watch:
             if self._read_at.get(study.name, -1.0) < asked:
                 self._read(study)
         except OpenhypeError as error:
-            log.warning("places of %s could not be read: %s", study.name, error)
+            panel_health.failed(self._store, study.name, error, self._now())
             return False
         finally:
             self._asking.release()
@@ -107,40 +118,57 @@ class Watch:
                 return
             try:
                 job()
+            except TokenRefused as error:  # said once for a study, when all places are read
+                log.debug("the panel was not brought up to date: %s", error)
             except OpenhypeError as error:  # the next reading of all places makes it good
                 log.warning("the panel was not brought up to date: %s", error)
             except Exception:  # the thread must live on
                 log.exception("fault while the panel was brought up to date")
 
     def _settle_all(self) -> None:
-        for study in places.recruited(self._store, self._panel.name):
-            with self._asking:
-                waiting = self._read(study)
-            for submission in waiting:
-                with self._asking:  # one at a time: newcomers may be waiting for it
-                    places.report(self._store, self._panel, study, submission)
+        for study in places.recruited(self._store, self.panel.name):
+            try:
+                with self._asking:
+                    reports = self._read(study)
+                for each in reports:
+                    with self._asking:  # one at a time: newcomers may be waiting for it
+                        places.report(self.panel, study, each)
+            except OpenhypeError as error:  # one study's trouble must not hold up the others
+                panel_health.failed(self._store, study.name, error, self._now())
+            except Exception:  # nor a fault of ours
+                log.exception("fault while the places of %s were read", study.name)
 
-    def _read(self, study: Study) -> list[str]:
+    def _read(self, study: Study) -> list[places.Report]:
         began = time.monotonic()
-        _, waiting = places.read(self._store, self._panel, study, self._now())
+        _, reports = places.read(self._store, self.panel, study, self._now())
         self._read_at[study.name] = began
-        return waiting
+        panel_health.succeeded(self._store, study.name, self._now())
+        odds = at_odds(self._store, study)
+        if odds and self._odds.get(study.name) != odds:
+            log.warning("%s", odds)
+        self._odds[study.name] = odds
+        return reports
 
     def _settle_session(self, study: Study, session: Session) -> None:
         with self._asking:
-            places.settle_one(self._store, self._panel, study, session, self._now())
+            places.settle_one(self._store, self.panel, study, session, self._now())
 
     def _settle_submission(self, submission: str) -> None:
-        for study in places.recruited(self._store, self._panel.name):
+        self._pending.discard(submission)
+        for study in places.recruited(self._store, self.panel.name):
             name = study.protocol.panel.submission
             for session, _ in places.of_panel(self._store, study):
                 if session.panel[name] == submission:
                     self._settle_session(study, session)
 
-    def _is_recruited(self, study: Study) -> bool:
-        from backend.recruiting import book
+    def _report_screened_out(self, study: Study, submission: str) -> None:
+        with self._asking:
+            place = self.panel.submission(submission)
+            for each in screened.to_report(self._store, study, {place.id: place}):
+                places.report(self.panel, study, each)
 
-        return self._store.entry(book(study.name), self._panel.name) is not None
+    def _is_recruited(self, study: Study) -> bool:
+        return self._store.entry(book(study.name), self.panel.name) is not None
 
     def _now(self) -> str:
         return stamp(self._clock())

@@ -4,7 +4,7 @@
 import { copier } from "./copying.js";
 import { gallery, headline, result } from "./debrief.js";
 import { backLink } from "./panel_exit.js";
-import { ask, dollars, el, facts, showWaiting } from "./screens.js";
+import { ask, el, facts, money, showWaiting } from "./screens.js";
 import { writeToken } from "./storage.js";
 import { questions } from "./trouble.js";
 import { withdrawalNote } from "./withdrawal.js";
@@ -126,7 +126,7 @@ function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
     facts([
       ...rows,
       ["Right answers", `${done.right} of ${done.answered}`],
-      ...(earned === null ? [] : [["You earned", dollars(done.earned_usd_cents)]]),
+      ...(earned === null ? [] : [["You earned", money(done.earned_usd_cents, state.currency)]]),
     ]),
     el("p", {}, done.reported
       ? "Your answers are stored, and we tell the panel that you are done: you need no code there. If you write to us, please quote:"

@@ -1,11 +1,12 @@
 // @ts-check
 /** From the link to an open session: what excludes is said first, then comes consent, then a test where there is one. */
 
+import { Refused } from "./api.js";
 import { offer } from "./offer.js";
 import { exitLink, panelParameters, pathOf, sayGoodbye, signature } from "./panel_exit.js";
 import { EXITS } from "./refusals.js";
 import { ask, el, show } from "./screens.js";
-import { writeToken } from "./storage.js";
+import { readPass, writePass, writeToken } from "./storage.js";
 
 /**
  * @typedef {import("./visit.js").Visit} Visit
@@ -27,7 +28,7 @@ export async function enter(world, study) {
   const looked = study.flashes ? firstLook() : null;
   looked?.catch(() => {}); // awaited below, unless it ends before
   try {
-    await api.post(`${pathOf(study)}/admission`, { panel: panelParameters(study), signature: signature(study) });
+    await vouchedFor(api, study);
   } catch (error) {
     return turnedAway(world, study, error);
   }
@@ -40,6 +41,35 @@ export async function enter(world, study) {
     return await admitted(world, study);
   } catch (error) {
     return turnedAway(world, study, error);
+  }
+}
+
+const PLACE_TRIES = 12;
+const PLACE_PAUSE_MS = 2500;
+
+/**
+ * Be let in, and keep the pass that stands for the panel's word: a signature runs out in two minutes.
+ * The panel may not know a place in the moment after it was taken.
+ * @param {import("./visit.js").Api} api
+ * @param {any} study
+ */
+async function vouchedFor(api, study) {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      const { pass } = await api.post(`${pathOf(study)}/admission`, { panel: panelParameters(study), signature: signature(study) });
+      if (pass) writePass(study.study, location.search, pass);
+      return;
+    } catch (error) {
+      const code = error instanceof Refused ? error.code : "";
+      if (code === "unsigned" && readPass(study.study, location.search)) {
+        writePass(study.study, location.search, null);
+      } else if (code !== "unknown_place" || tried === PLACE_TRIES) {
+        throw error;
+      } else {
+        show("check", "Looking for your place", [el("p", {}, "The panel has only just heard of you. This takes a few seconds.")]);
+        await new Promise((resolve) => setTimeout(resolve, PLACE_PAUSE_MS));
+      }
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** What a study asks and pays, in words: before consent, and before the first picture. */
 
-import { contactLink, days, dollars, duration, el, facts, paragraphs, show } from "./screens.js";
+import { contactLink, days, duration, el, facts, money, paragraphs, show } from "./screens.js";
 
 /**
  * Whether a visit only looks, before the task is accepted at the panel.
@@ -65,9 +65,9 @@ export function instructions(study, isBack) {
 }
 
 /** @param {any} study */
-function pay({ pay: { base_usd_cents, bonus_usd_cents } }) {
-  const base = base_usd_cents ? [dollars(base_usd_cents)] : [];
-  const bonus = bonus_usd_cents ? [`${dollars(bonus_usd_cents)} for each right answer`] : [];
+function pay({ currency, pay: { base_usd_cents, bonus_usd_cents } }) {
+  const base = base_usd_cents ? [money(base_usd_cents, currency)] : [];
+  const bonus = bonus_usd_cents ? [`${money(bonus_usd_cents, currency)} for each right answer`] : [];
   return [...base, ...bonus].join(" and ");
 }
 

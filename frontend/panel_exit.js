@@ -2,6 +2,7 @@
 /** The panel's link: what it carries, and the way back for those who take no part or cannot go on. */
 
 import { el, hideProgress, show } from "./screens.js";
+import { readPass } from "./storage.js";
 import { quotes } from "./trouble.js";
 
 /** @typedef {"no_consent" | "unfit_device" | "screened_out" | "fault"} Outcome */
@@ -21,10 +22,13 @@ export function panelParameters(study) {
 }
 
 /**
- * What the panel's link vouches with; null where the study asks for nothing of the kind.
+ * What the panel vouches with: the pass that it was changed for, or the link's signature; null where the study asks for
+ * nothing of the kind.
  * @param {any} study
  */
 export function signature(study) {
+  const pass = readPass(study.study, location.search);
+  if (pass) return pass;
   return study.signature_parameter ? new URLSearchParams(location.search).get(study.signature_parameter) : null;
 }
 

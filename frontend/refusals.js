@@ -17,6 +17,9 @@ const PLAIN = /** @type {Record<string, [string, string]>} */ ({
   returned: ["Your place was given back", "At the panel, your place in this study was returned or ran out of time. It has gone to someone else. Thank you for coming."],
   took_part_before: ["Thank you for coming back", "You took part in another study of ours. This one is for people who have not seen such pictures before. You have done nothing wrong."],
   unknown_link: ["This link does not open the study", "Each link works for one person. Please use the one you were given, in full."],
+  no_place: ["Please come in from the panel", "This study is for people who hold a place at the panel. Please open it there."],
+  unknown_place: ["The panel does not know this place", "Please open the study anew at the panel. If that does not help, give the place back there. You have done nothing wrong."],
+  wrong_place: ["Please come in from the panel again", "Your link names a place that is another person's, or in another study. Please open the study anew at the panel."],
   unsigned: ["Please come in from the panel again", "Your link is too old, or a part of it is missing. Please open the study anew at the panel. Nothing is lost, and you have done nothing wrong."],
   not_qualified: ["Thank you", "This study is for people who passed its test. You are paid for the test you took."],
 });

@@ -25,9 +25,14 @@ export function paragraphs(text) {
   return text.split(/\n\s*\n/).map((part) => el("p", {}, part.trim()));
 }
 
-/** @param {number} cents */
-export function dollars(cents) {
-  return `$${(cents / 100).toFixed(2)}`;
+const SYMBOLS = /** @type {Record<string, string>} */ ({ USD: "$", GBP: "£" });
+
+/**
+ * @param {number} cents hundredths of the currency: for pounds, pence
+ * @param {string} currency ISO 4217
+ */
+export function money(cents, currency) {
+  return `${SYMBOLS[currency] ?? `${currency} `}${(cents / 100).toFixed(2)}`;
 }
 
 /** @param {number} minutes */
@@ -187,14 +192,15 @@ export function stageSize(size_px, largest_css, { width, height, pixel_ratio }) 
  * A picture in the place of one that was not shown properly counts as one more.
  * @param {{answered: number, total: number, replaced?: number}} progress
  * @param {number | null} earned
+ * @param {string} currency
  */
-export function showProgress(progress, earned) {
+export function showProgress(progress, earned, currency) {
   byId("bar").hidden = false;
   const shown = progress.answered + (progress.replaced ?? 0);
   const total = progress.total + (progress.replaced ?? 0);
   byId("progress").textContent = `Picture ${Math.min(shown + 1, total)} of ${total}`;
   /** @type {HTMLProgressElement} */ (byId("meter")).value = shown / total;
-  byId("earned").textContent = earned === null ? "" : `${dollars(earned)} earned`;
+  byId("earned").textContent = earned === null ? "" : `${money(earned, currency)} earned`;
 }
 
 export function hideProgress() {

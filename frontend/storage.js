@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The one home of localStorage, and of the lock that keeps a session to one tab.
+ * The one home of localStorage and sessionStorage, and of the lock that keeps a session to one tab.
  * Storage that throws (blocked, full) is done without: a reload then starts anew.
  */
 
@@ -28,6 +28,37 @@ export function writeToken(study, token) {
   try {
     if (token === null) localStorage.removeItem(key(study));
     else localStorage.setItem(key(study), token);
+  } catch {
+    // done without
+  }
+}
+
+/** @param {string} study @param {string} link */
+const passKey = (study, link) => `${key(study)}:pass:${link}`;
+
+/**
+ * The pass that this tab was given for the panel's link; it lasts as long as the tab.
+ * @param {string} study
+ * @param {string} link its query
+ * @returns {string | null}
+ */
+export function readPass(study, link) {
+  try {
+    return sessionStorage.getItem(passKey(study, link));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {string} study
+ * @param {string} link
+ * @param {string | null} pass null forgets it
+ */
+export function writePass(study, link, pass) {
+  try {
+    if (pass === null) sessionStorage.removeItem(passKey(study, link));
+    else sessionStorage.setItem(passKey(study, link), pass);
   } catch {
     // done without
   }

@@ -2,7 +2,7 @@
 /** One study on the dashboard. What stands is changed in place, so that nobody loses their place. */
 
 import { narrowing, range, sessionBar } from "./charts.js";
-import { dollars, el } from "./screens.js";
+import { el, money } from "./screens.js";
 import { broken, inWords, interval, method, scored } from "./words.js";
 
 /**
@@ -102,12 +102,13 @@ function tiles() {
     update(data) {
       const sum = (/** @type {string} */ state) => data.models.reduce((/** @type {number} */ total, /** @type {any} */ row) => total + row[state], 0);
       const wage = data.median_wage_usd_cents_an_hour;
+      const paid = (/** @type {number} */ cents) => money(cents, data.currency);
       const { responses, share } = data.mistimed;
       tell("Finished", `${sum("finished")}`, data.kind === "study" ? `of ${data.evaluators_wanted * data.models.length} wanted` : "");
       tell("Under way", `${sum("active")}`, sum("abandoned") ? `and ${sum("abandoned")} silent` : "");
-      tell("Median wage", wage === null ? "–" : dollars(wage), wage === null ? "nobody has finished" : `an hour; the aim is ${dollars(data.target_wage_usd_cents_an_hour)}`);
-      tell("Owed so far", dollars(data.owed_usd_cents), "to evaluators");
-      if (data.retainer) tell("Waiting", `${data.retainer.waiting}`, `${dollars(data.retainer.owed_usd_cents)} owed for it`);
+      tell("Median wage", wage === null ? "–" : paid(wage), wage === null ? "nobody has finished" : `an hour; the aim is ${paid(data.target_wage_usd_cents_an_hour)}`);
+      tell("Owed so far", paid(data.owed_usd_cents), "to evaluators");
+      if (data.retainer) tell("Waiting", `${data.retainer.waiting}`, `${paid(data.retainer.owed_usd_cents)} owed for it`);
       boxes["Waiting"].box.hidden = !data.retainer;
       tell("Mistimed flashes", `${(100 * share).toFixed(1)}%`, `${responses} replaced`, data.method === "time");
       tell("Simulated", `${data.simulated}`, "sessions, in none of the other numbers", data.simulated > 0);

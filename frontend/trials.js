@@ -86,7 +86,7 @@ async function playTrials(scene, block, pictures) {
     const ahead = Array.from({ length: Math.min(DECODED_AHEAD, block.images.length - i) }, (_, k) => pictures.bitmap(i + k));
     const picture = spare ?? (await pictures.needed(i));
     await readyToFlash(scene, next, ahead);
-    showProgress(visit.progress, visit.earned);
+    showProgress(visit.progress, visit.earned, visit.state.currency);
     const masks = await Promise.all((block.trial_masks[i] ?? []).map((/** @type {number} */ k) => scene.masks.needed(k)));
     await untilUncovered();
     const showing = await showPicture(scene, picture, masks, next);

@@ -3,7 +3,7 @@
 
 import { Refused, makeApi } from "./api.js";
 import { listenToKeys } from "./keys.js";
-import { ask, dollars, el, facts, show } from "./screens.js";
+import { ask, el, facts, money, show } from "./screens.js";
 import { readToken } from "./storage.js";
 import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
 
@@ -31,7 +31,7 @@ async function wait() {
     "Wait to be called",
     [
       el("p", {}, `“${study.title}” starts soon. You are paid for waiting while this page stays in view. Now and then it asks whether you are still here.`),
-      facts([["Pay", `${dollars(study.retainer.usd_cents)} a minute`], ["At most", `${study.retainer.minutes} minutes`]]),
+      facts([["Pay", `${money(study.retainer.usd_cents, study.currency)} a minute`], ["At most", `${study.retainer.minutes} minutes`]]),
     ],
     [{ label: "Wait here", value: "wait", primary: true }],
   );
@@ -57,7 +57,7 @@ async function stay(study, begun) {
   let isAsking = false;
   let hurry = () => {};
   for (let state = begun; !state.is_called; ) {
-    earned.textContent = `${dollars(state.earned_usd_cents)} for ${state.minutes} ${state.minutes === 1 ? "minute" : "minutes"}`;
+    earned.textContent = `${money(state.earned_usd_cents, study.currency)} for ${state.minutes} ${state.minutes === 1 ? "minute" : "minutes"}`;
     if (state.asks !== isAsking || state.is_over) {
       isAsking = state.asks && !state.is_over;
       const button = el("button", { type: "button", class: "primary" }, "I am still here");

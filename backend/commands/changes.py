@@ -91,11 +91,10 @@ def clear(world: World, name: str, simulated: bool, yes: bool) -> None:
 @click.command()
 @click.argument("name")
 @click.option("--yes", "repeated", metavar="NAME", help="Do not ask; the name is repeated.")
-@click.option("--waiting-paid", "is_waiting_paid", is_flag=True, help="Who waited was paid, by hand.")
 @images_option("Where its pictures were uploaded; they are removed there as well.")
 @store_options
 @pass_world
-def delete(world: World, name: str, repeated: str | None, is_waiting_paid: bool, place: str | None) -> None:
+def delete(world: World, name: str, repeated: str | None, place: str | None) -> None:
     """Delete the study NAME with its sessions, answers, pictures and masks, for good."""
     from backend.deletion import check
     from backend.deletion import delete as run
@@ -105,7 +104,7 @@ def delete(world: World, name: str, repeated: str | None, is_waiting_paid: bool,
         raise click.UsageError(f"--yes repeats the name of the study: openhype delete {name} --yes {name}")
     remove_uploaded = _remover(place)
     study = _found(world, name)
-    check(world.store, study, utc_now(), is_waiting_paid)
+    check(world.store, study, utc_now())
     click.echo(_told(world, study))
     if repeated is None:
         _agreed(f"Delete {name}, for good?", f"--yes {name}")
@@ -116,7 +115,6 @@ def delete(world: World, name: str, repeated: str | None, is_waiting_paid: bool,
         world.data,
         study,
         utc_now(),
-        is_waiting_paid,
         remove_uploaded=remove_uploaded,
         progress=progress_bar,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from backend.money import format_money
 from backend.progress import as_text
 
 _UP_AND_CLEAR = "\x1b[{}F\x1b[J"
@@ -61,7 +62,7 @@ def _line(data: dict[str, Any]) -> str:
     parts = [
         f"{data['study']}: {counts['finished']}{goal} finished",
         f"{counts['active']} active",
-        f"owed ${data['owed_usd_cents'] / 100:.2f}",
+        f"owed {format_money(data['owed_usd_cents'], data['currency'])}",
         *(["paused"] if data["paused"] else []),
         *([f"{data['simulated']} simulated"] if data["simulated"] else []),
         *_scores(data),

@@ -1,21 +1,29 @@
 """The command that pays evaluators: `pay`."""
 
 import json
-import re
 import sys
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import click
 
-from backend.commands.world import FEE_TYPE, Number, World, pairs, pass_world, progress_bar, store_options
+from backend.commands.world import (
+    FEE_TYPE,
+    Number,
+    World,
+    amount,
+    pairs,
+    pass_world,
+    progress_bar,
+    store_options,
+)
 from backend.errors import InvalidInput
-from backend.money import dollars
+from backend.money import format_money
 from backend.records import Study
 
 _SAID = {
     "owed": "owed",
+    "undecided": "the panel may pay the reward",
     "intended": "about to be paid",
     "handed_in": "handed in",
     "paying": "asked for, without an answer",
@@ -32,13 +40,19 @@ _SAID = {
     help="How people are paid: by Prolific, or by a list. Default: as the study's panel has it.",
 )
 @click.option("--yes", is_flag=True, help="Pay; without it, only the plan is shown.")
-@click.option("--budget", metavar="USD", help="What the study may cost in all, fees included; is kept.")
+@click.option(
+    "--budget",
+    callback=amount,
+    metavar="AMOUNT",
+    help="What the study may cost in all, fees and VAT included; is kept.",
+)
 @click.option(
     "--fee",
     type=FEE_TYPE,
     metavar="PERCENT",
     help="What the panel takes on top of pay; is kept. Default: 42.8.",
 )
+@click.option("--vat", metavar="PERCENT", help="VAT on the fee, where your account pays it; is kept.")
 @click.option(
     "--broke-off",
     "faults",
@@ -46,6 +60,20 @@ _SAID = {
     callback=pairs("e1f2a3b4=browser-crash"),
     metavar="EVALUATOR=REASON",
     help="A session (or its evaluator) broke off through no fault of the evaluator; it is paid in part.",
+)
+@click.option(
+    "--approve",
+    "to_approve",
+    multiple=True,
+    metavar="WHO",
+    help="Pay the reward of submissions without a session: a name, why they have none, or all.",
+)
+@click.option(
+    "--ask-return",
+    "to_return",
+    multiple=True,
+    metavar="WHO",
+    help="Ask people without a session to return their place.",
 )
 @click.option("--panel-study", metavar="ID", help="The panel's study, where `recruit` did not make it.")
 @click.option(
@@ -76,24 +104,25 @@ def pay(
     world: World,
     name: str,
     panel: str | None,
-    budget: str | None,
+    budget: int | None,
     fee: str | None,
+    vat: str | None,
     faults: tuple[tuple[str, str], ...],
     as_json: bool,
     **options: Any,
 ) -> None:
     """Show what the evaluators of the study NAME are owed, and pay it with --yes."""
-    from backend import owing, waiting
+    from backend import owing
 
     study = world.study(name)
-    if budget is not None or fee is not None:
-        owing.set_budget(world.store, name, None if budget is None else _cents(budget), fee)
+    if (budget, fee, vat) != (None, None, None):
+        owing.set_budget(world.store, name, budget, fee, vat)
     for evaluator, fault in faults:
         owing.broke_off(world.store, study, evaluator, fault)
     if panel is None:
         panel = "prolific" if study.protocol.panel.name == "prolific" else "link"
     pay_by = _by_panel if panel == "prolific" else _by_hand
-    found = {**pay_by(world, study, **options), "waited": waiting.owed_rows(world.store, study)}
+    found = {"currency": study.protocol.currency, **pay_by(world, study, **options)}
     click.echo(json.dumps(found, indent=2) if as_json else _as_text(found))
     if options["yes"] and found["hindrances"]:
         for hindrance in found["hindrances"]:
@@ -108,6 +137,8 @@ def _by_panel(
     panel_study: str | None,
     settle_hours: float,
     release: bool,
+    to_approve: tuple[str, ...],
+    to_return: tuple[str, ...],
     **_: Any,
 ) -> dict[str, Any]:
     from datetime import timedelta
@@ -117,8 +148,11 @@ def _by_panel(
     from backend.stamps import utc_now
 
     made = owing.recruited(world.store, study.name) or {}
-    panel_study = panel_study or made.get("panel_study")
-    if not panel_study:
+    panel_study = panel_study or made.get("panel_study", "")
+    is_elsewhere = any(
+        one.panel_study for one in owing.plain_accounts(world.store, study, utc_now()).values()
+    )
+    if not panel_study and not is_elsewhere:
         raise InvalidInput(
             f"nobody was recruited for {study.name} from Prolific; name its study there with --panel-study ID"
         )
@@ -126,7 +160,12 @@ def _by_panel(
         world.store, study, open_prolific(), panel_study, utc_now, timedelta(hours=settle_hours),
         releases_sent=release, progress=progress_bar,
     )  # fmt: skip
-    hindrances = payer.run() if yes else []
+    hindrances = []
+    if yes:
+        for chosen, is_to_pay in ((to_approve, True), (to_return, False)):
+            for who in chosen:
+                payer.decide(who, is_to_pay)
+        hindrances = payer.run()
     return {**payer.plan(), "hindrances": hindrances}
 
 
@@ -139,30 +178,33 @@ def _by_hand(
     if mark_paid is not None:
         paying_by_hand.mark_paid(world.store, study, mark_paid, utc_now)
     if out is not None:
-        paying_by_hand.write_list(world.store, study, out)
-    return paying_by_hand.plan(world.store, study)
-
-
-def _cents(text: str) -> int:
-    """Return US dollars as written, such as 250 or 99.50, in cents."""
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,2})?", text):
-        raise click.BadParameter(f"a budget must be in dollars, such as 250 or 99.50, not {text!r}")
-    return int(Decimal(text) * 100)
+        paying_by_hand.write_list(world.store, study, out, utc_now())
+    return paying_by_hand.plan(world.store, study, utc_now())
 
 
 def _as_text(found: dict[str, Any]) -> str:
+    def money(cents: int) -> str:
+        return format_money(cents, found["currency"])
+
     open_rows = [row for row in found["evaluators"] if not _is_paid(row)]
     paid = len(found["evaluators"]) - len(open_rows)
-    lines = [f"study {found['study']}: {paid} of {len(found['evaluators'])} evaluators were paid all"]
-    lines += [f"  {_line(row)}" for row in open_rows]
-    lines += [f"  {_waited(row)}" for row in found["waited"]]
-    lines.append(
-        f"to pay now: {dollars(found['to_pay_usd_cents'])}, and {dollars(found['fees_usd_cents'])} of fees"
-    )
-    if found["budget_usd_cents"] is not None:
+    lines = [f"study {found['study']}: {paid} of {len(found['evaluators'])} evaluators were paid in full"]
+    lines += [f"  {_line(row, money)}" for row in open_rows]
+    undecided = [row for row in found["unmatched"] if row["reward"] in ("undecided", "owed", "intended")]
+    if undecided:
         lines.append(
-            f"budget: {dollars(found['budget_usd_cents'])}; paid or on its way: "
-            f"{dollars(found['committed_usd_cents'])}; left: {dollars(found['left_usd_cents'])}"
+            f"{len(undecided)} without a session here; what nobody reviews Prolific approves by itself, some "
+            "weeks after it was done, at the full reward (--approve WHO, --ask-return WHO):"
+        )
+        lines += [f"  {_unmatched(row)}" for row in undecided]
+    fees = f"{money(found['fees_usd_cents'])} of fees"
+    lines.append(f"to pay now: {money(found['to_pay_usd_cents'])}, and {fees}")
+    if found["budget_usd_cents"] is not None:
+        reserved = found["undecided_usd_cents"]
+        kept = f", {money(reserved)} of it kept for those without a session" if reserved else ""
+        lines.append(
+            f"budget: {money(found['budget_usd_cents'])}; paid or on its way: "
+            f"{money(found['committed_usd_cents'])}{kept}; left: {money(found['left_usd_cents'])}"
         )
     return "\n".join(lines)
 
@@ -171,16 +213,18 @@ def _is_paid(row: dict[str, Any]) -> bool:
     return all(row[part] in ("confirmed", "none") for part in ("reward", "bonus"))
 
 
-def _line(row: dict[str, Any]) -> str:
+def _line(row: dict[str, Any], money: Any) -> str:
     why = "" if row["why"] == "finished" else f" ({row['why']})"
     states = {row["reward"], row["bonus"]} - {"none"}
     said = " and ".join(sorted(_SAID[state] for state in states))
-    owed = f"base {dollars(row['base_usd_cents'])}, bonus {dollars(row['bonus_usd_cents'])}"
+    owed = f"base {money(row['base_usd_cents'])}, bonus {money(row['bonus_usd_cents'])}"
+    if row["why"] == "waited":
+        owed = money(row["bonus_usd_cents"])
     place = "" if row["pays"] else f"; its place at the panel: {row['at_panel'].replace('_', ' ')}"
     return f"{row['evaluator']}{why}: {owed}: {said}{place}"
 
 
-def _waited(row: dict[str, Any]) -> str:
-    who = f"{row['evaluator']} (qualified as {row['qualified_as'] or 'a session that was withdrawn'})"
-    minutes = f"{row['minutes']} {'minute' if row['minutes'] == 1 else 'minutes'}"
-    return f"{who}: waited {minutes}: {dollars(row['usd_cents'])}, to be paid by hand"
+def _unmatched(row: dict[str, Any]) -> str:
+    asked = ", asked to return" if row["asked_to_return_at"] else ""
+    at = f", done {row['completed_at'][:10]}" if row["completed_at"] else ""
+    return f"{row['evaluator']} ({row['why'].replace('_', ' ')}{at}{asked}): {_SAID[row['reward']]}"

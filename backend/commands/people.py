@@ -73,5 +73,5 @@ def retention(world: World, name: str | None, keep_days: float | None, yes: bool
         click.echo("nothing is deleted yet; with --yes it is, for good")
         return
     for what in found:
-        apply(world.store, what)
+        apply(world.store, what, utc_now())
     click.echo("deleted")

@@ -85,7 +85,7 @@ def _places_watch(world: World) -> Any:
     from backend.places import recruited
 
     if os.environ.get("PROLIFIC_TOKEN") or os.environ.get("PROLIFIC_TOKEN_FILE"):
-        return make_watch(world.store)
+        return make_watch(world)
     for study in recruited(world.store, "prolific"):
         click.echo(
             f"note: {study.name} recruits at Prolific, and there is no PROLIFIC_TOKEN here; "

@@ -216,7 +216,7 @@ def _create(world: World, order: Any, place: str | None) -> None:
 
 def _told(study: "Study", options: str) -> Iterator[str]:
     """Yield what was made, what is to be known of it, and what to do next."""
-    from backend.recruiting import asked_for
+    from backend.recruitment_plan import asked_for
 
     protocol = study.protocol
     models = f"{len(study.models)} model{'s' if len(study.models) > 1 else ''}"
@@ -224,6 +224,8 @@ def _told(study: "Study", options: str) -> Iterator[str]:
     yield f"made the {study.kind} {study.name}: {models}, {protocol.trials} pictures a session{blocks}"
     for note in study.notes:
         yield f"note: {note}"
+    if protocol.panel.caution:
+        yield f"note: {protocol.panel.caution}"
     for wish in asked_for(study):
         yield f"for recruiting: {wish}"
     yield f"next: openhype serve{options}, then open {_ADDRESS}/s/{study.name}"

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from backend.errors import InvalidInput, NotFound
+from backend.money import parse_money
 from backend.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -226,6 +227,16 @@ class Percent(click.ParamType):
 FEE_TYPE = Percent()
 SEED = click.IntRange(0)
 ITERATIONS = click.IntRange(1, 10_000_000)
+
+
+def amount(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """Parse an amount of money in whole currency, such as 250 or 99.50, to cents."""
+    if value is None:
+        return None
+    try:
+        return parse_money(value)
+    except InvalidInput as error:
+        raise click.BadParameter(str(error), ctx, param) from None
 
 
 def progress_bar(items: Iterable, total: int | None = None, label: str = "") -> Iterable:

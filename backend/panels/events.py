@@ -22,8 +22,13 @@ _OLDEST_S, _NEWEST_S = 2 * 3600, 300
 _MAX_ID = 128
 
 
-def read_event(secret: str, headers: Mapping[str, str], body: bytes, now: datetime) -> tuple[str, str | None]:
-    """Return (id of the event, id of the submission that it tells of or None).
+def read_event(
+    secret: str, headers: Mapping[str, str], body: bytes, now: datetime
+) -> tuple[tuple[str, str], str | None]:
+    """Return (names by which an event is known again, id of the submission that it tells of or None).
+
+    These are its id, the same whenever the panel sends it again, and a hash of what was signed: the id
+    was not, so that anybody who saw an event could send it under others.
 
     Raises:
         NotAllowed: it is not signed with `secret`, or too old.
@@ -43,4 +48,5 @@ def read_event(secret: str, headers: Mapping[str, str], body: bytes, now: dateti
         kind, resource = str(data["event_type"]), str(data["resource_id"])
     except (ValueError, KeyError, TypeError):
         raise InvalidInput("an event must be a JSON object with event_type and resource_id") from None
-    return event, resource if kind == "submission.status.change" else None
+    signed = hashlib.sha256(timestamp.encode() + b"\n" + body).hexdigest()
+    return (event, signed), resource if kind == "submission.status.change" else None

@@ -1,31 +1,34 @@
-"""Prolific (https://docs.prolific.com/api-reference) as a `Panel`.
+"""Prolific as a `Panel`: what its studies, submissions and money are, over `prolific_http`."""
 
-What counts is what is known of a call that failed. Refused: the panel answered that it will not.
-Unreached: the connection was never made, or the panel said that it was too busy (429, or 503 with a time
-to come back); nothing has happened, and the call may be sent again. Unsure: anything else, such as a
-connection that broke, a time-out, or an error on the panel's side; it may have happened. A call that does
-harm when sent twice is not sent again after an unsure one.
-
-The token has full rights over the account and never expires: it stands in one header and nowhere else,
-neither in a message nor in a log. Panel ids do not stand in messages either.
-"""
-
-import logging
+import math
 import os
 import re
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from random import Random
 from typing import Any, Literal, get_args
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from backend.errors import InvalidInput
-from backend.extras import not_installed
-from backend.panels import Bonus, PanelRefused, PanelUnreached, PanelUnsure, Recruitment, Status, Submission
+from backend.panels import (
+    Balance,
+    Bonus,
+    Cost,
+    NotThere,
+    PanelRefused,
+    PanelUnsure,
+    Recruitment,
+    Rehearsal,
+    ScreenOut,
+    Status,
+    StudyState,
+    Submission,
+    TokenRefused,
+    Wages,
+    Workspace,
+)
+from backend.panels.prolific_http import BASE_URL, ProlificHttp, each
 from backend.reading.texts import read_text
 
-BASE_URL = "https://api.prolific.com/api/v1/"
 CODES = {
     "done": ("COMPLETED", "participant", "MANUALLY_REVIEW"),
     "done_by_server": ("COMPLETED_BY_SERVER", "researcher", "MANUALLY_REVIEW"),
@@ -37,228 +40,238 @@ CODES = {
 """What each completion code is to the panel: its type, who gives it, and what then happens.
 
 Nobody is approved by a code: rewards are paid through the ledger. Only `done_by_server` works with
-`complete`.
+`complete`. Where screening out has a payment of its own the server gives that code, too: entered by
+anybody, it would be worth money.
 """
+RETURN_REASONS = {
+    "no_consent": "Withdrew consent",
+    "unfit_device": "Encountered technical problems",
+    "fault": "Encountered technical problems",
+}
+"""What a person is told who is asked to give the place back; the panel's own words for it."""
+_SCREEN_OUT = "FIXED_SCREEN_OUT_PAYMENT"
 _URL_PARAMETERS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
-_CHANGES = {
-    "publish": ("PUBLISH", {"ACTIVE", "PAUSED", "AWAITING_REVIEW", "COMPLETED"}),
-    "pause": ("PAUSE", {"PAUSED", "AWAITING_REVIEW", "COMPLETED"}),
-    "start": ("START", {"ACTIVE"}),
-    "stop": ("STOP", {"AWAITING_REVIEW", "COMPLETED"}),
+_CHANGES: dict[str, tuple[str, set[StudyState]]] = {
+    "publish": ("PUBLISH", {"scheduled", "publishing", "active", "paused", "closed"}),
+    "pause": ("PAUSE", {"paused", "closed"}),
+    "start": ("START", {"publishing", "active"}),
+    "stop": ("STOP", {"closed"}),
 }
 """The panel's action, and the states in which it is done already."""
+_STATES: dict[str, StudyState] = {
+    "unpublished": "draft",
+    "scheduled": "scheduled",
+    "publishing": "publishing",
+    "active": "active",
+    "paused": "paused",
+    "awaiting_review": "closed",
+    "completed": "closed",
+}
 _DONE = {"awaiting_review", "approved", "partially_approved"}
 _PAID = {"approved", "partially_approved"}
-_PAGE = 100
-_TRIES = 4
-_WAIT_AT_MOST_S = 60
-_CONNECT_S, _READ_S = 10, 60
-
-
-class _Answered(PanelRefused):
-    """A refusal with its HTTP status."""
-
-    def __init__(self, message: str, status: int):
-        super().__init__(message)
-        self.status = status
-
-
-class _TooBusy(PanelUnreached):
-    """A refusal for now, with the time (s) after which to come back."""
-
-    def __init__(self, message: str, after_s: float):
-        super().__init__(message)
-        self.after_s = after_s
+_APPROVED_AT_ONCE = 1000
+_URGENT_S = (3, 5)
+"""How long somebody waits for a connection, and for an answer."""
 
 
 class ProlificPanel:
-    """`Panel` over Prolific's API. Safe to use from one thread."""
+    """`Panel` over Prolific's API. Safe to use from many threads."""
 
     name = "prolific"
 
-    def __init__(
-        self,
-        token: str,
-        base_url: str = BASE_URL,
-        sleep: Callable[[float], None] = time.sleep,
-        rng: Random | None = None,
-        timeout_s: tuple[float, float] = (_CONNECT_S, _READ_S),
-    ):
-        self._requests = _requests()
-        if not re.fullmatch(r"[\x21-\x7e]+", token):
-            raise InvalidInput("the Prolific token must be one line of printable characters")
-        self._auth = _auth(self._requests, token)
-        self._base = base_url.rstrip("/") + "/"
-        self._sleep, self._rng, self._timeout_s = sleep, rng or Random(), timeout_s
-        self._http = self._requests.Session()
-        # At its debug level urllib3 writes the address of each call, and with it panel ids.
-        logging.getLogger("urllib3.connectionpool").setLevel(logging.WARNING)
+    def __init__(self, token: str, base_url: str = BASE_URL, **options: Any):
+        """Take the arguments of `ProlificHttp`."""
+        self.http = ProlificHttp(token, base_url, **options)
+        parts = urlsplit(base_url)
+        self.keys_url = f"{parts.scheme}://{parts.netloc}/.well-known/study/jwks.json"
+        """Where the keys are published that sign the links of studies with a secure URL."""
+
+    # money
+
+    def workspaces(self) -> list[Workspace]:
+        return [
+            Workspace(row["id"], row.get("title") or "", self._projects(row["id"]))
+            for row in self.http.rows("workspaces/?page=1", "list workspaces")
+        ]
+
+    def _projects(self, workspace: str) -> tuple[tuple[str, str], ...]:
+        rows = self.http.rows(f"workspaces/{_id(workspace)}/projects/?page=1", "list projects")
+        return tuple((row["id"], row.get("title") or "") for row in rows)
+
+    def balance(self, workspace: str) -> Balance:
+        found = self.http.data("GET", f"workspaces/{_id(workspace)}/balance/", "read the balance")
+        return Balance(found["currency_code"], round(found["available_balance"]))
+
+    def wages(self, workspace: str, currency: str, filters: Sequence[Mapping[str, Any]] = ()) -> Wages:
+        what = "read the wages that it asks for"
+        path = f"reward-recommendations/?workspace_id={_id(workspace)}&currency={currency}"
+        screeners = [one["filter_id"] for one in filters if one.get("filter_id")]
+        path += f"&screener_ids={quote(','.join(screeners), safe='')}" if screeners else ""
+        rows = list(each(self.http.json(self.http.call("GET", path, what), what, (list, dict))))
+        if not rows:
+            raise PanelUnsure(f"Prolific's answer to the call to {what} could not be read")
+        newest = rows[0]
+        return Wages(round(newest["min_reward_per_hour"]), round(newest["recommended_reward_per_hour"]))
+
+    def cost(self, study: str, is_projected: bool = False) -> Cost:
+        path = f"studies/{_id(study)}/cost/{'?is_projected=true' if is_projected else ''}"
+        found = self.http.data("GET", path, "read a study's cost", is_new=True)
+        parts = {
+            (kind, name): (found.get(kind) or {}).get(name) or {}
+            for kind in ("rewards", "bonuses")
+            for name in ("rewards", "fees", "tax")
+        }
+        currencies = {part["currency"] for part in parts.values() if part.get("currency")}
+        if len(currencies) != 1:
+            raise PanelUnsure(f"Prolific tells a study's cost in {len(currencies)} currencies, not in one")
+        amount = {key: round(part.get("amount") or 0) for key, part in parts.items()}
+        return Cost(
+            currency=currencies.pop(),
+            rewards_cents=amount["rewards", "rewards"],
+            bonuses_cents=amount["bonuses", "rewards"],
+            fees_cents=amount["rewards", "fees"] + amount["bonuses", "fees"],
+            tax_cents=amount["rewards", "tax"] + amount["bonuses", "tax"],
+        )
+
+    # studies
 
     def create(self, order: Recruitment) -> str:
-        for study in self._listed("studies/", "list studies"):
-            if study["internal_name"] == order.name:
-                return study["id"]
+        made = self._made_before(order)
+        if made:
+            return made
+        minutes = whole_minutes(order.minutes)
         body = {
             "name": order.title,
             "internal_name": order.name,
             "description": order.description,
             "external_study_url": f"{order.url}{'&' if '?' in order.url else '?'}{_URL_PARAMETERS}",
             "prolific_id_option": "url_parameters",
-            "completion_codes": [_code(means, code) for means, code in order.codes.items()],
+            "completion_codes": [_code(means, code, order) for means, code in order.codes.items()],
             "total_available_places": order.places,
-            "estimated_completion_time": max(1, round(order.minutes)),
-            "reward": order.reward_usd_cents,
+            "estimated_completion_time": minutes,
+            "maximum_allowed_time": longest_minutes(minutes),
+            "reward": order.reward_cents,
             "device_compatibility": ["desktop"],
             "filters": list(order.filters),
+            **({"project": order.project} if order.project else {}),
+            **({"is_external_study_url_secure": True} if order.is_signed else {}),
         }
-        return self._data("POST", "studies/", "create a study", body, repeats=False)["id"]
+        return self.http.data("POST", "studies/", "create a study", body, repeats=False)["id"]
+
+    def _made_before(self, order: Recruitment) -> str | None:
+        """Return the study of this order; a list promises its name only, so that each such one is read."""
+        within = f"projects/{_id(order.project)}/studies/" if order.project else "studies/"
+        rows = self.http.rows(f"{within}?ordering=-date_created", "list studies")
+        for row in rows:
+            if row.get("name", order.title) == order.title and self._internal_name(row) == order.name:
+                return row["id"]
+        return None
+
+    def _internal_name(self, row: Mapping[str, Any]) -> str:
+        if row.get("internal_name"):
+            return row["internal_name"]
+        try:
+            return self._study(row["id"]).get("internal_name") or ""
+        except NotThere:  # a draft that was deleted meanwhile
+            return ""
+
+    def _study(self, study: str) -> Mapping[str, Any]:
+        return self.http.data("GET", f"studies/{_id(study)}/", "read a study", is_new=True)
+
+    def state(self, study: str) -> StudyState:
+        return _STATES.get(_spelled(str(self._study(study).get("status"))), "unknown")
 
     def change(self, study: str, action: Literal["publish", "pause", "start", "stop"]) -> None:
         sent, reached = _CHANGES[action]
-        path = f"studies/{_id(study)}/"
-        state = _spelled(self._data("GET", path, "read a study")["status"]).upper()
-        if state not in reached:
-            self._call("POST", f"{path}transition/", f"{action} a study", {"action": sent}, repeats=False)
-
-    def is_closed(self, study: str) -> bool:
-        status = self._data("GET", f"studies/{_id(study)}/", "read a study")["status"]
-        return _spelled(status) in ("awaiting_review", "completed")
+        path = f"studies/{_id(study)}/transition/"
+        if self.state(study) in reached:
+            return
+        try:
+            self.http.call("POST", path, f"{action} a study", {"action": sent}, repeats=False, is_new=True)
+        except TokenRefused:
+            raise
+        except PanelRefused:  # somebody else may have done it in this moment
+            if self.state(study) not in reached:
+                raise
 
     def set_places(self, study: str, places: int) -> None:
-        self._call("PATCH", f"studies/{_id(study)}/", "raise the places", {"total_available_places": places})
+        body = {"total_available_places": places}
+        self.http.call("PATCH", f"studies/{_id(study)}/", "raise the places", body, is_new=True)
 
-    def cost_usd_cents(self, study: str) -> int:
-        costs = self._data("GET", f"studies/{_id(study)}/cost/", "read a study's cost")
-        amounts = [
-            part
-            for kind in ("rewards", "bonuses")
-            for part in (costs.get(kind) or {}).values()
-            if isinstance(part, Mapping)
-        ]
-        for amount in amounts:
-            if amount["currency"] != "USD":
-                raise PanelRefused(f"the account must pay in USD, not in {amount['currency']}")
-        return sum(round(amount["amount"]) for amount in amounts)
+    def set_slots(self, study: str, code: str, screen_out: ScreenOut) -> None:
+        body = {"completion_codes": [{"code": code, "actions": [_screen_out(screen_out)]}]}
+        self.http.call("PATCH", f"studies/{_id(study)}/", "raise the screen-out slots", body, is_new=True)
+
+    # submissions
 
     def submissions(self, study: str) -> Iterator[Submission]:
         """Yield all places that were ever taken; the list does not tell of bonuses."""
-        seen = set()
-        path = f"submissions/?study={_id(study)}&ordering=started_at&page_size={_PAGE}"
-        for row in self._listed(path, "list submissions"):
-            if row["id"] not in seen:
-                seen.add(row["id"])
-                yield _submission(row)
+        path = f"submissions/?study={_id(study)}&ordering=started_at"
+        found = map(_submission, self.http.rows(path, "list submissions"))
+        yield from sorted(found, key=lambda one: one.started_at)
 
-    def submission(self, id: str) -> Submission:
-        return _submission(self._data("GET", f"submissions/{_id(id)}/", "read a submission"))
+    def submission(self, id: str, is_urgent: bool = False) -> Submission:
+        options = {"tries": 1, "timeout_s": _URGENT_S} if is_urgent else {}
+        return _submission(self.http.data("GET", f"submissions/{_id(id)}/", "read a submission", **options))
 
     def complete(self, submission: str, code: str) -> None:
         self._transition(submission, {"action": "COMPLETE", "completion_code": code}, "complete", _DONE)
 
-    def approve(self, submission: str) -> None:
-        self._transition(submission, {"action": "APPROVE"}, "approve", _PAID)
+    def approve(self, submissions: Sequence[str]) -> None:
+        for first in range(0, len(submissions), _APPROVED_AT_ONCE):
+            ids = [_id(id) for id in submissions[first : first + _APPROVED_AT_ONCE]]
+            try:
+                body = {"submission_ids": ids}
+                self.http.call("POST", "submissions/bulk-approve/", "approve submissions", body)
+            except TokenRefused:
+                raise
+            except PanelRefused:  # one that cannot be approved must not keep the others from it
+                for id in ids:
+                    self._transition(id, {"action": "APPROVE"}, "approve", _PAID)
+
+    def ask_to_return(self, submission: str, reason: str) -> None:
+        path = f"submissions/{_id(submission)}/request-return/"
+        body = {"request_return_reasons": [reason]}
+        self.http.call("POST", path, "ask for the return of a submission", body, is_new=True)
+
+    def _transition(self, submission: str, body: dict[str, str], verb: str, done: set[str]) -> None:
+        path = f"submissions/{_id(submission)}/"
+        try:
+            self.http.call("POST", f"{path}transition/", f"{verb} a submission", body, is_new=True)
+        except TokenRefused:
+            raise
+        except PanelRefused:
+            if self.submission(submission).status not in done:
+                raise
+
+    # bonuses
 
     def propose_bonuses(self, study: str, bonuses: Sequence[Bonus]) -> str:
-        csv = "".join(f"{_id(bonus.submission)},{_dollars(bonus.usd_cents)}\n" for bonus in bonuses)
+        csv = "".join(f"{_id(bonus.submission)},{_whole_currency(bonus.cents)}\n" for bonus in bonuses)
         body = {"study_id": study, "csv_bonuses": csv}
-        bulk = self._data("POST", "submissions/bonus-payments/", "hand in bonuses", body)
-        total = sum(bonus.usd_cents for bonus in bonuses)
+        bulk = self.http.data("POST", "submissions/bonus-payments/", "hand in bonuses", body)
+        total = sum(bonus.cents for bonus in bonuses)
         if bulk.get("amount", total) != total:
             raise PanelRefused(
-                f"the panel understood bonuses of {bulk['amount']} cents where {total} were handed in; "
+                f"the panel understood bonuses of {bulk['amount']:g} cents where {total} were handed in; "
                 "nothing was paid"
             )
         return bulk["id"]
 
     def pay_bonuses(self, payment: str) -> None:
-        self._call("POST", f"bulk-bonus-payments/{_id(payment)}/pay/", "pay bonuses", repeats=False)
+        path = f"bulk-bonus-payments/{_id(payment)}/pay/"
+        self.http.call("POST", path, "pay bonuses", repeats=False, is_new=True)
 
-    def _transition(self, submission: str, body: dict[str, str], verb: str, done: set[str]) -> None:
-        path = f"submissions/{_id(submission)}/"
-        try:
-            self._call("POST", f"{path}transition/", f"{verb} a submission", body)
-        except PanelRefused:
-            if self.submission(submission).status not in done:
-                raise
+    # trying a study out
 
-    def _listed(self, path: str, what: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of all pages, by the links from each to the next."""
-        url, is_first = path, True
-        while url:
-            try:
-                page = self._data("GET", url, what)
-            except _Answered as error:
-                if error.status == 404 and not is_first:
-                    return  # the list has become shorter meanwhile
-                raise
-            yield from page["results"]
-            url, is_first = ((page.get("_links") or {}).get("next") or {}).get("href"), False
+    def add_test_participant(self, email: str) -> str:
+        path, what = "researchers/participants/", "make a test participant"
+        return self.http.data("POST", path, what, {"email": email}, repeats=False)["participant_id"]
 
-    def _data(self, method: str, path: str, what: str, body: Any = None, repeats: bool = True) -> Any:
-        """Return what a call answers with; an answer that cannot be read leaves it unsure."""
-        reply = self._call(method, path, what, body, repeats)
-        try:
-            data = reply.json()
-        except ValueError:
-            data = None
-        if not isinstance(data, dict):
-            raise PanelUnsure(f"Prolific's answer to the call to {what} could not be read")
-        return data
-
-    def _call(self, method: str, path: str, what: str, body: Any = None, repeats: bool = True) -> Any:
-        """Return the reply to a call, sent again after a pause where that does no harm.
-
-        Args:
-            repeats: sent twice, the call does what it does when sent once.
-        """
-        url = self._within(path)
-        unsure: PanelUnsure | None = None
-        for attempt in range(_TRIES):
-            pause_s = 2**attempt * self._rng.uniform(0.5, 1)
-            try:
-                return self._once(method, url, what, body, fresh=not repeats)
-            except PanelUnreached as error:
-                if attempt + 1 == _TRIES:
-                    raise unsure or error from None
-                if isinstance(error, _TooBusy):
-                    pause_s += min(error.after_s, _WAIT_AT_MOST_S)
-            except PanelUnsure as error:
-                unsure = error
-                if attempt + 1 == _TRIES or not repeats:
-                    raise
-            self._sleep(pause_s)
-        raise AssertionError("the last attempt returns or raises")
-
-    def _once(self, method: str, url: str, what: str, body: Any, fresh: bool) -> Any:
-        """Send a call once.
-
-        On a connection kept alive, one that the panel has closed meanwhile looks like one that broke
-        after sending; a call that must not be repeated gets a connection of its own.
-        """
-        errors = self._requests.exceptions
-        http = self._requests.Session() if fresh else self._http
-        try:
-            reply = http.request(
-                method, url, json=body, auth=self._auth, timeout=self._timeout_s, allow_redirects=False
-            )
-        except errors.RequestException as error:
-            if _never_left(error):
-                raise PanelUnreached(f"Prolific could not be reached to {what}") from None
-            raise PanelUnsure(f"the connection to Prolific broke on the call to {what}") from None
-        finally:
-            if fresh:
-                http.close()
-        if 200 <= reply.status_code < 300:
-            return reply
-        raise _failure(reply, what, sent=[url, *(body or {}).values()])
-
-    def _within(self, path: str) -> str:
-        """Return the address of a path, or of a link that the panel gave, which must lead to the panel."""
-        if "://" not in path:
-            return self._base + path
-        if urlsplit(path)[:2] != urlsplit(self._base)[:2]:
-            raise PanelRefused("a link in an answer leads away from Prolific; it was not followed")
-        return path
+    def test(self, study: str) -> Rehearsal:
+        path = f"studies/{_id(study)}/test-study"
+        made = self.http.data("POST", path, "make a test study", repeats=False, is_new=True)
+        return Rehearsal(made["study_id"], made.get("study_url") or "")
 
 
 def open_prolific(environment: Mapping[str, str] | None = None) -> ProlificPanel:
@@ -281,66 +294,32 @@ def open_prolific(environment: Mapping[str, str] | None = None) -> ProlificPanel
     return ProlificPanel(token, environment.get("OPENHYPE_PROLIFIC_URL") or BASE_URL)
 
 
-def _requests() -> Any:
-    try:
-        import requests
-    except ImportError:
-        raise not_installed("Prolific", "requests") from None
-    return requests
+def whole_minutes(minutes: float) -> int:
+    """Return the minutes by which the panel judges the wage: whole ones, rounded up."""
+    return max(1, math.ceil(minutes))
 
 
-def _auth(requests: Any, token: str) -> Any:
-    class Token(requests.auth.AuthBase):
-        """Sets the header of each call; given outright, so that no .netrc file takes its place."""
+def longest_minutes(minutes: int) -> int:
+    """Return after how long a submission times out, so that an abandoned place is soon given to another.
 
-        def __call__(self, request: Any) -> Any:
-            request.headers["Authorization"] = f"Token {token}"
-            return request
-
-    return Token()
-
-
-def _never_left(error: Exception) -> bool:
-    """Return whether a call failed before anything of it was sent: no connection was made."""
-    from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
-
-    reason = getattr(error.args[0], "reason", None) if error.args else None
-    return isinstance(reason, (ConnectTimeoutError, NewConnectionError))
-
-
-def _failure(reply: Any, what: str, sent: list) -> Exception:
-    """Return the error that a reply which is none of success stands for."""
-    status, after = reply.status_code, reply.headers.get("Retry-After", "")
-    after_s = float(after) if re.fullmatch(r"\d{1,6}", after) else 0.0
-    if status == 429 or (status == 503 and after):
-        return _TooBusy(f"Prolific was too busy to {what} ({status})", after_s)
-    if status >= 500 or status == 408:
-        return PanelUnsure(f"Prolific failed on the call to {what} ({status})")
-    if status in (401, 403):
-        return _Answered(f"Prolific refuses this token to {what} ({status}); check PROLIFIC_TOKEN", status)
-    return _Answered(f"Prolific refused to {what} ({status}){_reason(reply, sent)}", status)
-
-
-def _reason(reply: Any, sent: list) -> str:
-    """Return what the panel says of a refusal, without what could be an id or anything that was sent."""
-    try:
-        error = reply.json()["error"]
-        text = f"{error['title']}: {error['detail']}"
-    except (ValueError, KeyError, TypeError):
-        return ""
-    words = {word for part in sent for word in re.findall(r"[\w-]{8,}", str(part)) if re.search(r"\d", word)}
-    for word in sorted(words, key=len, reverse=True):
-        text = text.replace(word, "…")
-    return ": " + re.sub(r"[0-9a-fA-F]{16,}", "…", text)[:300]
+    Three times the estimate and two minutes; but never under the panel's own least, which is two minutes
+    and twice the estimate and twice its square root.
+    """
+    return max(3 * minutes + 2, math.ceil(2 + 2 * minutes + 2 * math.sqrt(minutes)))
 
 
 def _submission(row: Mapping[str, Any]) -> Submission:
+    studies = (row.get("study_id"), row.get("parent_study_id"))
     return Submission(
         id=row["id"],
         participant=row.get("participant") or row.get("participant_id") or "",
         status=_status(row["status"]),
         started_at=row.get("started_at") or "",
-        bonuses_usd_cents=tuple(round(cents) for cents in row.get("bonus_payments") or ()),
+        bonuses_cents=tuple(round(cents) for cents in row.get("bonus_payments") or ()),
+        code=row.get("entered_code") or row.get("study_code") or "",
+        completed_at=row.get("completed_at") or "",
+        is_asked_to_return=bool(row.get("return_requested")),
+        studies=tuple(filter(None, studies)),
     )
 
 
@@ -353,20 +332,29 @@ def _spelled(text: str) -> str:
     return re.sub(r"[\s_-]+", "_", text.strip()).lower()
 
 
-def _code(means: str, code: str) -> dict[str, Any]:
+def _code(means: str, code: str, order: Recruitment) -> dict[str, Any]:
     kind, actor, action = CODES[means]
-    return {"code": code, "code_type": kind, "actor": actor, "actions": [{"action": action}]}
+    actions: dict[str, Any] = {"action": action}
+    if action == "REQUEST_RETURN":
+        actions["return_reason"] = RETURN_REASONS[means]
+    if means == "screened_out" and order.screen_out:
+        actor, actions = "researcher", _screen_out(order.screen_out)
+    return {"code": code, "code_type": kind, "actor": actor, "actions": [actions]}
 
 
-def _dollars(usd_cents: int) -> str:
+def _screen_out(terms: ScreenOut) -> dict[str, Any]:
+    return {"action": _SCREEN_OUT, "fixed_screen_out_reward": terms.reward_cents, "slots": terms.slots}
+
+
+def _whole_currency(cents: int) -> str:
     """Return cents as whole currency, in digits: 1 is 0.01, for 30 would pay thirty dollars."""
-    if usd_cents < 1:
-        raise InvalidInput(f"a bonus must be of at least 1 cent, not {usd_cents}")
-    return f"{usd_cents // 100}.{usd_cents % 100:02d}"
+    if cents < 1:
+        raise InvalidInput(f"a bonus must be of at least 1 cent, not {cents}")
+    return f"{cents // 100}.{cents % 100:02d}"
 
 
 def _id(text: str) -> str:
     """Return an id for a path or a row; one that came through a link may hold anything."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", text):
-        raise PanelRefused("an id of the panel must be of letters and digits")
+        raise NotThere("an id of the panel must be of letters and digits")
     return text

@@ -34,9 +34,11 @@ class Signature:
     keys: str
     """Where the panel publishes its keys (JWKS), over HTTPS; or the set itself, as JSON."""
     claims: Mapping[str, str] = field(hash=False)
-    """The claim that each parameter must equal; dots lead into objects, as `panel.person`."""
+    """The claim that each parameter must equal; dots lead into objects, as `panel.person`, and of several
+    apart by a comma all must."""
     issuer: str = ""
     audience: str = ""
+    """An address is compared by scheme, host and path."""
 
     def __post_init__(self):
         if not _NAME.fullmatch(self.parameter):
@@ -48,6 +50,10 @@ class Signature:
             )
         if not self.claims or not all(self.claims.values()):
             raise InvalidInput("signature.claims must name the claim that each parameter must equal")
+
+    def for_link(self, keys: str, audience: str) -> "Signature":
+        """Return the signature as one address bears it, with keys from another place."""
+        return dataclasses.replace(self, keys=keys, audience=audience)
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,13 @@ class PanelRecord:
     """People are paid in money through the panel: what a study pays is the papers' unless it is set."""
     signature: Signature | None = None
     """How the panel vouches for the person; None where it is believed without."""
+    early_redirect: str = ""
+    """Template of the address to go back to for who takes no part or is screened out, where the panel has
+    one of its own."""
+    is_redirect_for_done_only: bool = False
+    """`redirect` credits the whole task, with whatever code: nobody else is sent there."""
+    caution: str = ""
+    """What a researcher should know before relying on the panel."""
 
     def __post_init__(self):
         names = [self.evaluator, self.submission, self.form_origin, *self.keeps]
@@ -96,7 +109,7 @@ class PanelRecord:
                 raise InvalidInput(
                     f"panel {self.name}: an origin must be of the form https://panel.example, not {origin!r}"
                 )
-        for template in filter(None, (self.redirect, self.back)):
+        for template in filter(None, (self.redirect, self.back, self.early_redirect)):
             if not re.match(_ORIGIN.pattern + "([/?#]|$)", template, re.IGNORECASE):
                 raise InvalidInput(
                     f"panel {self.name}: an address to go back to must start as https://panel.example/, "
@@ -156,16 +169,29 @@ class Told:
 NOTHING_TOLD = Told()
 LINK = PanelRecord("link")
 PRIVATE = PanelRecord("private", private_links=True)
+PROLIFIC_STUDY = "STUDY_ID"
+"""The parameter that names Prolific's study."""
 PROLIFIC = PanelRecord(
     "prolific",
     evaluator="PROLIFIC_PID",
     submission="SESSION_ID",
-    keeps=("STUDY_ID",),
+    keeps=(PROLIFIC_STUDY,),
     redirect="https://app.prolific.com/submissions/complete?cc={code}",
     back="https://app.prolific.com/submissions",
     told_codes=True,
     pays=True,
 )
+PROLIFIC_SIGNATURE = Signature(
+    parameter="prolific_token",
+    keys="https://api.prolific.com/.well-known/study/jwks.json",
+    claims={
+        "PROLIFIC_PID": "prolific.PROLIFIC_PID",
+        PROLIFIC_STUDY: "prolific.STUDY_ID",
+        "SESSION_ID": "sub,prolific.SESSION_ID",
+    },
+    issuer="https://www.prolific.com",
+)
+"""How Prolific signs the links of a study with a secure URL; the audience is the study's own address."""
 CONNECT = PanelRecord(
     "connect",
     evaluator="participantId",
@@ -173,10 +199,19 @@ CONNECT = PanelRecord(
     keeps=("projectId",),
     told_codes=True,
     pays=True,
+    is_redirect_for_done_only=True,
 )
-SONA = PanelRecord("sona", evaluator="sona_id")
+SONA = PanelRecord(
+    "sona",
+    evaluator="sona_id",
+    caution="SONA's codes are numbers of 2 to 7 digits: anybody can guess one, and whether a person has the "
+    "same one in the next study is not known; compare who took part with SONA's own list before you grant "
+    "credit",
+)
 MTURK = PanelRecord(
     "mturk",
+    caution="Amazon Mechanical Turk closed on 30 September 2026; this record is for tools that imitate its "
+    "pages",
     evaluator="workerId",
     submission="assignmentId",
     keeps=("hitId",),
@@ -244,9 +279,13 @@ def way_back(
         return nowhere
     code = code_for(record, parameters, outcome, told)
     if outcome != "done":
-        # An address without a code would credit the person with the whole task.
-        known = code is not None and "{code}" in record.redirect
         values = {**parameters, "code": code or ""}
+        if record.early_redirect:
+            if record.evaluator and not parameters.get(record.evaluator):
+                return nowhere
+            return {**nowhere, "redirect_url": _filled(record.early_redirect, values, escaped=True)}
+        # An address without a code would credit the person with the whole task.
+        known = code is not None and "{code}" in record.redirect and not record.is_redirect_for_done_only
         return {**nowhere, "redirect_url": _filled(record.redirect, values, escaped=True) if known else None}
     if told.by_server:
         return {**nowhere, "redirect_url": record.back or None}

@@ -10,7 +10,9 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from http.client import HTTPException
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from backend.errors import NotAllowed, Unavailable
@@ -64,8 +66,9 @@ class Signatures:
         if not token:
             raise _unsigned("the link lacks the panel's signature")
         claims = self._verified(signature, token)
-        for parameter, path in signature.claims.items():
-            if not panel.get(parameter) or _claim(claims, path) != panel[parameter]:
+        for parameter, paths in signature.claims.items():
+            said = [_claim(claims, path) for path in paths.split(",")]
+            if not panel.get(parameter) or any(value != panel[parameter] for value in said):
                 raise _unsigned(f"the panel's signature is for another {parameter}")
 
     def _verified(self, signature: Signature, token: str) -> Mapping[str, Any]:
@@ -79,12 +82,13 @@ class Signatures:
                 token,
                 key,
                 algorithms=[algorithm],
-                audience=signature.audience or None,
                 issuer=signature.issuer or None,
-                options={**options, "verify_aud": bool(signature.audience)},
+                options={**options, "verify_aud": False},
             )
         except (jwt.PyJWTError, ValueError, RecursionError):  # PyJWT 2.8 lets the last two through
             raise _unsigned("the panel's signature does not hold") from None
+        if signature.audience and not _is_for(claims.get("aud"), signature.audience):
+            raise _unsigned("the panel's signature does not hold: it is for another tool")
         if not self._is_in_time(claims):
             raise _unsigned("the panel's signature has run out")
         return claims
@@ -119,7 +123,7 @@ class Signatures:
         if last is None or now - last.at >= (_TRIED_AGAIN_S if last.failed else _ASKED_AGAIN_S):
             try:
                 last = _Asked(now, False, _keys(self._fetch(source)), now)
-            except (OSError, ValueError):
+            except (OSError, ValueError, HTTPException):
                 kept, kept_at = (last.keys, last.keys_at) if last else ({}, 0)
                 last = _Asked(now, True, kept, kept_at)
             self._asked[source] = last
@@ -153,6 +157,8 @@ def _keys(document: bytes) -> dict[str, tuple[str, Any]]:
             keys[entry["kid"]] = algorithm, jwt.PyJWK(entry, algorithm).key
         except (jwt.PyJWTError, ValueError):
             continue  # one broken key does not make the others useless
+    if not keys:
+        raise ValueError("no key that could be used: the set may be cut short")
     return keys
 
 
@@ -179,7 +185,28 @@ def _fetched(source: str) -> bytes:
         return source.encode()
     asking = Request(source, headers={"Accept": "application/json"})
     with build_opener(_NoRedirects).open(asking, timeout=_TIMEOUT_S) as reply:
-        return reply.read(_MAX_BYTES)
+        document = reply.read(_MAX_BYTES)
+        promised = reply.headers.get("Content-Length", "")
+    if promised.isdecimal() and int(promised) != len(document):
+        raise ValueError(f"the set of keys is cut short: {len(document)} bytes came of {promised}")
+    return document
+
+
+def _is_for(claimed: Any, audience: str) -> bool:
+    """Return whether a token is for an audience; addresses are compared without their query."""
+    said = claimed if isinstance(claimed, list) else [claimed]
+    return any(isinstance(one, str) and _place(one) == _place(audience) for one in said)
+
+
+def _place(address: str) -> tuple[str, ...]:
+    """Return what of an address has to agree: scheme, host and path; the whole of any other text."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return (address,)
+    if parts.scheme not in ("http", "https"):
+        return (address,)
+    return parts.scheme, parts.netloc.lower(), parts.path.rstrip("/")
 
 
 def _claim(claims: Any, path: str) -> Any:

@@ -1,11 +1,14 @@
-"""A fake of Prolific's API on loopback, for tests: `with prolific.running() as fake: …`.
+"""A fake of Prolific's API, for tests, as strict as the real one: `with prolific.running() as fake: …`.
 
-`books` is what Prolific knows and does (studies, places, money), `api` its HTTP interface as a function,
-`server` that function behind a socket that can fail, `webhooks` what it sends by itself.
+`books` is what Prolific knows and does (studies, places, money), by the rules in `studies` and `wallets`;
+`api` is its HTTP interface as a function, `server` that function behind a socket, or without one, that can
+fail (`faults`); `hooks` is what it sends by itself, `signing` the signature of its links. `README.md` has
+the source of each rule.
 """
 
-from .books import Books, Clock, Refusal
+from .books import Books, Clock
+from .hooks import signature
+from .refusals import Refusal
 from .server import Fake, running
-from .webhooks import signature
 
 __all__ = ["Books", "Clock", "Fake", "Refusal", "running", "signature"]

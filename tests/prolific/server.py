@@ -1,72 +1,89 @@
-"""The fake panel behind a socket on loopback, which can be told to fail."""
+"""The fake panel behind a socket on loopback, or straight in the process; both can be told to fail."""
 
 import json
-import re
-import secrets
 import socket
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlsplit
 
 from .api import Request, reply
 from .books import Books
-from .webhooks import Outbox
-
-BEFORE, AFTER = "before", "after"
-
-
-@dataclass
-class Fault:
-    """What goes wrong with calls that fit, after `skip` of them went well, `times` times."""
-
-    method: str
-    path: str
-    how: str | int
-    """`before` or `after`: the connection drops before or after the call is handled; or a status."""
-    skip: int = 0
-    times: int = 1
-    delay_s: float = 0.0
-    headers: tuple = ()
-    handles: bool = False
-    """Whether the call is handled although the reply is the status given."""
+from .faults import AFTER, BEFORE, UNREACHED, Faults
 
 
 class Fake:
-    """A running fake: its books and outbox, its address, its faults, and what it was asked."""
+    """A fake: its books and webhooks, its address, its faults, and what it was asked."""
 
-    def __init__(self, books):
-        self.books = books
-        self.webhooks = Outbox(books, secrets.token_hex(16))
-        self.faults, self.calls = [], []
-        self.url = ""
+    def __init__(self, books, url="http://prolific.test"):
+        self.books, self.webhooks, self.url = books, books.hooks, url
+        self.faults = Faults(books.lock)
 
     @property
     def token(self):
         return self.books.token
 
+    @property
+    def calls(self):
+        return self.faults.calls
+
     def fail(self, method, path, how, **options):
         """Have calls whose path holds the pattern `path` fail."""
-        with self.books.lock:
-            self.faults.append(Fault(method, path, how, **options))
+        self.faults.add(method, path, how, **options)
 
     def environment(self):
         """Return the environment variables that lead a command here."""
         return {"PROLIFIC_TOKEN": self.token, "OPENHYPE_PROLIFIC_URL": f"{self.url}/api/v1/"}
 
-    def fault_for(self, method, path):
-        with self.books.lock:
-            self.calls.append(f"{method} {path}")
-            for fault in self.faults:
-                if fault.method == method and re.search(fault.path, path) and fault.times > 0:
-                    if fault.skip > 0:
-                        fault.skip -= 1
-                        return None
-                    fault.times -= 1
-                    return fault
-        return None
+    def panel(self, token=None, **options):
+        """Return the product's own client, which asks this fake without a socket."""
+        from backend.panels.prolific import ProlificPanel
+
+        options = {"sleep": lambda _: None, "http": lambda: Direct(self), **options}
+        return ProlificPanel(token or self.token, f"{self.url}/api/v1/", **options)
+
+    def request(self, method, url, body, authorization):
+        parts = urlsplit(url)
+        return Request(method, parts.path, dict(parse_qsl(parts.query)), body, authorization, self.url)
+
+
+class Direct:
+    """What the client needs of `requests.Session`, answered in the process: thousands of runs in seconds."""
+
+    def __init__(self, fake):
+        self._fake = fake
+
+    def request(self, method, url, json=None, auth=None, timeout=None, allow_redirects=True):
+        from requests.exceptions import ConnectionError as Broken
+        from urllib3.exceptions import NewConnectionError
+
+        fake, sent = self._fake, SimpleNamespace(headers={})
+        auth(sent)
+        body = b"" if json is None else _encoded(json)
+        asked = fake.request(method, url, body, sent.headers["Authorization"])
+        fault = fake.faults.meet(method, asked.path)
+        if fault is not None and fault.how == UNREACHED:
+            raise Broken(SimpleNamespace(reason=NewConnectionError(None, "no connection")))
+        if fault is None:
+            return _Reply(*reply(fake.books, asked))
+        if fault.is_handled:
+            reply(fake.books, asked)
+        if fault.how in (BEFORE, AFTER):
+            raise Broken("the connection dropped")
+        return _Reply(*fault.reply())
+
+    def close(self):
+        """Nothing is open."""
+
+
+class _Reply:
+    def __init__(self, status, data, headers):
+        self.status_code, self.headers, self._text = status, dict(headers), _encoded(data)
+
+    def json(self):
+        return json.loads(self._text)
 
 
 @contextmanager
@@ -96,29 +113,21 @@ def _handler(fake):
             pass
 
         def _answer(self):
-            parts = urlsplit(self.path)
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            fault = fake.fault_for(self.command, parts.path)
-            if fault is not None:
-                time.sleep(fault.delay_s)
-                if fault.how == BEFORE:
-                    return self._drop()
-            request = Request(
-                self.command, parts.path, dict(parse_qsl(parts.query)), body,
-                self.headers.get("Authorization", ""), fake.url,
-            )  # fmt: skip
-            if fault is None or fault.how == AFTER or fault.handles:
-                status, data = reply(fake.books, request)
-            if fault is not None and fault.how == AFTER:
+            asked = fake.request(self.command, self.path, body, self.headers.get("Authorization", ""))
+            fault = fake.faults.meet(self.command, asked.path)
+            if fault is None:
+                return self._send(*reply(fake.books, asked))
+            time.sleep(fault.delay_s)
+            answer = reply(fake.books, asked) if fault.is_handled else None
+            if fault.how in (BEFORE, AFTER, UNREACHED):
                 return self._drop()
-            if fault is not None:
-                status, data = fault.how, {"error": {"status": fault.how, "title": "Out of order"}}
-            self._send(status, data, fault.headers if fault else ())
+            return self._send(*(answer if fault.how == 200 else fault.reply()))
 
-        do_GET = do_POST = do_PATCH = _answer  # noqa: N815
+        do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815
 
         def _send(self, status, data, headers):
-            text = json.dumps(data).encode()
+            text = b"" if status == 204 else _encoded(data)
             self.send_response(status)
             for name, value in (("Content-Type", "application/json"), *headers):
                 self.send_header(name, value)
@@ -131,3 +140,7 @@ def _handler(fake):
             self.connection.shutdown(socket.SHUT_RDWR)
 
     return Handler
+
+
+def _encoded(data):
+    return json.dumps(data).encode()

@@ -78,7 +78,7 @@ def test_a_study_can_admit_those_of_another(world, settings):
     world.add(studies.study("sibling", images=8, **settings))
     world.player("faces", panel=P1).play()
 
-    assert admitted(world, "sibling", P1).json == {"admitted": True}
+    assert admitted(world, "sibling", P1).json == {"admitted": True, "pass": None}
     assert world.open("sibling", panel=P1).status_code == 201
 
 
@@ -220,7 +220,7 @@ def test_a_preview_opens_no_session(world):
     world.add(studies.study(images=8, panel=MTURK))
     panel = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
 
-    assert admitted(world, "faces", panel).json == {"admitted": False}
+    assert admitted(world, "faces", panel).json == {"admitted": False, "pass": None}
     assert refusal(world.open(panel=panel)) == (403, "preview")
     assert list(world.store.sessions("faces")) == []
 

@@ -65,6 +65,17 @@ def test_a_study_is_made_played_by_robots_scored_and_exported_alike(run, folders
     assert (status["models"][0]["finished"], status["simulated"]) == (0, 6)
 
 
+@pytest.mark.parametrize(
+    ("panel", "note"),
+    [("sona", "anybody can guess one"), ("mturk", "closed on 30 September 2026"), ("prolific", None)],
+)
+def test_what_to_know_of_a_panel_is_told_when_a_study_is_made_for_it(run, folders, panel, note):
+    made = run("create", "faces", *sides(folders), "--size", 16, "--set", "images=20", "--panel", panel)
+
+    notes = [line for line in made.output.splitlines() if line.startswith("note: ")]
+    assert [note in line for line in notes] == ([True] if note else [])
+
+
 def test_a_time_study_gives_milliseconds(run, folders, tmp_path):
     settings = ["--set", "images=16", "--set", "blocks=1", "--set", "masks=phase", "--evaluators", 2]
     run("create", "glimpse", "--method", "time", *sides(folders), "--size", 16, *settings)

@@ -104,7 +104,7 @@ class TestRefusals:
 
         with pytest.raises(Conflict, match=r"1 evaluator is owed \$1.16 \(pay with `openhype pay faces`\)"):
             removed(world)
-        paying_by_hand.write_list(world.store, study, tmp_path / "owed.csv")
+        paying_by_hand.write_list(world.store, study, tmp_path / "owed.csv", world.clock())
         paying_by_hand.mark_paid(world.store, study, tmp_path / "owed.csv", world.clock)
         removed(world)
 
@@ -128,7 +128,7 @@ class TestRefusals:
         with pytest.raises(Conflict, match="1 evaluator is owed"):
             removed(world)
 
-    def test_while_waiting_was_not_paid(self, world):
+    def test_while_waiting_was_not_paid(self, world, tmp_path):
         world.add(studies.study("test", kind="qualification", images=20, base_usd_cents=0))
         world.add(studies.study(images=8, qualification="test", retainer_usd_cents="10"))
         gate = world.player("test")
@@ -142,9 +142,15 @@ class TestRefusals:
         signed = {"is_visible": True, "is_here": True}
         world.http.post(url, json=signed, headers={"Authorization": f"Bearer {wait}"})
 
-        with pytest.raises(Conflict, match=r"\$0.10 were earned by waiting .* say --waiting-paid"):
+        with pytest.raises(Conflict, match="1 person is waiting to be called"):
             removed(world)
-        removed(world, is_waiting_paid=True)
+        world.clock.move(minutes=10)
+        with pytest.raises(Conflict, match=r"1 evaluator is owed \$0.10"):
+            removed(world)
+        study = world.store.study("faces")
+        paying_by_hand.write_list(world.store, study, tmp_path / "owed.csv", world.clock())
+        paying_by_hand.mark_paid(world.store, study, tmp_path / "owed.csv", world.clock)
+        removed(world)
 
         assert_gone(world)
         assert len(list(world.store.entries("retainer faces"))) == 1
@@ -330,7 +336,7 @@ class TestWhatStays:
     def test_what_was_paid_stays_in_the_ledger_without_the_panels_ids(self, world, tmp_path):
         study = world.add(studies.study(images=8, base_usd_cents=100, panel="connect"))
         world.player(panel={"participantId": "p1", "assignmentId": "a1", "projectId": "j1"}).play()
-        paying_by_hand.write_list(world.store, study, tmp_path / "owed.csv")
+        paying_by_hand.write_list(world.store, study, tmp_path / "owed.csv", world.clock())
         world.clock.move(days=1)
         paying_by_hand.mark_paid(world.store, study, tmp_path / "owed.csv", world.clock)
         before = owing.accounts(world.store, "faces")

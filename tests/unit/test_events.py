@@ -30,13 +30,23 @@ def headers(body=BODY, age_s=0, secret=SECRET, event="e1"):
 
 @pytest.mark.parametrize("age_s", [0, 3600, -60])
 def test_a_signed_event_names_its_submission_an_hour_late_too(age_s):
-    assert read_event(SECRET, headers(age_s=age_s), BODY, NOW) == ("e1", "s1")
+    names, submission = read_event(SECRET, headers(age_s=age_s), BODY, NOW)
+
+    assert (names[0], submission) == ("e1", "s1")
+
+
+def test_an_event_is_known_again_under_another_id():
+    """The id is not signed: anybody who saw an event could send it under others."""
+    seen = [read_event(SECRET, headers(event=event), BODY, NOW)[0] for event in ("e1", "e2")]
+    later = read_event(SECRET, headers(age_s=1), BODY, NOW)[0]
+
+    assert seen[0][1] == seen[1][1] != later[1]
 
 
 def test_an_event_of_another_kind_names_none():
     body = BODY.replace(b"submission.status.change", b"study.status.change")
 
-    assert read_event(SECRET, headers(body), body, NOW) == ("e1", None)
+    assert read_event(SECRET, headers(body), body, NOW)[1] is None
 
 
 @pytest.mark.parametrize("age_s", [3 * 3600, -3600])

@@ -26,13 +26,14 @@ WORLD = {
     "demo_photographs", "differences", "estimates", "extras", "folders", "images", "intake",
     "lifecycle", "masks", "masks.cache", "masks.luminance", "masks.phase", "masks.products",
     "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture", "owing",
-    "panels", "panels.events", "panels.prolific", "panels.signed", "parallel", "paying",
+    "panel_health", "panel_wallet", "panels", "panels.events", "panels.prolific",
+    "panels.prolific_http", "panels.prolific_webhooks", "panels.signed", "parallel", "paying",
     "paying_by_hand", "photosensitivity", "printable", "quilting", "reading", "reading.careful",
     "reading.cells", "reading.chunks", "reading.metrics", "reading.plain", "reading.texts",
-    "report.directory", "report.thumbnails", "responses", "retention", "stamps", "stores",
+    "report.directory", "report.thumbnails", "responses", "retention", "screened", "stamps", "stores",
     "stores.books", "stores.calls", "stores.codec", "stores.compact", "stores.dynamodb", "stores.heads",
-    "stores.items", "stores.plans", "stores.sqlite", "stores.tally", "uniform", "uploads", "usage",
-    "waiting", "withdrawal",
+    "stores.items", "stores.plans", "stores.sqlite", "stores.tally", "uniform", "unmatched", "uploads",
+    "usage", "waiting", "webhooks", "withdrawal",
 }  # fmt: skip
 DOORS = {
     "__main__", "admission", "cli", "commands", "commands.changes", "commands.demonstration",
@@ -40,9 +41,9 @@ DOORS = {
     "commands.people", "commands.plans", "commands.recruit", "commands.reports", "commands.scores",
     "commands.service", "commands.settings", "commands.studies", "commands.world", "copying",
     "creation", "deletion", "demo", "demo_making", "demo_page", "export", "handlers", "live",
-    "notebook", "places", "progress", "recruiting", "reporting", "researcher", "researcher.dashboard",
-    "researcher.entry", "researcher.kept", "researcher.routes", "results", "revision", "server",
-    "simulation", "site", "visits", "watching",
+    "notebook", "place_check", "places", "progress", "recruiting", "recruitment_plan", "reporting",
+    "researcher", "researcher.dashboard", "researcher.entry", "researcher.kept", "researcher.routes",
+    "results", "revision", "server", "simulation", "site", "visits", "watching",
 }  # fmt: skip
 OUTSIDE = {
     "PIL", "boto3", "botocore", "datetime", "flask", "http", "os", "socket", "sqlite3", "time",

@@ -99,7 +99,7 @@ def test_two_sessions_of_one_place_have_one_account_and_another_person_another()
     ("part", "why", "status", "expected"),
     [
         ("reward", "finished", "awaiting_review", True),
-        ("reward", "finished", "approved", True),
+        ("reward", "finished", "approved", False),  # it is paid already
         ("reward", "finished", "active", False),
         ("reward", "finished", "returned", False),
         ("reward", "finished", "timed_out", False),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from backend import owing, paying_by_hand
-from backend.errors import Conflict, InvalidInput
+from backend.errors import InvalidInput
 
 from .memory import MemoryStore
 from .payday import Payday
@@ -30,7 +30,7 @@ def payday():
 
 
 def written(payday, path):
-    paying_by_hand.write_list(payday.store, payday.study, path)
+    paying_by_hand.write_list(payday.store, payday.study, path, clock())
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
 
@@ -39,8 +39,8 @@ def test_the_list_has_a_row_for_each_session_that_is_owed(payday, tmp_path):
     rows = written(payday, tmp_path / "owed.csv")
 
     assert [tuple(row.values()) for row in rows] == [
-        ("e001", "CODE001", "100", "10", "110"),
-        ("e002", "CODE002", "100", "14", "114"),
+        ("e001", "CODE001", "100", "10", "110", "USD"),
+        ("e002", "CODE002", "100", "14", "114", "USD"),
     ]
 
 
@@ -94,13 +94,15 @@ def test_the_list_ends_where_the_budget_does(payday, tmp_path):
     rows = written(payday, tmp_path / "owed.csv")
 
     assert [row["evaluator"] for row in rows] == ["e001"]
-    plan = paying_by_hand.plan(payday.store, payday.study)
+    plan = paying_by_hand.plan(payday.store, payday.study, clock())
     assert (plan["total_usd_cents"], plan["left_usd_cents"]) == (110, 223)
     assert plan["hindrances"] == ["the budget does not suffice for 1 more"]
 
 
-def test_who_was_recruited_from_a_panel_is_paid_there(payday, tmp_path):
+def test_who_holds_a_place_at_a_panel_is_paid_there_and_others_by_hand(payday, tmp_path):
     payday.store.write_entry("recruitment faces", "prolific", 0, {})
+    payday.person()
 
-    with pytest.raises(Conflict, match="pay there"):
-        written(payday, tmp_path / "owed.csv")
+    rows = written(payday, tmp_path / "owed.csv")
+
+    assert [row["evaluator"] for row in rows] == ["e001", "e002"]

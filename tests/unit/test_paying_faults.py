@@ -5,6 +5,7 @@ which steps of which runs; afterwards the payer is run again, as a researcher wo
 do. The panel is the fake's books without a socket; `test_paying_http.py` does the same over HTTP.
 """
 
+import os
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -18,7 +19,7 @@ from backend.panels import PanelUnreached, PanelUnsure
 from .memory import MemoryStore
 from .payday import Payday, full_cost
 
-SCHEDULES = 1000
+SCHEDULES = int(os.environ.get("OPENHYPE_SCHEDULES", "400"))
 PANEL_CALLS = ("submissions", "submission", "approve", "propose_bonuses", "pay_bonuses")
 STORE_CALLS = ("entry", "entries", "sessions", "write_entry")
 
@@ -93,6 +94,7 @@ def finish(payday, **options):
         if payday.is_paid():
             return
         payday.clock.advance(hours=25 * (days + 1))
+    payday.payer(**options).run()  # weeks have gone by: the panel has approved what nobody reviewed
 
 
 def payday_of():
@@ -222,7 +224,7 @@ class Schedule:
         payday.check(complete=self.budget in (None, full_cost()))
 
 
-def test_a_thousand_schedules_of_kills_failures_and_other_payers():
+def test_schedules_of_kills_failures_and_other_payers():
     for seed in range(SCHEDULES):
         try:
             Schedule(seed).play(payday_of())

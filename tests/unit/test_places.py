@@ -1,18 +1,19 @@
 """Sessions and places agree with what the panel says now, whatever was heard, and in whatever order."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from fractions import Fraction
 
 import pytest
 
 from backend import recruiting
-from backend.panels import PanelUnreached
+from backend.panels import NotThere, PanelRefused, PanelUnreached, PanelUnsure, TokenRefused
 from backend.places import settle
 from backend.recruiting import begin, plan
 from backend.results import study_rows
+from backend.withdrawal import withdraw
 from tests import prolific
-from tests.prolific import Books, Clock
-from tests.prolific.local import LocalPanel
+from tests.prolific import Books, Clock, Fake
 
 from . import studies
 
@@ -24,12 +25,12 @@ class Recruited:
 
     def __init__(self, world, books, **settings):
         self.world, self.books = world, books
-        self.panel = LocalPanel(books)
-        self.panel.name = "prolific"
-        values = {"images": 8, "evaluators": 2, "base_usd_cents": 200, "minutes": 10, **settings}
+        self.panel = Fake(books).panel()
+        values = {"images": 8, "evaluators": 2, "base_usd_cents": 200, "minutes": 10, "panel": "prolific"}
+        values |= settings
         self.study = world.add(studies.study(**values))
         made = begin(
-            world.store, self.panel, self.study, plan(self.study), "https://s.example", budget_usd_cents=3000
+            world.store, self.panel, self.study, plan(self.study), "https://s.example", budget_cents=3000
         )
         self.id = made["panel_study"]
 
@@ -40,8 +41,8 @@ class Recruited:
         link = {"PROLIFIC_PID": place.participant, "STUDY_ID": self.id, "SESSION_ID": place.id}
         return place, self.world.player(panel=link)
 
-    def settle(self):
-        return settle(self.world.store, self.panel, self.study, AT)
+    def settle(self, at=AT):
+        return settle(self.world.store, self.panel, self.study, at)
 
     def state_of(self, player):
         return self.world.store.cursor(player.state["session"]).state
@@ -118,17 +119,136 @@ def test_who_finished_just_after_the_time_ran_out_keeps_the_work(recruited):
     assert recruited.books.place(place.id).status == "AWAITING REVIEW"
 
 
-@pytest.mark.parametrize("changes", [{"SESSION_ID": "f" * 24}, {"PROLIFIC_PID": "somebody-else"}])
-def test_who_names_a_place_that_is_not_theirs_has_none(recruited, changes):
+def test_who_names_another_persons_place_has_none(recruited):
     place = recruited.books.take(recruited.id)
-    link = {"PROLIFIC_PID": place.participant, "STUDY_ID": recruited.id, "SESSION_ID": place.id}
-    player = recruited.world.player(panel={**link, **changes})
+    link = {"PROLIFIC_PID": "somebody-else", "STUDY_ID": recruited.id, "SESSION_ID": place.id}
+    player = recruited.world.player(panel=link)
     player.play()
 
     recruited.settle()
 
     assert recruited.state_of(player) == "returned"
     assert recruited.books.place(place.id).status == "RESERVED"
+
+
+def test_who_names_a_place_of_another_study_has_none(recruited):
+    order = recruited.books.studies[recruited.id]
+    names = ("name", "description", "external_study_url", "prolific_id_option", "completion_codes", "reward",
+             "total_available_places", "estimated_completion_time")  # fmt: skip
+    other = recruited.books.create_study({name: order[name] for name in names})["id"]
+    recruited.books.transition_study(other, "PUBLISH")
+    place = recruited.books.take(other)
+    link = {"PROLIFIC_PID": place.participant, "STUDY_ID": recruited.id, "SESSION_ID": place.id}
+    player = recruited.world.player(panel=link)
+    player.play()
+
+    recruited.settle()
+    recruited.settle()
+
+    assert recruited.state_of(player) == "returned"
+
+
+def test_a_place_that_the_panel_does_not_know_is_gone_if_a_later_reading_says_so_too(recruited):
+    link = {"PROLIFIC_PID": "somebody", "STUDY_ID": recruited.id, "SESSION_ID": "f" * 24}
+    player = recruited.world.player(panel=link)
+    player.play()
+
+    states = []
+    for at in ("00:00:00", "00:00:59", "00:01:00"):
+        recruited.settle(f"2026-01-01T{at}.000Z")
+        states.append(recruited.state_of(player))
+
+    assert states == ["finished", "finished", "returned"]
+
+
+def test_a_place_that_is_known_again_is_not_gone_the_next_time_it_is_not(recruited):
+    place, player = recruited.arrive()
+    hidden = recruited.books.places.pop(place.id)
+    recruited.settle("2026-01-01T00:00:00.000Z")
+    recruited.books.places[place.id] = hidden
+    recruited.settle("2026-01-01T00:01:00.000Z")
+    del recruited.books.places[place.id]
+
+    recruited.settle("2026-01-01T00:10:00.000Z")
+
+    assert recruited.state_of(player) == "active"
+
+
+REFUSALS = [
+    TokenRefused("401"), TokenRefused("403"), PanelRefused("400"), NotThere("404"), PanelUnsure("500"),
+    PanelUnreached("429"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("error", REFUSALS, ids=str)
+@pytest.mark.parametrize("call", ["submissions", "submission", "complete", "state"])
+@pytest.mark.parametrize("is_finished", [False, True])
+def test_an_error_closes_no_session_and_the_next_reading_makes_it_good(recruited, call, error, is_finished):
+    """Finished work was discarded, and nobody was told, when the token was deleted or a call refused."""
+    place, player = recruited.arrive()
+    if is_finished:
+        player.play()
+    broken = Broken(recruited.panel, call, error, hides=call == "submission")
+
+    for minute in range(3):
+        with suppress(PanelRefused, PanelUnsure, PanelUnreached):
+            at = f"2026-01-01T00:00:{10 * minute:02d}.000Z"
+            settle(recruited.world.store, broken, recruited.study, at)
+
+    assert recruited.state_of(player) == ("finished" if is_finished else "active")
+    recruited.settle("2026-01-01T00:01:00.000Z")
+    assert recruited.state_of(player) == ("finished" if is_finished else "active")
+    assert place.status == ("AWAITING REVIEW" if is_finished else "ACTIVE")
+
+
+class Broken:
+    """A panel of which one call goes wrong; its list of places may be empty, so that each is read."""
+
+    name = "prolific"
+
+    def __init__(self, panel, call, error, hides=False):
+        self._panel, self._call, self._error, self._hides = panel, call, error, hides
+
+    def __getattr__(self, name):
+        if name == self._call:
+            return self._fails
+        if name == "submissions" and self._hides:
+            return lambda _: iter(())
+        return getattr(self._panel, name)
+
+    def _fails(self, *_, **__):
+        raise self._error
+
+
+def test_one_place_that_cannot_be_read_does_not_hold_up_the_others(recruited):
+    recruited.arrive()
+    second, player = recruited.arrive()
+    recruited.books.give_back(second.id)
+
+    class Partly(Broken):
+        def __getattr__(self, name):
+            if name == "submissions":
+                return lambda _: (
+                    one for one in recruited.panel.submissions(recruited.id) if one.id == second.id
+                )
+            return super().__getattr__(name)
+
+    broken = Partly(recruited.panel, "submission", PanelRefused("400"))
+    done = settle(recruited.world.store, broken, recruited.study, AT)
+
+    assert done == {"not read": 1, "given back": 1}
+    assert recruited.state_of(player) == "returned"
+
+
+def test_the_panel_is_told_of_who_was_done_and_then_withdrew(recruited):
+    place, player = recruited.arrive()
+    player.play()
+    withdraw(recruited.world.store, recruited.study, player.state["session"], AT)
+
+    counts = [recruited.settle()["completed"] for _ in range(2)]
+
+    assert counts == [1, 0]
+    assert recruited.books.place(place.id).status == "AWAITING REVIEW"
 
 
 def test_who_came_by_a_plain_link_is_left_alone(recruited):

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from backend.errors import InvalidInput, NotInstalled
-from backend.panels import Bonus, PanelRefused, PanelUnreached, PanelUnsure
+from backend.panels import Bonus, NotThere, PanelRefused, PanelUnreached, PanelUnsure, TokenRefused
 from backend.panels.prolific import ProlificPanel, open_prolific
 from tests import prolific
 from tests.prolific import Clock
@@ -22,7 +22,7 @@ PAY = "/pay/"
 
 @pytest.fixture
 def fake():
-    with prolific.running(clock=Clock(datetime(2026, 1, 1, tzinfo=UTC))) as fake:
+    with prolific.running(clock=Clock(datetime(2026, 1, 1, tzinfo=UTC)), unknown_at_first=0) as fake:
         yield fake
 
 
@@ -33,7 +33,9 @@ def slept():
 
 @pytest.fixture
 def panel(fake, slept):
-    return ProlificPanel(fake.token, f"{fake.url}/api/v1/", slept.append, Random(1), (1, 0.3))
+    return ProlificPanel(
+        fake.token, f"{fake.url}/api/v1/", sleep=slept.append, rng=Random(1), timeout_s=(1, 0.3)
+    )
 
 
 @pytest.fixture
@@ -103,10 +105,64 @@ def test_a_connection_that_is_refused_has_sent_nothing():
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
-    panel = ProlificPanel("token", f"http://127.0.0.1:{port}/api/v1/", lambda _: None)
+    panel = ProlificPanel("token", f"http://127.0.0.1:{port}/api/v1/", sleep=lambda _: None)
 
     with pytest.raises(PanelUnreached, match="could not be reached"):
         panel.pay_bonuses("0" * 24)
+
+
+def test_what_was_made_a_moment_ago_is_asked_for_again_until_it_is_known(fake, panel, place, payment):
+    fake.books.fresh[payment] = 2
+
+    panel.pay_bonuses(payment)
+
+    assert fake.books.bonuses(place.id) == [50]
+
+
+def test_a_payment_that_stays_unknown_was_not_asked_for(fake, panel, place, payment):
+    fake.books.fresh[payment] = 99
+
+    with pytest.raises(NotThere, match="pay bonuses"):
+        panel.pay_bonuses(payment)
+
+    assert fake.books.bonuses(place.id) == []
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refusal_of_the_token_says_nothing_of_what_was_asked(fake, panel, study, place, status):
+    fake.fail("GET", "/submissions/", status, times=99)
+    fake.fail("POST", "/", status, times=99)
+
+    for call in (
+        lambda: panel.submission(place.id),
+        lambda: list(panel.submissions(study)),
+        lambda: panel.complete(place.id, "SERVER7"),
+        lambda: panel.approve([place.id]),
+    ):
+        with pytest.raises(
+            TokenRefused, match=rf"refuses this token to .* \({status}\).*check PROLIFIC_TOKEN"
+        ):
+            call()
+
+
+def test_somebody_who_waits_is_not_kept_waiting_by_a_busy_panel(fake, panel, place, slept):
+    fake.fail("GET", "/submissions/", 429, headers=(("Retry-After", "7"),))
+
+    with pytest.raises(PanelUnreached):
+        panel.submission(place.id, is_urgent=True)
+
+    assert slept == []
+
+
+def test_a_study_is_published_once_though_the_answer_was_lost(fake, panel):
+    study = panel.create(ORDER)
+    fake.fail("POST", "/transition/", "after")
+
+    with pytest.raises(PanelUnsure):
+        panel.change(study, "publish")
+    panel.change(study, "publish")
+
+    assert panel.state(study) == "active"
 
 
 def test_a_refusal_is_a_refusal(fake, panel, payment):
@@ -121,10 +177,10 @@ def test_a_refusal_is_a_refusal(fake, panel, payment):
 @pytest.mark.parametrize("how", ["before", "after", 500])
 def test_calls_that_do_no_harm_are_sent_again(fake, panel, place, how):
     fake.books.submit(place.id, "DONE7")
-    fake.fail("POST", "/transition/", how)
+    fake.fail("POST", "/bulk-approve/", how)
     fake.fail("GET", "/submissions/", how)
 
-    panel.approve(place.id)
+    panel.approve([place.id])
 
     assert panel.submission(place.id).status == "approved"
     assert fake.books.paid() == {(place.id, "reward"): 100}
@@ -132,11 +188,11 @@ def test_calls_that_do_no_harm_are_sent_again(fake, panel, place, how):
 
 def test_a_call_that_was_unsure_once_stays_so_though_the_panel_is_busy_afterwards(fake, panel, place):
     fake.books.submit(place.id, "DONE7")
-    fake.fail("POST", "/transition/", "after")
-    fake.fail("POST", "/transition/", 429, times=99)
+    fake.fail("POST", "/bulk-approve/", "after")
+    fake.fail("POST", "/bulk-approve/", 429, times=99)
 
     with pytest.raises(PanelUnsure):
-        panel.approve(place.id)
+        panel.approve([place.id])
 
 
 def test_a_study_is_not_made_twice_when_the_answer_was_lost(fake, panel):
@@ -161,7 +217,7 @@ def test_an_amount_that_the_panel_understands_otherwise_is_not_paid(fake, panel,
 def test_neither_token_nor_ids_stand_in_errors_or_logs(fake, panel, study, place, caplog):
     caplog.set_level(logging.DEBUG)
     canaries = [f"canary-{what}-1" for what in ("payment", "person", "token")]
-    wrong = ProlificPanel(canaries[2], f"{fake.url}/api/v1/", lambda _: None)
+    wrong = ProlificPanel(canaries[2], f"{fake.url}/api/v1/", sleep=lambda _: None)
     fake.fail("POST", PAY, "before")
 
     with pytest.raises(PanelUnsure, match="broke") as unsure:
@@ -184,10 +240,7 @@ def test_a_link_that_leads_away_from_the_panel_is_not_followed(fake, panel, stud
     fake.books.change_study(study, {"total_available_places": 250})
     for _ in range(150):
         fake.books.take(study)
-    listed = panel.submissions(study)
-    next(listed)
-    elsewhere = fake.url
-    fake.url = "http://198.51.100.1"
+    elsewhere, fake.url = fake.url, "http://198.51.100.1"
 
     with pytest.raises(PanelRefused, match="leads away"):
         list(panel.submissions(study))
@@ -204,7 +257,7 @@ def test_an_id_from_a_link_cannot_change_the_row_or_the_address(panel, study):
     with pytest.raises(PanelRefused, match="letters and digits"):
         panel.propose_bonuses(study, [Bonus("abc,99.00\nabc", 1)])
     with pytest.raises(PanelRefused, match="letters and digits"):
-        panel.approve("../../studies/1")
+        panel.approve(["../../studies/1"])
 
 
 def test_the_token_comes_from_the_environment_or_a_file(fake, tmp_path):

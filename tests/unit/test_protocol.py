@@ -54,8 +54,32 @@ def test_a_rule_can_be_spelled_out_and_its_bounds_be_set_apart():
 
 
 @pytest.mark.parametrize(
+    ("settings", "wage"),
+    [
+        ({"currency": "GBP"}, 900),
+        ({"currency": "USD"}, 1200),
+        ({"currency": "GBP", "target_wage_usd_cents": "1500"}, 1500),
+    ],
+)
+def test_a_currency_brings_the_wage_that_panels_advise_in_it(settings, wage):
+    made = protocol.with_settings(protocol.INFINITY, settings)
+
+    assert (made.currency, made.target_wage_usd_cents) == (settings["currency"], wage)
+
+
+def test_an_address_of_the_panel_is_set_apart():
+    addresses = {"redirect_url": "https://c.example/all", "early_redirect_url": "https://c.example/some"}
+
+    panel = protocol.with_settings(protocol.INFINITY, {"panel": "connect", **addresses}).panel
+
+    assert [panel.redirect, panel.early_redirect] == list(addresses.values())
+    assert panel.is_redirect_for_done_only
+
+
+@pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({"currency": "EUR"}, "currency must be one of USD, GBP, not 'EUR'"),
         ({"imags": "10"}, "no setting is called 'imags'; did you mean `images`\\?"),
         ({"colour": "10"}, "no setting is called 'colour'; `openhype settings` lists them all"),
         ({"method": "time"}, "no setting is called 'method'"),
@@ -96,9 +120,10 @@ def test_a_protocol_comes_back_from_its_stored_form(made):
 
 def test_a_protocol_stored_before_a_setting_existed_takes_its_default():
     stored = protocol.to_json(protocol.TIME)
-    del stored["feedback_ms"]
+    del stored["feedback_ms"], stored["currency"]
 
     assert protocol.from_json(stored).feedback_ms == protocol.TIME.feedback_ms
+    assert protocol.from_json(stored).currency == "USD"
 
 
 @pytest.mark.parametrize(

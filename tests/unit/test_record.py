@@ -1,13 +1,17 @@
 """A panel's record says what its link carries and where people go at the end, and nothing else goes there."""
 
+import dataclasses
+
 import pytest
 
 from backend.errors import InvalidInput
 from backend.panels import record as records
-from backend.panels.record import MTURK, PROLIFIC, SONA, PanelRecord, Told, way_back
+from backend.panels.record import CONNECT, MTURK, PROLIFIC, SONA, PanelRecord, Told, way_back
 
 NOWHERE = {"redirect_url": None, "form": None}
 FROM_PROLIFIC = {"PROLIFIC_PID": "p1", "SESSION_ID": "s1", "STUDY_ID": "t1"}
+FROM_CONNECT = {"participantId": "p1", "assignmentId": "a1", "projectId": "t1"}
+ALL_CODES = {"done": "D", "no_consent": "N", "unfit_device": "U", "screened_out": "S"}
 TOLD = Told({"done": "DONE77", "no_consent": "NOPE77"})
 SENT = {"assignmentId": "a1", "workerId": "w1", "turkSubmitTo": "https://submit.example"}
 
@@ -53,6 +57,32 @@ def test_an_outcome_without_a_code_leads_nowhere(record):
     parameters = {**FROM_PROLIFIC, "id": "7"}
 
     assert way_back(record, parameters, "unfit_device", TOLD) == NOWHERE
+
+
+class TestConnect:
+    """Its completion redirect credits the whole task; it has another one for who takes no part."""
+
+    DONE = "https://connect.example/complete?code={code}"
+    EARLY = "https://connect.example/partial?person={participantId}"
+
+    def back(self, outcome, link=FROM_CONNECT, **entries):
+        record = dataclasses.replace(CONNECT, redirect=self.DONE, codes=ALL_CODES, **entries)
+        return way_back(record, link, outcome, records.NOTHING_TOLD, "OWN")["redirect_url"]
+
+    @pytest.mark.parametrize("outcome", ["no_consent", "unfit_device", "screened_out"])
+    def test_nobody_but_who_is_done_is_credited(self, outcome):
+        assert self.back(outcome) is None
+        early = self.back(outcome, early_redirect=self.EARLY)
+        assert early == "https://connect.example/partial?person=p1"
+
+    def test_who_is_done_is_credited(self):
+        assert self.back("done", early_redirect=self.EARLY) == "https://connect.example/complete?code=D"
+
+    def test_who_did_not_come_from_there_is_not_sent_there(self):
+        fixed = {"early_redirect": "https://connect.example/partial", "told_codes": False}
+
+        assert self.back("no_consent", {}, **fixed) is None
+        assert self.back("no_consent", **fixed) == "https://connect.example/partial"
 
 
 def test_a_parameter_is_escaped_in_an_address():

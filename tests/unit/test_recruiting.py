@@ -9,8 +9,7 @@ from backend import recruiting
 from backend.errors import Conflict, InvalidInput, NotFound
 from backend.panels import PanelUnsure
 from backend.recruiting import begin, change, grow, plan
-from tests.prolific import Books, Clock
-from tests.prolific.local import LocalPanel
+from tests.prolific import Books, Clock, Fake
 
 from . import studies
 
@@ -24,9 +23,7 @@ def books():
 
 @pytest.fixture
 def panel(books):
-    panel = LocalPanel(books)
-    panel.name = "prolific"
-    return panel
+    return Fake(books).panel()
 
 
 @pytest.fixture
@@ -38,8 +35,8 @@ def test_a_plan_counts_places_wage_and_the_most_that_it_can_cost(study):
     made = plan(study)
 
     # 6 places of $2.00 and 8 bonuses of 2 cents: 6 * (200 * 1.428 = 285.6 -> 286 + 16 * 1.428 -> 23)
-    assert (made.places, made.largest_bonus_usd_cents, made.total_usd_cents) == (6, 16, 6 * (286 + 23))
-    assert made.wage_usd_cents_an_hour == 1200
+    assert (made.places, made.largest_bonus_cents, made.total_cents) == (6, 16, 6 * (286 + 23))
+    assert made.wage_cents_an_hour == 1200
     assert not any("warning" in line for line in made.lines())
 
 
@@ -58,7 +55,7 @@ def test_the_largest_bonus_counts_replaced_flashes(world):
         studies.study(method="time", images=8, blocks=2, spare_images=4, base_usd_cents=200, minutes=10)
     )
 
-    assert plan(study).largest_bonus_usd_cents == 2 * (16 + 8)
+    assert plan(study).largest_bonus_cents == 2 * (16 + 8)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +83,7 @@ def test_a_qualification_needs_a_number_of_places(world):
 
 def test_a_plan_over_the_budget_is_not_begun(world, panel, books, study):
     with pytest.raises(InvalidInput, match=r"cost \$18.54 at most, over the budget of \$18.53"):
-        begin(world.store, panel, study, plan(study), URL, budget_usd_cents=1853)
+        begin(world.store, panel, study, plan(study), URL, budget_cents=1853)
 
     assert books.studies == {}
 
@@ -95,13 +92,14 @@ def test_beginning_makes_and_publishes_one_study_with_codes_of_its_own(world, pa
     for _ in range(3):
         state = begin(world.store, panel, study, plan(study), URL)
 
-    (made,) = books.studies.values()
+    (made,) = (books.study(id) for id in books.studies if books.seen_study(id))
     codes = {code["code_type"]: code["code"] for code in made["completion_codes"]}
     assert (made["id"], made["status"], made["total_available_places"]) == (state["panel_study"], "ACTIVE", 6)
-    assert made["external_study_url"] == "https://study.example/s/faces"
-    assert set(codes) == set(recruiting.OUTCOMES)
+    assert made["external_study_url"].startswith("https://study.example/s/faces?PROLIFIC_PID=")
+    assert set(state["codes"]) == set(recruiting.OUTCOMES)
     assert len(set(codes.values())) == 6
-    assert codes == state["codes"]
+    assert set(codes.values()) == set(state["codes"].values())
+    assert (made["estimated_completion_time"], made["maximum_allowed_time"]) == (10, 32)
 
 
 class Dies:
@@ -123,11 +121,11 @@ class Dies:
         return Around()
 
     def _call(self, method):
-        def call(*args):
+        def call(*args, **options):
             self.left -= 1
             if self.left == -1 and not self.after:
                 raise PanelUnsure("died before")
-            result = method(*args)
+            result = method(*args, **options)
             if self.left == -1:
                 raise PanelUnsure("died after")
             return result
@@ -145,13 +143,13 @@ def test_a_death_at_any_step_leaves_one_study_at_the_panel(world, panel, books, 
 
     state = begin(world.store, panel, study, plan(study), URL)
 
-    (made,) = books.studies.values()
+    (made,) = (books.study(id) for id in books.studies if books.seen_study(id))
     assert (made["id"], made["status"], state["state"]) == (state["panel_study"], "ACTIVE", "published")
     assert {code["code"] for code in made["completion_codes"]} == set(state["codes"].values())
 
 
 def test_places_grow_within_the_budget_and_never_shrink(world, panel, books, study):
-    begin(world.store, panel, study, plan(study), URL, budget_usd_cents=7 * 309)
+    begin(world.store, panel, study, plan(study), URL, budget_cents=7 * 309)
 
     grow(world.store, panel, study, 7)
 

@@ -51,7 +51,7 @@ def test_panel_and_device_go_and_answers_stay(world, study):
     told = progress(world.store, study)
     world.clock.move(days=31)
 
-    apply(world.store, due(world.store, study, world.clock()))
+    apply(world.store, due(world.store, study, world.clock()), world.clock())
 
     assert session(world) == dataclasses.replace(before, panel={}, device={})
     assert list(study_rows(world.store, study)) == rows
@@ -63,7 +63,7 @@ def test_who_took_part_is_still_known_by_the_keyed_hash(world, study):
     world.player(panel=PANEL).play()
     world.clock.move(days=31)
 
-    apply(world.store, due(world.store, study, world.clock()))
+    apply(world.store, due(world.store, study, world.clock()), world.clock())
 
     assert world.open(panel=PANEL).json["error"]["code"] == "already_finished"
 
@@ -74,7 +74,7 @@ def test_what_a_browser_says_of_itself_is_emptied_and_simulated_sessions_are_lef
     world.clock.move(days=31)
 
     found = due(world.store, study, world.clock())
-    apply(world.store, found)
+    apply(world.store, found, world.clock())
 
     ((simulated, _),) = world.store.sessions("faces", simulated=True)
     assert (len(found), session(world).device) == (1, {})
@@ -106,7 +106,7 @@ def test_what_is_left_of_a_withdrawal_loses_the_panels_reference_too(world, stud
     withdrawal.withdraw(world.store, study, id, stamp(world.clock()))
     world.clock.move(days=31)
 
-    apply(world.store, due(world.store, study, world.clock()))
+    apply(world.store, due(world.store, study, world.clock()), world.clock())
 
     (entry,) = withdrawal.withdrawn(world.store, "faces")
     assert (entry.data["panel"], entry.data["base_usd_cents"]) == ({}, 0)
@@ -118,17 +118,17 @@ def test_who_is_not_paid_yet_can_be_paid_all_the_same_and_is_forgotten_after(wor
     world.player(panel=PANEL).play()
     world.clock.move(days=31)
 
-    apply(world.store, due(world.store, study, world.clock()))
+    apply(world.store, due(world.store, study, world.clock()), world.clock())
 
     ((_, account),) = owing.accounts(world.store, "faces").values()
     assert (account.participant, account.submission) == ("person-77", "submission-1")
     assert len(due(world.store, study, world.clock())) == 0
     listed = tmp_path / "owed.csv"
-    write_list(world.store, study, listed)
+    write_list(world.store, study, listed, world.clock())
     assert mark_paid(world.store, study, listed, world.clock) == 1
     world.clock.move(days=31)
     assert len(due(world.store, study, world.clock())) == 1
-    apply(world.store, due(world.store, study, world.clock()))
+    apply(world.store, due(world.store, study, world.clock()), world.clock())
     ((_, account),) = owing.accounts(world.store, "faces").values()
     assert (account.participant, account.submission, account.bonus) == ("", "", "confirmed")
     assert len(due(world.store, study, world.clock())) == 0
@@ -142,7 +142,7 @@ def test_who_waited_is_forgotten_too_and_what_is_owed_stays(world):
     waiting.sign(world.store, paid, wait_id, token, True, True, at + 30)
     world.clock.move(days=31)
 
-    apply(world.store, due(world.store, paid, world.clock()))
+    apply(world.store, due(world.store, paid, world.clock()), world.clock())
 
     ((_, wait),) = waiting.waits(world.store, "paid")
     assert (wait.panel, wait.minutes) == ({}, 1)

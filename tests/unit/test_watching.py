@@ -19,6 +19,7 @@ from backend import recruiting
 from backend.datadir import DataDir
 from backend.handlers import create_app
 from backend.panels.prolific import ProlificPanel
+from backend.progress import progress
 from backend.recruiting import begin, plan
 from backend.server import in_background
 from backend.simulation import Client, Refused
@@ -41,7 +42,8 @@ class Site:
         self.panel = ProlificPanel(fake.token, f"{fake.url}/api/v1/", sleep=lambda _: None)
         self.watch = Watch(store, self.panel, fake.webhooks.secret, every_s)
         self.app = create_app(store, data, data.keys(), watch=self.watch)
-        values = {"images": 4, "evaluators": 2, "base_usd_cents": 200, "minutes": 10, **settings}
+        values = {"images": 4, "evaluators": 2, "base_usd_cents": 200, "minutes": 10, "panel": "prolific"}
+        values |= settings
         self.study = studies.study(**values)
         store.add_study(self.study, studies.pool(self.study, each=20))
         self.truths = {s.name: s.truth for s in store.stimuli("faces")}
@@ -77,13 +79,23 @@ class Visitor:
         self.link = {"PROLIFIC_PID": place.participant, "STUDY_ID": place.study, "SESSION_ID": place.id}
 
     def open(self):
-        opened = self.http.post(
-            "/api/studies/faces/sessions", {"consent_version": "1", "panel": self.link, "device": {}}
-        )
+        opened = self._opened()
         self.path = f"/api/sessions/{opened['state']['session']}"
         self.token = opened["token"]
         self.block = self.http.post(f"{self.path}/blocks", {"lease": 1, "block": 0}, self.token)
         return self
+
+    def _opened(self):
+        """Open a session; as on the page, a place that the panel does not know yet is asked for again."""
+        body = {"consent_version": "1", "panel": self.link, "device": {}}
+        for _ in range(30):
+            try:
+                return self.http.post("/api/studies/faces/sessions", body)
+            except Refused as refusal:
+                if refusal.code != "unknown_place":
+                    raise
+                time.sleep(0.2)
+        raise AssertionError("the place stays unknown")
 
     def answer(self, trials):
         for trial in trials:
@@ -176,19 +188,80 @@ def test_the_next_owner_of_a_place_is_admitted_before_anybody_told_of_its_return
     assert site.states()[visitors[2].place.id] == "returned"
 
 
-def test_a_study_that_is_full_is_so_for_who_brings_no_place(make_site):
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"SESSION_ID": "f" * 24}, "unknown_place"),
+        ({"SESSION_ID": "../../studies/1"}, "unknown_place"),
+        ({"PROLIFIC_PID": "f" * 24}, "wrong_place"),
+        ({"STUDY_ID": "f" * 24}, "wrong_place"),
+        ({"SESSION_ID": ""}, "no_place"),
+        ({"PROLIFIC_PID": ""}, "no_place"),
+    ],
+)
+def test_a_stranger_with_ids_of_their_own_making_does_not_come_in(make_site, changes, code):
     site = make_site()
     site.recruit()
-    for _ in range(4):
-        site.visit(site.books.take(site.id)).open()
-    read = len(site.fake.calls)
+    visitor = site.visit(site.books.take(site.id))
+    link = {**visitor.link, **changes}
 
-    client = Client(site.url)
-    with pytest.raises(Refused, match="every model has its 2 evaluators"):
-        client.post("/api/studies/faces/sessions", {"consent_version": "1"})
-    client.close()
+    for path, body in (("sessions", {"consent_version": "1"}), ("admission", {})):
+        with pytest.raises(Refused) as refused:
+            visitor.http.post(f"/api/studies/faces/{path}", {**body, "panel": link})
+        assert refused.value.code == code
+    assert site.states() == {}
 
-    assert len(site.fake.calls) == read
+
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [("give_back", "returned"), ("time_out", "returned"), ("reject", "already_finished")],
+)
+def test_a_place_that_is_over_lets_nobody_in(make_site, how, code):
+    site = make_site()
+    site.recruit()
+    visitor = site.visit(site.books.take(site.id))
+    if how == "reject":
+        site.books.submit(visitor.place.id, "NOCODE")
+    getattr(site.books, how)(visitor.place.id)
+
+    with pytest.raises(Refused) as refused:
+        visitor.open()
+
+    assert refused.value.code == code
+
+
+def test_a_pass_stands_for_the_place_and_for_no_other(make_site):
+    site = make_site()
+    site.recruit()
+    visitor, other = (site.visit(site.books.take(site.id)) for _ in "12")
+    admission = visitor.http.post("/api/studies/faces/admission", {"panel": visitor.link})
+    asked = len(site.fake.calls)
+
+    body = {"consent_version": "1", "panel": visitor.link, "signature": admission["pass"]}
+    assert visitor.http.post("/api/studies/faces/sessions", body)["stage"] == "session"
+
+    assert len(site.fake.calls) == asked
+    stolen = {**body, "panel": {**other.link, "SESSION_ID": "f" * 24}}
+    with pytest.raises(Refused, match="does not know this place"):
+        other.http.post("/api/studies/faces/sessions", stolen)
+
+
+def test_a_panel_that_cannot_be_asked_lets_nobody_in_and_says_so(make_site, caplog):
+    site = make_site()
+    site.recruit()
+    inside, visitor = (site.visit(site.books.take(site.id)) for _ in "12")
+    inside.open()
+    site.books.rotate_token()
+    reply = site.app.test_client().post("/api/studies/faces/admission", json={"panel": visitor.link})
+    inside.answer(range(4))
+
+    assert (reply.status_code, reply.json["error"]["code"]) == (503, "unavailable")
+    assert site.states() == {inside.place.id: "finished"}
+    (warning,) = progress(site.store, site.study)["warnings"]
+    assert "Prolific refuses the token since" in warning
+    assert [record.levelname for record in caplog.records if "refuses the token" in record.message] == [
+        "ERROR"
+    ]
 
 
 def test_without_a_panel_no_event_is_taken(world):
@@ -271,8 +344,8 @@ def tell_badly(site, rng, over):
 
 def test_a_hundred_people_at_once_for_ninety_places_end_with_thirty_for_each_model(make_site):
     site = make_site(every_s=1, models=("gan", "vae", "flow"), evaluators=30)
-    cost = plan(site.study).total_usd_cents
-    site.recruit(budget_usd_cents=2 * cost)
+    cost = plan(site.study).total_cents
+    site.recruit(budget_cents=2 * cost)
     crowd, most_open = Crowd(site, 7), {"panel": 0, "here": 0, "model": 0}
 
     def look():

@@ -99,7 +99,7 @@ def test_the_place_is_free_for_somebody_else_and_not_for_the_same_person(world, 
 
 def owed(world):
     """What the ledger says is owed, by the panel's id of the person."""
-    owing.enter_all(world.store, world.store.study("faces"))
+    owing.enter_all(world.store, world.store.study("faces"), world.clock())
     found = owing.accounts(world.store, "faces").values()
     return [(a.participant, a.why, a.base_usd_cents, a.bonus_usd_cents) for _, a in found]
 

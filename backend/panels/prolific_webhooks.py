@@ -1,0 +1,70 @@
+"""Subscriptions to Prolific's events: the workspace's one secret, and who is told of what."""
+
+from collections import Counter
+
+from backend.errors import InvalidInput
+from backend.panels import Hook, PanelUnsure
+from backend.panels.prolific_http import ProlificHttp, each
+
+EVENT_TYPE = "submission.status.change"
+_CONFIRMATION = "X-Hook-Secret"
+
+
+class Webhooks:
+    """The calls of the API about webhooks."""
+
+    def __init__(self, http: ProlificHttp):
+        self._http = http
+
+    def secret(self, workspace: str) -> str:
+        """Return a workspace's secret, made only if there is none: a new one would break other tools."""
+        what = "read the webhooks' secret"
+        found = each(self._http.data("GET", f"hooks/secrets/?workspace_id={workspace}", what))
+        known = next((one["value"] for one in found if one.get("value")), "")
+        if known:
+            return known
+        body = {"workspace_id": workspace}
+        made = self._http.data("POST", "hooks/secrets/", "make a secret for webhooks", body, repeats=False)
+        return made["value"]
+
+    def hooks(self, workspace: str, url: str) -> list[Hook]:
+        """Return a workspace's subscriptions that tell an address of submissions."""
+        found = []
+        for is_enabled in ("true", "false"):
+            path = f"hooks/subscriptions/?workspace_id={workspace}&is_enabled={is_enabled}"
+            for one in each(self._http.data("GET", path, "list webhooks")):
+                if (one.get("event_type"), one.get("target_url")) == (EVENT_TYPE, url):
+                    found.append(Hook(one["id"], bool(one.get("is_enabled", is_enabled == "true"))))
+        return found
+
+    def subscribe(self, workspace: str, url: str) -> tuple[str, str]:
+        """Subscribe an address; return (id, what confirms the subscription).
+
+        Raises:
+            InvalidInput: the address is not https.
+        """
+        if not url.startswith("https://"):
+            raise InvalidInput(f"Prolific sends events to https:// only, not to {url!r}")
+        body = {"workspace_id": workspace, "event_type": EVENT_TYPE, "target_url": url}
+        reply = self._http.call("POST", "hooks/subscriptions/", "subscribe", body, repeats=False)
+        made = next(each(self._http.json(reply, "subscribe", (dict, list))), {})
+        confirmation = reply.headers.get(_CONFIRMATION, "")
+        if not made.get("id") or not confirmation:
+            raise PanelUnsure("Prolific's answer to the call to subscribe lacks its id, or what confirms it")
+        return made["id"], confirmation
+
+    def confirm(self, id: str, confirmation: str) -> None:
+        path, body = f"hooks/subscriptions/{id}/", {"secret": confirmation}
+        self._http.call("POST", path, "confirm a webhook", body, is_new=True)
+
+    def enable(self, id: str) -> None:
+        body = {"is_enabled": True}
+        self._http.call("PATCH", f"hooks/subscriptions/{id}/", "enable a webhook", body)
+
+    def drop(self, id: str) -> None:
+        self._http.call("DELETE", f"hooks/subscriptions/{id}/", "drop a webhook")
+
+    def deliveries(self, id: str) -> dict[str, int]:
+        """Return how many of the latest events came, or did not, by Prolific's word for it."""
+        found = each(self._http.data("GET", f"hooks/subscriptions/{id}/events/", "list events"))
+        return dict(sorted(Counter(str(one.get("status", "")).lower() for one in found).items()))
