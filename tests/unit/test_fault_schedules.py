@@ -1,0 +1,33 @@
+"""Recruitments with everything that goes wrong at once: everybody is paid once, and both books agree.
+
+A schedule is drawn from a seed: people of every kind, who come, finish, decline, go silent, return their
+place, withdraw; a panel that answers 400, 401, 403, 404, 408, 429, 500, 502, 503, or not at all; a token
+that is deleted; programs that are killed at any step; a person at the panel who pauses, starts, approves
+and rejects by hand; weeks in which nobody looks; strangers. In dollars and in pounds, with VAT and without.
+
+`OPENHYPE_SCHEDULES=1000` runs more of them, and prints what they went through.
+"""
+
+import os
+import sys
+
+import pytest
+
+from .field_study import Counts, FieldStudy
+
+SCHEDULES = int(os.environ.get("OPENHYPE_SCHEDULES", "60"))
+GROUPS = 6
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_whatever_goes_wrong_everybody_is_paid_once_and_both_books_agree(group):
+    total = Counts()
+    for seed in range(group, SCHEDULES, GROUPS):
+        field_study = FieldStudy(seed)
+        try:
+            field_study.play()
+            field_study.check()
+        except AssertionError as error:
+            raise AssertionError(f"schedule {seed}: {error}") from error
+        total.add(field_study.counts)
+    sys.stdout.write(f"\n{total}\n")
