@@ -116,8 +116,9 @@ class PlaceCheck:
 
     def is_rehearsal(self, study: Study, link: Mapping[str, str]) -> bool:
         """Return whether a visitor is a test participant, who comes from a rehearsal."""
-        rehearsal = (recruiting.begun(self._store, study) or {}).get("rehearsal") or {}
-        return bool(rehearsal) and link.get(PROLIFIC_STUDY) == rehearsal["panel_study"]
+        named = link.get(PROLIFIC_STUDY)
+        rehearsals = (state.get("rehearsal") or {} for state in self._recruitments(study))
+        return named is not None and named in {one.get("panel_study") for one in rehearsals}
 
     def _requirement(self, study: Study) -> Requirement:
         studies = tuple(self._studies(study))
@@ -126,6 +127,11 @@ class PlaceCheck:
 
     def _studies(self, study: Study) -> Iterator[str]:
         """Yield the panel's studies from which people come to a study, or to it as a test on the way."""
+        for state in self._recruitments(study):
+            yield from recruiting.panel_studies(state)
+
+    def _recruitments(self, study: Study) -> Iterator[Mapping[str, Any]]:
+        """Yield the recruitments that bring people to a study, or to it as a test on the way."""
         if study.protocol.panel.name != PROLIFIC.name:
             return
         through = [study]
@@ -134,7 +140,7 @@ class PlaceCheck:
         for one in through:
             state = recruiting.begun(self._store, one)
             if state is not None:
-                yield from recruiting.panel_studies(state)
+                yield state
 
     def _check_study(self, study: Study, needed: Requirement, link: Mapping[str, str]) -> None:
         record = study.protocol.panel
@@ -159,7 +165,7 @@ class PlaceCheck:
             raise Unavailable("the panel cannot be asked for this place now; try again in a moment") from None
         finally:
             self._asking.release()
-        _check_place(place, link[record.evaluator], needed.studies)
+        _check_place(place, link, link[record.evaluator], needed.studies)
 
     def _found(self, submission: str) -> Submission:
         """Return a place, which the panel may not know in the moment after it was taken.
@@ -197,8 +203,11 @@ class PlaceCheck:
         return hmac.new(self._hash_key, json.dumps(said).encode(), hashlib.sha256).hexdigest()
 
 
-def _check_place(place: Submission, participant: str, studies: tuple[str, ...]) -> None:
-    if place.participant != participant or not set(place.studies) & set(studies):
+def _check_place(
+    place: Submission, link: Mapping[str, str], participant: str, studies: tuple[str, ...]
+) -> None:
+    is_named = link.get(PROLIFIC_STUDY, "") in ("", *place.studies)
+    if place.participant != participant or not is_named or not set(place.studies) & set(studies):
         raise _wrong_place()
     if place.status in _OVER:
         code, how = _OVER[place.status]

@@ -165,7 +165,7 @@ class Visits:
         qualification = self._qualification_of(study)
         token = opening["qualification_token"]
         if qualification and not self._has_passed(qualification, None, token, simulated=True):
-            return _comes_first(qualification)
+            return self._comes_first(qualification)
         return self._opened(study, None, opening)
 
     def _open_real(self, study: Study, opening: Mapping[str, Any]) -> dict[str, Any]:
@@ -179,8 +179,10 @@ class Visits:
         key, _ = self._vouched(study, opening["panel"], proof, token)
         self._admission.check(study, key)
         qualification = self._qualification_of(study)
-        if qualification and not self._has_passed(qualification, key, opening["qualification_token"]):
-            return _comes_first(qualification)
+        is_rehearsal = self._places.is_rehearsal(study, opening["panel"])
+        if qualification and not self._has_passed(qualification, key, token, simulated=is_rehearsal):
+            return self._comes_first(qualification)
+        opening = {**opening, "simulated": is_rehearsal}
         return self._with_room(study, opening["panel"], lambda: self._opened(study, key, opening))
 
     def _check_not_paused(self, study: Study) -> None:
@@ -424,7 +426,7 @@ class Visits:
         return replies.answer(study, session, past, stored[place], lambda name: url(study.name, name), told)
 
     def _tell(self, study: Study, session: Session, after: Cursor) -> None:
-        if self._watch and not session.is_simulated and after.state in ("finished", "ended"):
+        if self._watch and _is_of_panel(session) and after.state in ("finished", "ended"):
             self._watch.closed(study, session)
 
     def _change(self, study: Study, session: Session, rule: Callable[[Cursor], Cursor]) -> Cursor:
@@ -484,8 +486,11 @@ class Visits:
 
     def _told(self, study: Study, session: Session, cursor: Cursor) -> Told:
         """Return what the panel was told, where the session's end has use for it."""
-        is_panels = cursor.state != "active" and not session.is_simulated
+        is_panels = cursor.state != "active" and _is_of_panel(session)
         return told(self._store, study) if is_panels else NOTHING_TOLD
+
+    def _comes_first(self, qualification: Study) -> dict[str, Any]:
+        return {"stage": "qualification", "qualification": self._public(qualification, None)}
 
     def _public(self, study: Study, qualification: Study | None) -> dict[str, Any]:
         signature = self._places.signature(study)
@@ -549,7 +554,7 @@ class Visits:
             opened_at=at,
             blocks=blocks,
             spares=spares,
-            panel={} if is_simulated else kept(study.protocol.panel, opening["panel"]),
+            panel={} if is_simulated and key is None else kept(study.protocol.panel, opening["panel"]),
             device=dict(opening["device"]),
             consent_version="" if is_simulated else opening["consent_version"],
             is_simulated=is_simulated,
@@ -626,8 +631,9 @@ def _check_settings(now: Study, session: Session) -> None:
         raise _SettingsChanged
 
 
-def _comes_first(qualification: Study) -> dict[str, Any]:
-    return {"stage": "qualification", "qualification": replies.public_study(qualification, None)}
+def _is_of_panel(session: Session) -> bool:
+    """Return whether the panel hears of a session: of a simulated one if a test participant rehearses."""
+    return not session.is_simulated or bool(session.panel)
 
 
 def _masks_of_block(study: Study, session: Session, block: int) -> list[list[int]]:

@@ -143,6 +143,41 @@ def test_who_is_done_is_reported_at_once_and_not_by_the_reply(make_site):
     assert not any(code in json.dumps(done) for code in codes.values())
 
 
+def test_a_test_participant_walks_the_whole_way_and_counts_for_nothing(make_site):
+    site = make_site()
+    site.books.workspace.features = frozenset({"test_participants"})
+    recruiting.prepare(site.store, site.panel, site.study, plan(site.study), site.url)
+    rehearsal = recruiting.rehearse(site.store, site.panel, site.study, "test@lab.example")["rehearsal"]
+    (participant,) = site.books.test_participants
+    tester = site.visit(site.books.take(rehearsal["panel_study"], participant)).open()
+
+    done = tester.answer(range(4))["done"]
+
+    until(lambda: tester.place.status == "AWAITING REVIEW", "nobody told the panel")
+    assert done["redirect_url"] == "https://app.prolific.com/submissions"
+    assert list(site.store.sessions("faces")) == []
+    assert [cursor.state for _, cursor in site.store.sessions("faces", simulated=True)] == ["finished"]
+    assert progress(site.store, site.study)["owed_usd_cents"] == 0
+    site.recruit()
+    evaluator = site.visit(site.books.take(site.id)).open()
+    assert site.states() == {evaluator.place.id: "active"}
+
+
+def test_nobody_names_a_rehearsal_whose_place_is_in_the_study_itself(make_site):
+    site = make_site()
+    site.books.workspace.features = frozenset({"test_participants"})
+    recruiting.prepare(site.store, site.panel, site.study, plan(site.study), site.url)
+    rehearsal = recruiting.rehearse(site.store, site.panel, site.study, "test@lab.example")["rehearsal"]
+    site.recruit()
+    visitor = site.visit(site.books.take(site.id))
+    visitor.link["STUDY_ID"] = rehearsal["panel_study"]
+
+    with pytest.raises(Refused) as refused:
+        visitor.open()
+
+    assert refused.value.code == "wrong_place"
+
+
 def test_a_signed_event_has_its_place_read(make_site):
     site = make_site()
     site.recruit()
