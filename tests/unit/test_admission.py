@@ -230,7 +230,7 @@ def test_a_full_study_is_said_before_consent_and_nothing_is_recorded(world):
     free = admitted(world, "faces", P1)
     world.player("faces", panel=P1).play()
 
-    assert free.json == {"admitted": True}
+    assert free.json == {"admitted": True, "pass": None}
     assert refusal(admitted(world, "faces", {"PROLIFIC_PID": "p2"})) == (409, "study_full")
     assert refusal(admitted(world, "faces", P1)) == (409, "already_finished")
     assert len(list(world.store.sessions("faces"))) == 1

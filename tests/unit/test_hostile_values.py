@@ -159,3 +159,11 @@ def test_no_origin_is_a_fault(world, origin):
     reply = world.http.post("/results", data={"key": "wrong"}, headers={"Origin": origin})
 
     assert reply.status_code == 403
+
+
+def test_a_path_cannot_forge_a_line_of_the_log(world, caplog):
+    world.http.get("/api/studies/faces%0aERROR forged")
+
+    (record,) = caplog.records
+    assert "\n" not in record.getMessage()
+    assert "GET /api/studies/faces\\nERROR forged 404" in record.getMessage()

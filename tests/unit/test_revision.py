@@ -2,6 +2,8 @@
 
 import threading
 import time
+from datetime import UTC, datetime
+from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
@@ -15,6 +17,7 @@ from backend.results import study_rows, study_scores
 from backend.revision import change_settings
 from backend.simulation import simulate
 from backend.stores import open_store
+from tests.prolific import Books, Clock, Fake
 
 from . import studies
 from .killed import killed_at_each_write
@@ -120,7 +123,7 @@ def test_who_waits_for_pay_and_a_panel_that_was_told_count_on_the_settings(world
     gate.play()
     world.add(studies.study("hands", images=8, base_usd_cents=300))
     hands = world.store.study("hands")
-    recruiting.begin(world.store, Panel(), hands, recruiting.plan(hands), "https://x.org")
+    recruiting.begin(world.store, panel(), hands, recruiting.plan(hands), "https://x.org")
 
     waits = world.http.post("/api/studies/faces/waits", json={"qualification_token": gate.token})
 
@@ -130,16 +133,9 @@ def test_who_waits_for_pay_and_a_panel_that_was_told_count_on_the_settings(world
             change(world, name, images="12")
 
 
-class Panel:
-    """A panel that takes everything."""
-
-    name = "prolific"
-
-    def create(self, order):
-        return "s1"
-
-    def change(self, study, action):
-        return None
+def panel():
+    """Return a panel that nothing goes wrong at."""
+    return Fake(Books(clock=Clock(datetime(2026, 1, 1, tzinfo=UTC)), fee=Fraction(428, 1000))).panel()
 
 
 def test_a_recruitment_planned_by_other_settings_is_not_begun(world):
@@ -148,7 +144,7 @@ def test_a_recruitment_planned_by_other_settings_is_not_begun(world):
     change(world, base_usd_cents="400")
 
     with pytest.raises(Conflict, match="the settings of faces were changed meanwhile"):
-        recruiting.begin(world.store, Panel(), planned, recruiting.plan(planned), "https://x.org")
+        recruiting.begin(world.store, panel(), planned, recruiting.plan(planned), "https://x.org")
 
     assert list(world.store.entries(recruiting.book("faces"))) == []
 
@@ -391,7 +387,7 @@ class TestCommand:
         ("words", "status", "message"),
         [
             (["set", "faces"], 2, "Missing argument"),
-            (["set", "faces", "images"], 2, "must be of the form"),
+            (["set", "faces", "images"], 2, "must be KEY=VALUE"),
             (["set", "faces", "images=x"], 1, "images must be a whole number, not 'x'"),
             (["set", "nobody", "images=8"], 1, "there is no study 'nobody'"),
             (["set", "faces", "size_px=64"], 1, "remove this one with `openhype delete faces`"),
