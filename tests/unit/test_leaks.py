@@ -28,7 +28,7 @@ EACH = 150
 def site(tmp_path):
     """Serve a study whose reals are large JPEGs of noise and whose fakes are tiny, smooth PNGs."""
     rng = np.random.default_rng(5)
-    for side, size, suffix in (("real", 90, "jpg"), ("fake", 6, "png")):
+    for side, size, suffix in (("real", 90, "jpg"), ("fake", 16, "png")):
         (tmp_path / side).mkdir()
         for i in range(EACH):
             pixels = rng.integers(0, 256, (size, size, 3)).astype("uint8")
