@@ -46,8 +46,8 @@ def restore(world: World, folder: Path) -> None:
 
 
 def _counted(counts: Mapping[str, int]) -> str:
-    names = ("studies", "sessions", "responses")
-    return ", ".join(f"{counts[name]} {name}" for name in names)
+    names = (("study", "studies"), ("session", "sessions"), ("response", "responses"))
+    return ", ".join(f"{counts[many]:,} {one if counts[many] == 1 else many}" for one, many in names)
 
 
 @click.command()
