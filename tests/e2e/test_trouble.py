@@ -7,7 +7,7 @@ import pytest
 
 from backend.errors import StoreFailed
 from backend.handlers import create_app
-from backend.server import make_server
+from backend.server import listen, make_server
 
 from .conftest import Player
 from .test_accessibility import violations
@@ -57,7 +57,7 @@ class Machine:
         self.start()
 
     def start(self):
-        self.server = make_server(self.app, "127.0.0.1", self.port)
+        self.server = make_server(self.app, listen("127.0.0.1", self.port))
         self.port = self.server.effective_port
         self.thread = threading.Thread(target=self.server.run, daemon=True)
         self.thread.start()
