@@ -11,7 +11,7 @@ import hmac
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -82,13 +82,17 @@ class PlaceCheck:
 
     def signature(self, study: Study) -> Signature | None:
         """Return the signature that a study's links must carry, None where they need none."""
+        is_prolific = study.protocol.panel.name == PROLIFIC.name
+        return self._signature(study, recruiting.begun(self._store, study) if is_prolific else None)
+
+    def _signature(self, study: Study, recruitment: Mapping[str, Any] | None) -> Signature | None:
+        """Return the signature, of the record or of the study's own recruitment."""
         if study.protocol.panel.signature:
             return study.protocol.panel.signature
-        state = recruiting.begun(self._store, study) or {}
-        if not state.get("is_signed"):
+        if recruitment is None or not recruitment.get("is_signed"):
             return None
         keys = getattr(self._panel, "keys_url", PROLIFIC_SIGNATURE.keys)
-        return PROLIFIC_SIGNATURE.for_link(keys, state["url"])
+        return PROLIFIC_SIGNATURE.for_link(keys, recruitment["url"])
 
     def check(self, study: Study, link: Mapping[str, str], proof: str | None) -> str:
         """Return a pass for the place that a link names; '' where the study asks for none.
@@ -117,30 +121,28 @@ class PlaceCheck:
     def is_rehearsal(self, study: Study, link: Mapping[str, str]) -> bool:
         """Return whether a visitor is a test participant, who comes from a rehearsal."""
         named = link.get(PROLIFIC_STUDY)
-        rehearsals = (state.get("rehearsal") or {} for state in self._recruitments(study))
-        return named is not None and named in {one.get("panel_study") for one in rehearsals}
+        if named is None:
+            return False
+        rehearsals = (state.get("rehearsal") or {} for state in self._recruitments(study).values())
+        return named in {one.get("panel_study") for one in rehearsals}
 
     def _requirement(self, study: Study) -> Requirement:
-        studies = tuple(self._studies(study))
+        recruitments = self._recruitments(study)
+        studies = tuple(one for state in recruitments.values() for one in recruiting.panel_studies(state))
         is_asked = self._panel is not None and study.protocol.panel.name == self._panel.name
-        return Requirement(self.signature(study), studies, is_asked and bool(studies))
+        return Requirement(
+            self._signature(study, recruitments.get(study.name)), studies, is_asked and bool(studies)
+        )
 
-    def _studies(self, study: Study) -> Iterator[str]:
-        """Yield the panel's studies from which people come to a study, or to it as a test on the way."""
-        for state in self._recruitments(study):
-            yield from recruiting.panel_studies(state)
-
-    def _recruitments(self, study: Study) -> Iterator[Mapping[str, Any]]:
-        """Yield the recruitments that bring people to a study, or to it as a test on the way."""
+    def _recruitments(self, study: Study) -> dict[str, Mapping[str, Any]]:
+        """Return the recruitments that bring people to a study, or to it as a test on the way, by study."""
         if study.protocol.panel.name != PROLIFIC.name:
-            return
+            return {}
         through = [study]
         if study.kind == "qualification":
             through += [one for one in self._store.studies() if one.protocol.qualification == study.name]
-        for one in through:
-            state = recruiting.begun(self._store, one)
-            if state is not None:
-                yield state
+        states = ((one.name, recruiting.begun(self._store, one)) for one in through)
+        return {name: state for name, state in states if state is not None}
 
     def _check_study(self, study: Study, needed: Requirement, link: Mapping[str, str]) -> None:
         record = study.protocol.panel

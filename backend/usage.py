@@ -25,7 +25,7 @@ _PACKED_BYTES = {"infinity": 9, "time": 25}
 _STIMULUS_BYTES = 35
 _STUDY_BYTES = 4096
 _MASKS = 64
-_OPENING_READS = 17
+_OPENING_READS = 15
 """Evaluator record and claim, read for the admission and twice for the opening; the study at each of the
 three; pause, recruitment and what is known of the place, read for both."""
 _OPENING_CALLS = _OPENING_READS + 6
