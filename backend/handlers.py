@@ -29,6 +29,7 @@ from backend.errors import (
     TooMany,
     Unavailable,
 )
+from backend.printable import escaped
 from backend.researcher import dashboard, entry, routes
 from backend.stamps import utc_now
 from backend.stores import Store
@@ -318,8 +319,7 @@ def _requested() -> str:
 
 def _one_line(text: str) -> str:
     """Return what a visitor may have written as it can stand in a log: short, control characters escaped."""
-    cut = text if len(text) <= _LONGEST_LOGGED else f"{text[:_LONGEST_LOGGED]}..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in cut)
+    return escaped(text if len(text) <= _LONGEST_LOGGED else f"{text[:_LONGEST_LOGGED]}...")
 
 
 def _with_headers(reply: Response) -> Response:
