@@ -6,7 +6,6 @@ Nothing past this module meets a wrong type, a NaN, or a text of a megabyte.
 import json
 import math
 import re
-import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +20,8 @@ _MAX_ENTRIES = 40
 _DIGITS_OF_WHOLE = 19
 _DIGITS_OF_MS = 3
 _INTERACTIONS = ("focus", "blur", "fullscreenenter", "fullscreenexit")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters, and halves of surrogate pairs."""
 _FLAG = re.compile(r"[a-z0-9_-]{1,32}")
 
 
@@ -246,7 +247,7 @@ def _check_texts(value: Any) -> None:
     later, far from whoever sent them.
     """
     if isinstance(value, str):
-        if any(unicodedata.category(character) in ("Cc", "Cs") for character in value):
+        if _UNPRINTABLE.search(value):
             raise InvalidInput(
                 f"texts must be of letters, digits, signs and spaces, not {_named(value)} with a control "
                 "character or half of a surrogate pair"
