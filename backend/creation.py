@@ -230,8 +230,7 @@ def _made(
     if say and (where := _listed(data, order.name, intake.left_out_untold)):
         say(f"all files that were left out are listed in {where}")
     study = dataclasses.replace(study, classes=intake.classes, notes=(*trimmed, *intake.notes))
-    study = _with_pool_note(study, intake.stimuli)
-    study = _with_spares_note(study, intake.stimuli)
+    study = _with_pool_notes(study, sampling.pool_of(intake.stimuli))
     study = _with_masks(study, order, data, partial, intake, progress, say)
     study = _with_flash_note(study, order, partial, intake)
     _publish(store, data, study, intake.stimuli, partial, publish)
@@ -250,23 +249,20 @@ def _listed(data: DataDir, study: str, lines: Sequence[str]) -> Path | None:
     return path
 
 
-def _with_spares_note(study: Study, stimuli: Sequence[Stimulus]) -> Study:
-    """Return the study with a note on how few pictures a session can replace mistimed flashes with."""
-    wanted = study.protocol.spare_images // 2
-    left = sampling.spares_left(study, sampling.pool_of(stimuli))
-    if study.protocol.method != "time" or left == wanted:
-        return study
-    note = (
-        f"the pictures leave {left} of {wanted} spare reals and fakes to replace mistimed flashes; a session "
-        "that uses them up ends early, and is paid"
-    )
-    return dataclasses.replace(study, notes=(*study.notes, note))
+def _with_pool_notes(study: Study, pool: sampling.Pool) -> Study:
+    """Return the study with notes on its pool.
 
-
-def _with_pool_note(study: Study, stimuli: Sequence[Stimulus]) -> Study:
-    """Return the study with a note on what pools smaller than the paper's mean for its scores."""
-    note = sampling.pool_note(study, sampling.pool_of(stimuli)) if study.kind == "study" else None
-    return dataclasses.replace(study, notes=(*study.notes, note)) if note else study
+    They say what pools smaller than the paper's mean for its scores, and how few pictures a session can
+    replace mistimed flashes with.
+    """
+    notes = [sampling.pool_note(study, pool) if study.kind == "study" else None]
+    wanted, left = study.protocol.spare_images // 2, sampling.spares_left(study, pool)
+    if study.protocol.method == "time" and left != wanted:
+        notes.append(
+            f"the pictures leave {left} of {wanted} spare reals and fakes to replace mistimed flashes; a "
+            "session that uses them up ends early, and is paid"
+        )
+    return dataclasses.replace(study, notes=(*study.notes, *filter(None, notes)))
 
 
 def _with_clean_names(order: Order) -> tuple[Order, list[str]]:
