@@ -275,7 +275,7 @@ class Payer:
         restore, a bonus of the same amount that the panel lists is taken for one of a payment made since
         the backup.
         """
-        found = {}
+        found, is_restored = {}, bool(self._restored_at())
         due = {
             key: account
             for key, account in self._accounts().items()
@@ -289,7 +289,7 @@ class Payer:
             except PanelRefused as error:
                 self._hinder(error)
                 continue
-            if times_shown(account, bonuses) > 0 and (account.before is not None or self._restored_at()):
+            if times_shown(account, bonuses) > 0 and (account.before is not None or is_restored):
                 self._change_all([key], lambda _, now: self._confirmed(now) if now.bonus == "owed" else None)
             else:
                 found[key] = bonuses if account.before is None else account.before
