@@ -43,17 +43,13 @@ def spread_of(values: np.ndarray, responses: int) -> Spread:
     return Spread(mean, squares / (count - 1) / count, count - 1, responses)
 
 
-def wilson(spread: Spread, level: float) -> tuple[float, float]:
-    """Return the interval of a share.
+def wilson(p: float, variance: float, quantile: float, responses: int) -> tuple[float, float]:
+    """Return Wilson's interval of a share (0 to 1) with a variance of its own.
 
-    Evaluators who do not differ at all tell nothing of the variance; then that of independent
-    responses is taken.
+    Args:
+        variance: of the share; 0 for that of independent responses.
+        quantile: two-sided, of Student's t or of the normal distribution.
     """
-    variance = spread.variance or spread.mean * (1 - spread.mean) / spread.responses
-    return _wilson(spread.mean, variance, float(stdtrit(spread.df, (1 + level) / 2)), spread.responses)
-
-
-def _wilson(p: float, variance: float, quantile: float, responses: int) -> tuple[float, float]:
     size = p * (1 - p) / variance if variance else responses
     weight = quantile**2 / size
     centre = (p + weight / 2) / (1 + weight)
@@ -79,10 +75,9 @@ def wilson_over_both(
         both = variance + of_images
         parts = variance**2 / df + of_images**2 / images_df
         joint = both**2 / parts if parts else df
-        candidates.append((float(student_quantile(joint, level)) * math.sqrt(both), both, joint))
+        candidates.append((student_quantile(joint, level) * math.sqrt(both), both, joint))
     _, variance, df = max(candidates)
-    interval = _wilson(people.mean, variance, float(student_quantile(df, level)), people.responses)
-    return interval, df
+    return wilson(people.mean, variance, student_quantile(df, level), people.responses), df
 
 
 def student_quantile(df: float, level: float) -> float:
@@ -93,7 +88,7 @@ def student_quantile(df: float, level: float) -> float:
 
 def student(spread: Spread, level: float) -> tuple[float, float]:
     """Return the interval of a mean of times."""
-    half = float(stdtrit(spread.df, (1 + level) / 2)) * math.sqrt(spread.variance)
+    half = student_quantile(spread.df, level) * math.sqrt(spread.variance)
     return spread.mean - half, spread.mean + half
 
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from backend.analysis.intervals import (
-    Spread,
     doubts,
     percentile_coverage,
     spread_of,
     student,
+    student_quantile,
     wilson,
     wilson_over_both,
 )
@@ -32,7 +32,7 @@ shares = st.lists(st.integers(0, 100), min_size=2, max_size=30)
 
 def test_with_very_many_evaluators_it_is_wilsons_own():
     # 30 of 100 as binomial: p = 0.3, variance 0.0021, Wilson's interval from scipy
-    ours = wilson(Spread(0.3, 0.3 * 0.7 / 100, 1e9, 100), 0.95)
+    ours = wilson(0.3, 0.3 * 0.7 / 100, student_quantile(1e9, 0.95), 100)
 
     theirs = stats.binomtest(30, 100).proportion_ci(0.95, method="wilson")
     assert ours == pytest.approx((theirs.low, theirs.high), abs=1e-6)
@@ -56,7 +56,7 @@ def test_pictures_widen_the_interval_by_their_variance_and_degrees_of_freedom():
     # 20, 30, 40: s^2 / n = 0.01 / 3 (df 2); pictures 0.01 (df 10): variance 0.013333, Satterthwaite's df
     # 0.013333^2 / (0.003333^2 / 2 + 0.01^2 / 10) = 11.43
     variance, df = 0.01 / 3 + 0.01, (0.01 / 3 + 0.01) ** 2 / ((0.01 / 3) ** 2 / 2 + 0.01**2 / 10)
-    theirs = wilson(Spread(0.3, variance, df, 300), 0.95)
+    theirs = wilson(0.3, variance, student_quantile(df, 0.95), 300)
 
     assert interval([20, 30, 40], 0.01, 10) == pytest.approx([100 * end for end in theirs], rel=1e-9)
 
