@@ -10,9 +10,8 @@ from math import comb
 
 import numpy as np
 
-from backend.masks import pyramid as pyramids
 from backend.masks.products import covariance, mixed
-from backend.masks.statistics import from_lag_table, lag_table, lags_of, power, rows
+from backend.masks.statistics import from_lag_table, lag_table, lags_of, rows
 
 _FLOOR = 1e-5
 """Share of the largest eigenvalue below which a direction counts as empty."""
@@ -53,18 +52,13 @@ def match_covariance(
     return made
 
 
-def match_lags(fields: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return fields (…, side, side; mean 0) filtered so that their auto-covariances are `wanted`.
+def lag_gain(power: np.ndarray, side: int, wanted: np.ndarray) -> np.ndarray:
+    """Return by what to multiply half spectra of this power, so that their lags come near `wanted`.
 
     Args:
-        wanted: (field, lag), at `lags_of(side)`.
+        side: of the fields whose spectra they are.
+        wanted: auto-covariances (field, lag), at `lags_of(side)`.
     """
-    half = pyramids.spectrum(fields)
-    return pyramids.field(half * lag_gain(power(half), fields.shape[-1], wanted), fields.shape[-1])
-
-
-def lag_gain(power: np.ndarray, side: int, wanted: np.ndarray) -> np.ndarray:
-    """Return by what to multiply half spectra of this power, so that their lags come near `wanted`."""
     lags = lags_of(side)
     reach = int(lags[:, 0].max())
     table = lag_table(power, side, 2 * reach).reshape(-1, 4 * reach + 1, 4 * reach + 1)
