@@ -46,7 +46,7 @@ class PublishedModel:
 
     @property
     def percent_sd(self) -> float:
-        """Between evaluators of HYPE-infinity, points of percent; to the digit on which the rows agree."""
+        """Between evaluators of HYPE-infinity, percentage points; to the digit on which the rows agree."""
         read_off = [std * math.sqrt(drawn) for drawn, std in self.percent_stds.items()]
         return round(sum(read_off) / len(read_off), 1)
 

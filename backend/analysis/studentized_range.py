@@ -71,7 +71,7 @@ def _solved(p: float, groups: int, df: np.ndarray) -> np.ndarray:
     """Return the q for each df by secants on log q, held within a bracket that narrows.
 
     Raises:
-        InvalidInput: the q is beyond what can be told apart from no range, or from an endless one.
+        InvalidInput: the q is so near 0 or so large that its range cannot be computed.
     """
 
     def excess(x: np.ndarray) -> np.ndarray:

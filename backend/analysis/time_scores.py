@@ -34,7 +34,7 @@ _LOWEST_AT = 0.52
 _LEAST_RISE = 0.05
 """Of accuracy with log exposure. Where it hardly rises, every picture would move thresholds without end."""
 _LEVELS = 400
-"""Different exposures that are told apart; more are put together by their logarithm."""
+"""Different exposures that are kept separate; more are grouped by their logarithm."""
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def _markdown(text: str) -> str:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with `ci_low` and `ci_high` for an interval `ci`; other lists as words apart by spaces."""
+    """Return a row with `ci_low` and `ci_high` for an interval `ci`; other lists joined by spaces."""
     flat: dict[str, Any] = {}
     for key, value in row.items():
         if key.endswith(("ci", "_80")):
