@@ -8,13 +8,14 @@
 /**
  * What came in the place of a good reply.
  *
- * - `offline`: no reply at all, or one that broke off: the network;
+ * - `offline`: no reply, and the browser says that it has no network;
+ * - `unreached`: no reply, or one that broke off, though there is a network;
  * - `slow`: none so far, and it is still waited for;
  * - `silent`: none in time, by our clock or a gateway's;
  * - `busy`: the server asks to come back later;
  * - `fault`: the server failed, does not have a picture, or its reply cannot be read;
  * - `portal`: a page of another kind, such as the one to sign in to a hotel's network.
- * @typedef {"offline" | "slow" | "silent" | "busy" | "fault" | "portal"} Kind
+ * @typedef {"offline" | "unreached" | "slow" | "silent" | "busy" | "fault" | "portal"} Kind
  * @typedef {{kind: Kind, path: string, id: string, pause_ms: number}} Trouble `id` as in the server's log, or ""
  */
 
@@ -41,7 +42,7 @@ const SHORTEST_PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 8000;
 const LONGEST_BUSY_PAUSE_MS = 120000;
 const TRIES = 6; // with the pauses between them about ten seconds
-const BUSY_AT_MOST_MS = 300000;
+const PATIENT_MS = 300000; // of pauses in all, while the server is busy or cannot be reached
 const GATEWAY_TIMEOUTS = [408, 502, 504];
 const BUSY = [429, 503];
 const REDIRECTED = 0; // nothing of ours redirects
@@ -54,8 +55,9 @@ const SIGN_IN_FIRST = 511;
  * @param {() => number} options.random
  * @param {(path: string, init: RequestInit) => Promise<Response>} [options.send]
  * @param {(ms: number) => Promise<unknown>} [options.pause]
+ * @param {() => boolean} [options.isOffline]
  */
-export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fetch(path, init), pause = untilOnline }) {
+export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fetch(path, init), pause = untilOnline, isOffline = hasNoNetwork }) {
   /** @type {Map<object, Trouble>} of the calls that are waited for, those in trouble */
   const troubles = new Map();
 
@@ -80,7 +82,7 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
   async function persistently(path, init, wanted, isAwaited) {
     const call = {};
     let tries = 0;
-    let busy_ms = 0;
+    let waited_ms = 0;
     for (;;) {
       const slow = setTimeout(() => isAwaited() && tell(call, { kind: "slow", path, id: "", pause_ms: 0 }), SLOW_MS);
       const found = await attempt(path, init, wanted).finally(() => clearTimeout(slow));
@@ -92,12 +94,12 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
       const backoff_ms = Math.min(SHORTEST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS) * (0.5 + random());
       const asked_ms = Math.min(1000 * found.retry_after_s, LONGEST_BUSY_PAUSE_MS) * (1 + random() / 5);
       const trouble = { kind: found.kind, path, id: found.id, pause_ms: Math.max(backoff_ms, asked_ms) };
-      if (found.kind === "busy") busy_ms += trouble.pause_ms;
-      if (isHopeless(found.kind, tries, busy_ms, isAwaited())) {
+      waited_ms += trouble.pause_ms;
+      if (isHopeless(found.kind, tries, waited_ms, isAwaited())) {
         tell(call, null);
         if (!isAwaited()) throw new Unreached(`${path}: ${found.kind}`);
         await onStuck(trouble);
-        tries = busy_ms = 0;
+        tries = waited_ms = 0;
         continue;
       }
       if (isAwaited() && (tries > 1 || asked_ms > 0)) tell(call, trouble);
@@ -130,7 +132,7 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
       const isGood = "kind" in found || !found.ok || !wanted.accept || (await wanted.accept(body).then(always, never));
       return isGood ? found : failure("fault");
     } catch {
-      return failure(isIdle ? "silent" : "offline");
+      return failure(isIdle ? "silent" : isOffline() ? "offline" : "unreached");
     } finally {
       clearTimeout(timer);
     }
@@ -226,16 +228,21 @@ function failure(kind, id = "", retry_after_s = 0) {
 
 /**
  * Whether sending again by itself is of no more use. A lost network comes back, so that there is no end to
- * that while somebody waits.
+ * that while somebody waits; a server that is busy or not there is waited for some minutes.
  * @param {Kind} kind
  * @param {number} tries
- * @param {number} busy_ms
+ * @param {number} waited_ms
  * @param {boolean} isAwaited
  */
-function isHopeless(kind, tries, busy_ms, isAwaited) {
-  if (kind === "busy" && isAwaited) return busy_ms > BUSY_AT_MOST_MS;
+function isHopeless(kind, tries, waited_ms, isAwaited) {
   if (kind === "offline" && isAwaited) return false;
+  if ((kind === "busy" || kind === "unreached") && isAwaited) return waited_ms > PATIENT_MS;
   return tries >= TRIES;
+}
+
+/** Whether the browser knows that there is no network; one that does not reach the internet counts. */
+function hasNoNetwork() {
+  return !navigator.onLine;
 }
 
 /**

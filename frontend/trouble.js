@@ -16,6 +16,7 @@ import { contactLink, el, facts, notice } from "./screens.js";
 
 const NOTICES = {
   offline: "The connection is lost.",
+  unreached: "The server cannot be reached.",
   slow: "The server is slow just now. Please wait a moment…",
   silent: "The server does not answer.",
   busy: "Many people are here just now.",
@@ -25,6 +26,7 @@ const NOTICES = {
 
 const STUCK = {
   offline: ["The connection is lost", "Please check your network."],
+  unreached: ["The server cannot be reached", "Perhaps your network does not reach the internet just now, or the server of the study is stopped."],
   slow: ["The server is slow", "It takes very long to answer."],
   silent: ["The server does not answer", "We have tried for some minutes. This is not your fault."],
   busy: ["Very many people are here", "The server could not take what this page sent. This is not your fault."],

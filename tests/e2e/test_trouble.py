@@ -241,7 +241,7 @@ def test_a_server_that_is_started_again_in_the_middle_of_an_answer_costs_nothing
         visitor.answer("r")
     visitor.wait("done")
 
-    assert notice == "The connection is lost. Your answers are safe. We are trying again…"
+    assert notice == "The server cannot be reached. Your answers are safe. We are trying again…"
     assert visitor.page.inner_text("#notice") == ""
     assert visitor.answers_stored("faces") == 4
 

@@ -23,12 +23,13 @@ const cutOff = () => {
 
 /** An api over a network that gives these replies, one after the other; the last one stays. */
 function over(...replies) {
-  const seen = { requests: [], pauses: [], trouble: [], stuck: [] };
+  const seen = { requests: [], pauses: [], trouble: [], stuck: [], isOffline: false };
   const api = makeApi({
     random: () => 0.5,
     onTrouble: (trouble) => seen.trouble.push(trouble?.kind ?? null),
     onStuck: async (trouble) => seen.stuck.push(trouble),
     pause: async (ms) => seen.pauses.push(ms),
+    isOffline: () => seen.isOffline,
     send: async (path, init) => {
       seen.requests.push({ path, ...init });
       return (replies.length > 1 ? replies.shift() : replies[0])();
@@ -51,15 +52,19 @@ test("what is lost, too often or failed is sent again, with longer pauses, until
 });
 
 test("the evaluator hears of it from the second failure on, and when it is over", async () => {
-  const { api, seen } = over(lost, lost, stored);
+  for (const isOffline of [true, false]) {
+    const { api, seen } = over(lost, lost, stored);
+    seen.isOffline = isOffline;
 
-  await api.get("/x");
+    await api.get("/x");
 
-  assert.deepEqual(seen.trouble, ["offline", null]);
+    assert.deepEqual(seen.trouble, [isOffline ? "offline" : "unreached", null]);
+  }
 });
 
 test("a lost network is waited for without end", async () => {
   const { api, seen } = over(...times(50, lost), stored);
+  seen.isOffline = true;
 
   await api.get("/x");
 
@@ -67,11 +72,21 @@ test("a lost network is waited for without end", async () => {
   assert.equal(Math.max(...seen.pauses), 8000);
 });
 
+test("a server that cannot be reached is waited for, and asked about after five minutes", async () => {
+  const { api, seen } = over(...times(50, lost), stored);
+
+  await api.get("/x");
+
+  assert.deepEqual(seen.stuck.map(({ kind }) => kind), ["unreached"]);
+  const waited_ms = seen.pauses.slice(0, 42).reduce((sum, ms) => sum + ms, 0);
+  assert.ok(waited_ms > 290_000 && waited_ms < 310_000, `${waited_ms}`);
+});
+
 test("a reply that breaks off in the middle is a lost one", async () => {
   const { api, seen } = over(cutOff, cutOff, stored);
 
   assert.deepEqual(await api.post("/answers", {}), { stored: true });
-  assert.deepEqual(seen.trouble, ["offline", null]);
+  assert.deepEqual(seen.trouble, ["unreached", null]);
 });
 
 for (const [what, reply, kind] of [
@@ -197,6 +212,7 @@ test("of several in trouble one that is over does not hide the others", async ()
     random: () => 0.5,
     onTrouble: (trouble) => shown.push(trouble?.path ?? null),
     onStuck: async () => {},
+    isOffline: () => false,
     pause: async () => ((tries += 1) > 9 ? healed : undefined),
     send: async (path) => {
       if (tries > 4 && path === "/a") return stored();
