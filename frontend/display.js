@@ -35,6 +35,14 @@ export function screenAtHand() {
 }
 
 /**
+ * Whether a device is of a kind that can show flashes: a computer with a screen that is no phone's.
+ * @param {Screen} screen
+ */
+export function isComputer(screen) {
+  return screen.has_pointer_or_keys && Math.min(screen.width, screen.height) >= SMALLEST_SIDE_CSS;
+}
+
+/**
  * Why a display cannot show flashes, in words for the evaluator; nothing if it can.
  * @param {Refresh} refresh
  * @param {Screen} screen
@@ -43,9 +51,8 @@ export function screenAtHand() {
  */
 export function unfitness(refresh, screen, [slowest_hz, fastest_hz]) {
   const hz = Math.round(refresh.refresh_hz);
-  const isSmall = Math.min(screen.width, screen.height) < SMALLEST_SIDE_CSS;
   return [
-    ...(isSmall || !screen.has_pointer_or_keys ? ["The task needs a computer with a larger screen. Please open the same link there."] : []),
+    ...(!isComputer(screen) ? ["The task needs a computer with a larger screen. Please open the same link there."] : []),
     ...(refresh.refresh_hz < slowest_hz ? [`Your screen now shows ${hz} pictures a second, and the task needs ${slowest_hz}. Closing other programs, or plugging in the charger, may help.`] : []),
     ...(refresh.refresh_hz > fastest_hz ? [`Your screen now shows ${hz} pictures a second, and the task needs at most ${fastest_hz}. You can change that in the settings of your display.`] : []),
     ...(refresh.is_variable ? ["Your screen changes its refresh rate all the time. Please switch off “variable refresh rate” (FreeSync, G-Sync) in the settings of your display."] : []),

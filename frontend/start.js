@@ -4,6 +4,7 @@
  * the page is looked at, so it asks how far they are until all are there.
  */
 
+import { isComputer, screenAtHand } from "./display.js";
 import { el } from "./screens.js";
 
 const EVERY_MS = 600;
@@ -18,7 +19,11 @@ const LABELS = /** @type {Record<string, string>} */ ({ infinity: "Play without 
 /** The study whose page sent the visitor here because it was not made yet. */
 const wanted = decodeURIComponent(location.hash.slice(1));
 
+/** @type {Sample[]} */
+let samples = [];
+
 byId("reveal").addEventListener("click", reveal);
+addEventListener("resize", () => showPlays(samples));
 look();
 
 async function look() {
@@ -26,7 +31,8 @@ async function look() {
     const standing = await asked();
     if (standing) {
       showExamples(standing.examples);
-      showPlays(standing.studies);
+      samples = standing.studies;
+      showPlays(samples);
       showStatus(standing);
       if (standing.problem || standing.studies.every(({ is_ready }) => is_ready)) return;
     }
@@ -71,23 +77,35 @@ function showPlays(studies) {
     if (sample.is_ready && sample.study === wanted) location.replace(addressOf(sample.study));
     const id = `play-${sample.study}`;
     const before = document.getElementById(id);
-    if (!before) byId("plays").append(card(sample, id));
-    else if (sample.is_ready && before.tagName !== "A") before.replaceWith(card(sample, id));
-    else if (!sample.is_ready) tellShare(before, sample.share);
+    const state = !isPlayable(sample) ? "elsewhere" : sample.is_ready ? "ready" : "making";
+    if (!before) byId("plays").append(card(sample, id, state));
+    else if (before.dataset.state !== state) before.replaceWith(card(sample, id, state));
+    else if (state === "making") tellShare(before, sample.share);
   }
 }
 
 /**
- * A large link to a study, or how far it is made.
+ * Whether the device at hand can show a study; a phone cannot show flashes.
+ * @param {Sample} sample
+ */
+function isPlayable({ method }) {
+  return method !== "time" || isComputer(screenAtHand());
+}
+
+/**
+ * A large link to a study; or how far it is made, or that it is for another device.
  * @param {Sample} sample
  * @param {string} id
+ * @param {"ready" | "making" | "elsewhere"} state
  */
-function card({ study, method, images, minutes, share, is_ready }, id) {
+function card({ study, method, images, minutes, share }, id, state) {
   const label = LABELS[method];
   const facts = el("span", {}, `${images} pictures, about ${minutes} minutes`);
-  if (is_ready) return el("a", { class: "play", id, href: addressOf(study) }, el("strong", {}, label), facts);
+  const shared = { class: "play", id, "data-state": state };
+  if (state === "ready") return el("a", { ...shared, href: addressOf(study) }, el("strong", {}, label), facts);
+  if (state === "elsewhere") return el("div", shared, el("strong", {}, label), el("span", {}, "Needs a computer with a larger screen: open this page there."));
   const meter = el("progress", { max: "1", "aria-label": label });
-  const waiting = el("div", { class: "play", id }, el("strong", {}, label), facts, meter, el("span", { class: "share" }));
+  const waiting = el("div", shared, el("strong", {}, label), facts, meter, el("span", { class: "share" }));
   tellShare(waiting, share);
   return waiting;
 }
