@@ -41,6 +41,9 @@ without anything that points to you.
 Taking part is voluntary. You can stop at any time by closing this page. You are given a link with which \
 you can withdraw, then or later: your answers are deleted, and what you earned is paid all the same."""
 
+EXACT_BALANCE, CHANCE_BALANCE = "session", "people"
+"""Within what reals and fakes are half and half: each block of a session, or a pair of evaluators."""
+
 
 def _setting(default: Any, doc: str, low: float | None = None, high: float | None = None):
     return field(default=default, metadata={"doc": doc, "low": low, "high": high})
@@ -53,6 +56,11 @@ class Protocol:
     method: Method = _setting("infinity", "`infinity` (no time limit) or `time` (staircase of exposures)")
     images: int = _setting(100, "pictures a block (`infinity`: a session), half of them real", 2, 5000)
     blocks: int = _setting(1, "blocks a session; with `infinity` and classes, one block a class", 1, 50)
+    balance: str = _setting(
+        "session",
+        "`session`: exactly half of each block is real, as in the papers; `people`: each picture is real or "
+        "fake by chance, so that counting does not help, and evaluators in pairs see half and half",
+    )
     spare_images: int = _setting(20, "pictures kept to replace voided ones, half of them real", 0, 1000)
     staircase: StaircaseRule | None = _setting(
         None,
@@ -77,7 +85,9 @@ class Protocol:
     )
     mask_count: int = _setting(4, "masks after a flash", 0, 20)
     mask_ms: float = _setting(30, "how long each mask stands", 4, 1000)
-    feedback: bool = _setting(True, "tell right or wrong after each answer")
+    feedback: bool = _setting(
+        True, "tell right or wrong after each answer; a staircase tells it by the next exposure, so always"
+    )
     feedback_ms: float = _setting(700, "how long the feedback stands", 0, 10000)
     same_answer_notice: int = _setting(
         20,
@@ -167,6 +177,8 @@ class Protocol:
                 raise InvalidInput(f"{name} must be even, half of them being real, not {getattr(self, name)}")
         if self.masks not in (*MADE_MASKS, OWN_MASKS):
             raise InvalidInput(f"masks must be 'texture' or 'phase', not {self.masks!r}")
+        if self.balance not in (EXACT_BALANCE, CHANCE_BALANCE):
+            raise InvalidInput(f"balance must be 'session' or 'people', not {self.balance!r}")
         if self.exposure_steps not in ("auto", "ms", "frames"):
             raise InvalidInput(
                 f"exposure_steps must be 'auto', 'ms' or 'frames', not {self.exposure_steps!r}"
@@ -197,6 +209,11 @@ class Protocol:
     def shown_at_most_css_px(self) -> int:
         """Largest width (CSS px) at which pictures are shown, on a window of any size."""
         return self.largest_css_px or (512 if self.size_px <= 512 else 768)
+
+    @property
+    def is_half_real(self) -> bool:
+        """Whether each block is half real and half fake, exactly."""
+        return self.balance == EXACT_BALANCE
 
     @property
     def trials(self) -> int:
@@ -256,7 +273,7 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     currency.
 
     Raises:
-        InvalidInput: an unknown name, or a value out of its type or range.
+        InvalidInput: an unknown name, a value out of its type or range, or values that do not go together.
     """
     known = {f.name: f for f in fields(Protocol)}
     changes: dict[str, Any] = {}
@@ -282,6 +299,11 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     panel = {name: str(settings[name]) for name in _PANEL_SHORTHANDS if name in settings}
     if panel:
         changes["panel"] = _with_entries(changes.get("panel", base.panel), panel)
+    if base.method == "time" and changes.get("feedback") is False and base.feedback:
+        raise InvalidInput(
+            "feedback=false does not go with HYPE-time: a staircase tells by its next exposure whether the "
+            "answer was right; leave it true, as the papers did, or make the study with --method infinity"
+        )
     return dataclasses.replace(base, **changes)
 
 

@@ -38,6 +38,7 @@ def public_study(
         **_effort(protocol),
         "blocks": protocol.blocks,
         "feedback": protocol.feedback,
+        "half_real": protocol.is_half_real,
         "size_px": protocol.size_px,
         "flashes": protocol.method == "time",
         "refresh_hz": [protocol.min_refresh_hz, protocol.max_refresh_hz],
@@ -74,6 +75,7 @@ def protocol_of(protocol: Protocol) -> dict[str, Any]:
     return {
         **{name: getattr(protocol, name) for name in names},
         "largest_css_px": protocol.shown_at_most_css_px,
+        "half_real": protocol.is_half_real,
     }
 
 
@@ -207,7 +209,6 @@ def _next(session: Session, cursor: Cursor) -> dict[str, Any]:
         "trial_index": cursor.trial_index,
         "block": _next_block(session, cursor),
         "exposure_ms": cursor.exposure_ms,
-        "right_in_a_row": cursor.right_in_a_row,
     }
 
 

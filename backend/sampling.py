@@ -1,12 +1,14 @@
 """Which pictures a session shows, and which model it judges.
 
 Half of each block is real and half fake, in random order; no picture comes twice in a session
-(HYPE 2.1, 2.2). Evaluators are between subjects: a session judges one model, the one that is
-furthest behind. Random numbers come from the `rng` handed in.
+(HYPE 2.1, 2.2). Whoever counts answers then knows something of the next picture, so that a study may draw
+each one's truth by chance instead (`balance`). Evaluators are between subjects: a session judges one model,
+the one that is furthest behind. Random numbers come from the `rng` handed in.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil, sqrt
 from random import Random
 
 from backend.errors import Conflict, InvalidInput
@@ -18,6 +20,8 @@ _SPARE_OF = 10
 """Of so many pictures, one is kept to replace a mistimed flash where few are there."""
 PAPER_POOL = 5000
 """Pictures a side from which HYPE's sessions were drawn (HYPE 2.3)."""
+_SDS_FROM_HALF = 3
+"""How far from half the number of reals of a block may be where chance decides."""
 _FEW_TIMES = 4
 """Times a session's pictures, below which evaluators share most of theirs."""
 
@@ -57,22 +61,44 @@ def choose_model(taken: Mapping[str, int], models: Sequence[str], wanted: int | 
     return rng.choice([model for model in open_models if taken.get(model, 0) == fewest])
 
 
+def real_counts(study: Study, coin: Random, is_second: bool) -> list[int]:
+    """Return how many reals each block of a session shows.
+
+    Where chance decides, they are as many as heads in tosses of a fair coin, so that the truth of one
+    picture tells nothing of another's, up to three standard deviations from half. Two evaluators with the
+    same coin, one of them the second, see half and half together.
+    """
+    sizes = _block_sizes(study.protocol, study.classes)
+    if study.protocol.is_half_real:
+        return [size // 2 for size in sizes]
+    most = [_most_of_a_side(study.protocol, size) for size in sizes]
+    heads = [coin.getrandbits(size).bit_count() for size in sizes]
+    counts = [min(max(n, size - top), top) for n, size, top in zip(heads, sizes, most, strict=True)]
+    return [size - n if is_second else n for n, size in zip(counts, sizes, strict=True)]
+
+
 def draw_session(
-    study: Study, pool: Pool, model: str | None, rng: Random
+    study: Study, pool: Pool, model: str | None, rng: Random, reals: Sequence[int]
 ) -> tuple[tuple[PlannedBlock, ...], tuple[PlannedBlock, ...]]:
     """Return the blocks of a session and its spares, drawn from the whole pool.
 
     With classes, a block shows one class: HYPE-infinity has a block for each class and shares the
     pictures out over them, HYPE-time goes through the classes in random order. A qualification
     (`model` None) draws its fakes equally from all models.
+
+    Args:
+        reals: of each block, as `real_counts` has them.
     """
     draw = _Draw(study, pool, model, rng)
     classes = draw.block_classes()
     sizes = _block_sizes(study.protocol, study.classes)
-    blocks = tuple(draw.block(size, class_) for size, class_ in zip(sizes, classes, strict=True))
+    blocks = tuple(
+        draw.block(count, size - count, class_)
+        for size, count, class_ in zip(sizes, reals, classes, strict=True)
+    )
     per_class = _even_shares(study.protocol.spare_images // 2, len(set(classes)))
     spares = tuple(
-        draw.block(2 * half, class_, allow_fewer=True)
+        draw.block(half, half, class_, allow_fewer=True)
         for half, class_ in zip(per_class, sorted(set(classes)), strict=True)
     )
     return blocks, spares
@@ -129,15 +155,15 @@ def _sides(study: Study, pool: Pool, images: int) -> list[_Side]:
     """Return what a session with blocks of `images` needs of each side at most."""
     sizes = _block_sizes(replace(study.protocol, images=images), study.classes)
     rounds = -(-len(sizes) // max(len(study.classes), 1))
-    half = max(sizes, default=0) // 2
+    most = _most_of_a_side(study.protocol, max(sizes, default=0))
     models = max(len(study.models), 1) if study.kind == "qualification" else 1
     sides = []
     for class_ in study.classes or ("",):
         where = f" of class {class_}" if class_ else ""
-        sides.append(_Side(f"reals{where}", len(pool.reals.get(class_, ())), half * rounds))
+        sides.append(_Side(f"reals{where}", len(pool.reals.get(class_, ())), most * rounds))
         for model in study.models:
             there = len(pool.fakes.get(model, {}).get(class_, ()))
-            sides.append(_Side(f"fakes of {model}{where}", there, -(-half // models) * rounds))
+            sides.append(_Side(f"fakes of {model}{where}", there, -(-most // models) * rounds))
     return sides
 
 
@@ -211,15 +237,12 @@ class _Draw:
         count = len(_block_sizes(self.study.protocol, self.study.classes))
         return [classes[i % len(classes)] for i in range(count)]
 
-    def block(self, size: int, class_: str, allow_fewer: bool = False) -> PlannedBlock:
-        half = size // 2
-        reals = self._take(None, class_, half, allow_fewer)
-        trials = [(name, REAL, None) for name in reals]
-        shares = _even_shares(half, len(self.models))
+    def block(self, reals: int, fakes: int, class_: str, allow_fewer: bool = False) -> PlannedBlock:
+        trials = [(name, REAL, None) for name in self._take(None, class_, reals, allow_fewer)]
+        shares = _even_shares(fakes, len(self.models))
         self.rng.shuffle(shares)
         for model, share in zip(self.models, shares, strict=True):
-            fakes = self._take(model, class_, share, allow_fewer)
-            trials += [(name, FAKE, model) for name in fakes]
+            trials += [(name, FAKE, model) for name in self._take(model, class_, share, allow_fewer)]
         self.rng.shuffle(trials)
         names, truths, models = zip(*trials, strict=True) if trials else ((), (), ())
         return PlannedBlock(names, truths, models, class_)
@@ -266,6 +289,13 @@ def _block_sizes(protocol: Protocol, classes: Sequence[str]) -> list[int]:
     if protocol.method == "infinity" and classes:
         return [2 * half for half in _even_shares(protocol.images // 2, len(classes)) if half]
     return [protocol.images] * protocol.blocks
+
+
+def _most_of_a_side(protocol: Protocol, size: int) -> int:
+    """Return how many reals, or fakes, a block of `size` shows at most; at least one of each where it can."""
+    if protocol.is_half_real:
+        return size // 2
+    return max(min(size // 2 + ceil(_SDS_FROM_HALF * sqrt(size) / 2), size - 1), 0)
 
 
 def _even_shares(total: int, parts: int) -> list[int]:

@@ -7,6 +7,7 @@ change is one conditional write, so that the same request twice, or two at once,
 import dataclasses
 import hashlib
 import hmac
+import json
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -107,7 +108,7 @@ class Visits:
         key, proof = self._vouched(study, panel, signature)
         self._admission.check(study, key)
         self._check_not_paused(study)
-        self._with_room(study, panel, lambda: self._model(study, Random(), simulated=False))
+        self._with_room(study, panel, lambda: self._turn(study, Random(), simulated=False))
         return {"admitted": True, "pass": proof or None}
 
     def leave(
@@ -540,8 +541,10 @@ class Visits:
         seed = self._dice.getrandbits(_SEED_BITS) if seed is None else seed
         rng = Random(seed)
         at = self._now()
-        model = self._model(study, rng, is_simulated)
-        blocks, spares = sampling.draw_session(study, self._pool(study.name, study.created_at), model, rng)
+        model, turn = self._turn(study, rng, is_simulated)
+        reals = sampling.real_counts(study, self._coin(study, model, turn), is_second=turn % 2 == 1)
+        pool = self._pool(study.name, study.created_at)
+        blocks, spares = sampling.draw_session(study, pool, model, rng, reals)
         return Session(
             id=self._dice.randbytes(12).hex(),
             study=study.name,
@@ -561,13 +564,22 @@ class Visits:
             settings_id=study.settings_id,
         )
 
-    def _model(self, study: Study, rng: Random, simulated: bool) -> str | None:
+    def _turn(self, study: Study, rng: Random, simulated: bool) -> tuple[str | None, int]:
+        """Return the model of the next session, and how many have judged it or do; a test has none."""
         if study.kind == "qualification":
-            return None
+            return None, 0
         since = self._clock() - timedelta(minutes=study.protocol.abandon_after_minutes)
         taken = self._store.taken(study.name, stamp(since), simulated)
         wanted = None if simulated else study.protocol.evaluators
-        return sampling.choose_model(taken, study.models, wanted, rng)
+        model = sampling.choose_model(taken, study.models, wanted, rng)
+        return model, taken.get(model, 0)
+
+    def _coin(self, study: Study, model: str | None, turn: int) -> Random:
+        """Return the dice that two evaluators of a model share, who come one after the other."""
+        if model is None:
+            return self._dice
+        said = json.dumps([study.name, study.created_at, model, turn // 2])
+        return Random(hmac.digest(self._hash_key, said.encode(), "sha256"))
 
     def _has_passed(
         self, qualification: Study, key: str | None, token: str | None, simulated: bool = False

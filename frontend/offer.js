@@ -3,6 +3,9 @@
 
 import { contactLink, days, duration, el, facts, money, paragraphs, show } from "./screens.js";
 
+const HALF_REAL = "Half of them are real. The other half were made by a computer: they are fake. They come in random order.";
+const REAL_BY_CHANCE = "Each one is either real, or was made by a computer: then it is fake. Both are equally likely each time, whatever came before.";
+
 /**
  * Whether a visit only looks, before the task is accepted at the panel.
  * @param {any} study
@@ -56,7 +59,7 @@ export function instructions(study, isBack) {
   const keys = [el("kbd", {}, "F"), " for fake or ", el("kbd", {}, "J"), " for real"];
   return [
     ...(isBack ? [el("p", {}, "You go on where you stopped. Every answer so far is stored.")] : []),
-    el("p", {}, "You will see pictures, one at a time. Half of them are real. The other half were made by a computer: they are fake. They come in random order."),
+    el("p", {}, `You will see pictures, one at a time. ${study.half_real ? HALF_REAL : REAL_BY_CHANCE}`),
     el("p", { class: "with-keys" }, "For each picture, press ", ...keys, ", or use the buttons."),
     el("p", { class: "without-keys" }, "For each picture, tap “Fake” or “Real”."),
     ...(study.feedback ? [el("p", {}, "After each answer you are told whether it was right. Nobody gets them all; follow your first impression.")] : []),

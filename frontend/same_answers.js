@@ -27,14 +27,15 @@ export function countSameAnswers(limit) {
 /**
  * @param {Response} response
  * @param {number} count
+ * @param {boolean} isHalfReal whether exactly half of the pictures are real
  */
-export function saySameAnswers(response, count) {
+export function saySameAnswers(response, count, isHalfReal) {
   return ask(
     "break",
     "A short break",
     [
       el("p", {}, `Your last ${count} answers were all “${response}”. That is all right if it is what you see.`),
-      el("p", {}, "Half of all pictures are real, and half are fake. Please take a moment with each one."),
+      el("p", {}, `${isHalfReal ? "Half" : "About half"} of all pictures are real, and the others are fake. Please take a moment with each one.`),
     ],
     [{ label: "Continue", value: "on", primary: true }],
   );

@@ -105,7 +105,7 @@ async function playTrials(scene, block, pictures) {
     spare = null;
     carried = disagreement(block.staircase, next, reply);
     if (isRepeating(response) && !reply.block_finished) {
-      await saySameAnswers(response, visit.state.protocol.same_answer_notice);
+      await saySameAnswers(response, visit.state.protocol.same_answer_notice, visit.state.protocol.half_real);
       carried.push("same_answer_notice");
       screen.enter();
     }

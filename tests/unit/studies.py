@@ -41,7 +41,8 @@ def pool(of, each=60, seed=1):
 def session(of, stimuli=None, model="gan", seed=1, session_id="s1", secret_hash="x"):
     """Return a session drawn from the study's pool."""
     drawn = sampling.pool_of(stimuli if stimuli is not None else pool(of))
-    blocks, spares = sampling.draw_session(of, drawn, model, Random(seed))
+    rng = Random(seed)
+    blocks, spares = sampling.draw_session(of, drawn, model, rng, sampling.real_counts(of, rng, False))
     return Session(
         id=session_id,
         study=of.name,

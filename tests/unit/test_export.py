@@ -312,7 +312,7 @@ class Endless:
 
     def answered(self, _):
         for i in range(self.count):
-            blocks, _ = sampling.draw_session(self.study, self.pool, "gan", Random(i))
+            blocks, _ = sampling.draw_session(self.study, self.pool, "gan", Random(i), [50])
             session = dataclasses.replace(self.session, id=f"s{i:06}", evaluator=f"e{i:06}", blocks=blocks)
             yield session, Cursor(trial_index=100, state="finished"), self.responses(session)
 

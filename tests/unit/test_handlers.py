@@ -248,6 +248,26 @@ def test_without_feedback_replies_tell_neither_right_nor_earnings_until_the_end(
     assert replies[7]["done"]["earned_usd_cents"] == 16
 
 
+def test_where_chance_decides_two_evaluators_of_a_model_see_half_and_half_together(world):
+    world.add(studies.study(images=20, models=("gan",), balance="people"), each=40)
+    blocks = [world.store.session(world.player().state["session"]).blocks[0] for _ in range(8)]
+
+    reals = [block.truths.count("real") for block in blocks]
+
+    assert [reals[i] + reals[i + 1] for i in range(0, 8, 2)] == [20] * 4
+    assert len(set(reals)) > 1
+    assert world.http.get("/api/studies/faces").json["half_real"] is False
+
+
+def test_no_reply_tells_how_many_answers_in_a_row_were_right(world):
+    world.add(studies.study(method="time", images=8, blocks=1))
+    player = world.player()
+
+    replies = [player.state, player.begin(), *(player.answer() for _ in range(8))]
+
+    assert [text for text in map(json.dumps, replies) if "in_a_row" in text] == []
+
+
 def test_sessions_are_shared_out_over_the_models(world):
     world.add(studies.study(images=8, evaluators=3))
 

@@ -94,6 +94,7 @@ def test_an_address_of_the_panel_is_set_apart():
         ({"images": "0"}, "images must be from 2 to"),
         ({"mask_ms": "nan"}, "mask_ms must be finite"),
         ({"feedback": "maybe"}, "feedback must be true or false"),
+        ({"feedback": "no"}, "feedback=false does not go with HYPE-time"),
         ({"masks": "noise"}, "masks must be 'texture' or 'phase', not 'noise'"),
         ({"staircase": "3-up"}, "staircase must be one of hype-2019, weighted-75"),
         ({"staircase": "down_ms:0"}, "steps must be above 0"),

@@ -13,8 +13,12 @@ from . import studies
 
 
 def drawn(study, model="gan", seed=1, each=400):
-    pool = sampling.pool_of(studies.pool(study, each=each))
-    return sampling.draw_session(study, pool, model, Random(seed))
+    return drawn_from(sampling.pool_of(studies.pool(study, each=each)), study, model, seed)
+
+
+def drawn_from(pool, study, model="gan", seed=1):
+    rng = Random(seed)
+    return sampling.draw_session(study, pool, model, rng, sampling.real_counts(study, rng, False))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -42,6 +46,47 @@ def test_the_order_of_truths_is_random():
 
     # each place is real in half of 400 draws: within 5 standard deviations (10 each)
     assert all(150 < places[i] < 250 for i in range(10))
+
+
+def counting(truths):
+    """Return the share of right answers of who sees nothing, and says what fewer of were shown so far."""
+    left, right = {REAL: len(truths) / 2, FAKE: len(truths) / 2}, 0.0
+    for truth in truths:
+        ahead = left[REAL] - left[FAKE]
+        right += 0.5 if ahead == 0 else float(truth == (REAL if ahead > 0 else FAKE))
+        left[truth] -= 1
+    return right / len(truths)
+
+
+@pytest.mark.parametrize(("balance", "expected"), [("session", 0.5578), ("people", 0.5)])
+def test_counting_answers_helps_only_where_exactly_half_are_real(balance, expected):
+    study = studies.study(balance=balance)
+    pool = sampling.pool_of(studies.pool(study, each=300))
+    shares = [counting(drawn_from(pool, study, seed=seed)[0][0].truths) for seed in range(1000)]
+
+    # the SD of a session's share is 0.05 or less, that of the mean of 1000 is 0.0016
+    assert sum(shares) / len(shares) == pytest.approx(expected, abs=0.006)
+
+
+def test_two_evaluators_with_the_same_coin_see_half_and_half_together():
+    study = studies.study(method="time", balance="people")
+
+    pairs = [[sampling.real_counts(study, Random(s), late) for late in (False, True)] for s in range(200)]
+
+    assert all([a + b for a, b in zip(*pair, strict=True)] == [150] * 3 for pair in pairs)
+    first = [count for pair in pairs for count in pair[0]]
+    # tosses of a coin: mean 75 and SD 6.12 over 600 blocks
+    assert sum(first) / len(first) == pytest.approx(75, abs=1)
+    assert (sum((n - 75) ** 2 for n in first) / len(first)) ** 0.5 == pytest.approx(6.12, abs=0.6)
+    assert min(first) >= 75 - 19
+    assert max(first) <= 75 + 19
+
+
+def test_a_pool_has_to_be_enough_for_more_of_one_side_where_chance_decides():
+    study = studies.study(balance="people")
+
+    assert sampling.lack(study, sampling.pool_of(studies.pool(study, each=65))) == ""
+    assert "64 of 65 reals" in sampling.lack(study, sampling.pool_of(studies.pool(study, each=64)))
 
 
 def test_the_whole_pool_is_drawn_from():
@@ -138,7 +183,7 @@ def test_the_most_that_a_small_pool_is_enough_for_is_named_and_gives_a_session(
         settings = dict(setting.split("=") for setting in way.removeprefix("--set ").split(" --set "))
         smaller = studies.study(method=method, kind=kind, classes=classes, **settings)
         assert sampling.lack(smaller, pool) == ""
-        sampling.draw_session(smaller, pool, None if kind == "qualification" else "gan", Random(1))
+        drawn_from(pool, smaller, None if kind == "qualification" else "gan")
 
 
 def test_with_no_pictures_nothing_smaller_is_advised():
@@ -172,7 +217,7 @@ def test_the_smallest_pool_that_passes_the_check_gives_a_session(method, classes
     pool = sampling.pool_of(studies.pool(study, each=each))
 
     sampling.check_pool(study, pool)
-    blocks, _ = sampling.draw_session(study, pool, "gan", Random(1))
+    blocks, _ = drawn_from(pool, study)
 
     assert sum(len(block.stimuli) for block in blocks) == study.protocol.trials
 
