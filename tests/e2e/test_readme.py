@@ -102,7 +102,6 @@ class Visitor:
     def __init__(self, browser, url: str, pool: Pool):
         self.pool, self.answers = pool, 0
         self._shots: list[str] = []
-        self._answered_at = None
         self.page, self.faults = open_page(browser, url, f"window.pictures_px = {pool.px};")
 
     def play(self) -> None:
@@ -125,14 +124,10 @@ class Visitor:
 
     def _answer(self) -> None:
         self.page.evaluate("window.look()")
-        at = self.page.evaluate(
-            "JSON.stringify([window.seen.length, document.querySelector('progress').value])"
-        )
-        if at == self._answered_at:  # the answer is on its way
-            return
+        if self.page.evaluate("document.querySelector('main button:not([disabled])') === null"):
+            return  # the answer is on its way
         if not self.pool.is_timed and len(self._shots) < SHOTS:
             self._shots.append(self._shot())
-        self._answered_at = at
         self.answers += 1
         self.page.keyboard.press("f")
 
@@ -151,7 +146,7 @@ class Visitor:
         seen = self.page.evaluate("window.seen")
         names = [self.pool.file_of(one) for one in seen]
         pictures = [name for name in names if self.pool.has_stimulus(name)]
-        assert len(set(pictures)) == self.answers > 0
+        assert len(set(pictures)) == self.answers > 0, f"{len(pictures)} drawn"
         assert (len(names) > len(pictures)) == self.pool.is_timed  # masks
         assert self.pool.is_timed or pictures[:SHOTS] == self._shots
         for one in seen:
