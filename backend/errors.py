@@ -61,6 +61,12 @@ class InvalidInput(OpenhypeError):
     code = "invalid"
 
 
+class NotJson(OpenhypeError):
+    """A body does not say that it is JSON."""
+
+    code = "not_json"
+
+
 class NotInstalled(OpenhypeError):
     """A package that only this needs is not there."""
 

@@ -8,7 +8,7 @@ with the id that its reply carries.
 import logging
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib.resources import files
 from pathlib import Path
 from random import Random
@@ -16,7 +16,7 @@ from random import Random
 from flask import Flask, Response, abort, request, send_file
 from werkzeug.exceptions import HTTPException
 
-from backend import assets, headers, wire
+from backend import assets, headers, origins, wire
 from backend.datadir import DataDir, Keys
 from backend.errors import (
     Conflict,
@@ -24,6 +24,7 @@ from backend.errors import (
     NotAllowed,
     NotFound,
     NotInstalled,
+    NotJson,
     OpenhypeError,
     StoreFailed,
     TooMany,
@@ -43,6 +44,7 @@ _STATUS = {
     NotAllowed: 403,
     NotFound: 404,
     Conflict: 409,
+    NotJson: 415,
     TooMany: 429,
     NotInstalled: 501,
     StoreFailed: 503,
@@ -55,6 +57,11 @@ _PICTURE = re.compile(r"[0-9a-f]{32}\.(png|jpg)")
 _RETRY_AFTER_S = "5"
 """When to come back after what failed for now."""
 _LONGEST_LOGGED = 300
+_EVENTS = "/api/panels/prolific/events"
+_FROM_SERVERS = frozenset({_EVENTS})
+"""What panels' servers send, which their signature vouches for."""
+_WITHOUT_BODY = frozenset({"withdraw"})
+"""Routes that take none; the token in a header is what another site's page cannot send unasked."""
 EVERYTHING = frozenset({"sessions", "scores", "files"})
 """The groups of routes: of evaluators and a study's progress; of scores; of page and pictures."""
 
@@ -68,6 +75,8 @@ def create_app(
     serves: frozenset[str] = EVERYTHING,
     watch: Watch | None = None,
     front: str = "root.html",
+    allowed: Collection[str] = (),
+    knows_host: bool = True,
 ) -> Flask:
     """Return the WSGI application over a store and a data directory.
 
@@ -76,6 +85,8 @@ def create_app(
         serves: the groups of routes it has; a function that has no numpy has no scores.
         watch: who hears of what happens at the panel; None where nobody is recruited through its API.
         front: the page at `/`.
+        allowed: hosts at which the pages are reached besides, as `origins.parse_origin` gives them.
+        knows_host: whether requests name the host of the pages; behind CloudFront they name the function's.
     """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = wire.MAX_BODY_BYTES
@@ -95,6 +106,7 @@ def create_app(
         routes.add_pages(app, store, data, keys, clock)
         dashboard.add_pages(app, store, keys, clock, lambda: _asset("dashboard.html"))
     app.before_request(_check_path)
+    app.before_request(lambda: _check_sender(allowed, knows_host))
     app.register_error_handler(OpenhypeError, _refused)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, _fault)
@@ -170,7 +182,7 @@ def _add_description(app: Flask) -> None:
 
 
 def _add_panel_routes(app: Flask, watch: Watch | None) -> None:
-    @app.post("/api/panels/prolific/events")
+    @app.post(_EVENTS)
     def event() -> dict:
         if watch is None:
             raise NotAllowed("no events are expected here; see docs/prolific.md", code="no_webhooks")
@@ -261,6 +273,32 @@ def _check_path() -> None:
     for name in (request.view_args or {}).values():
         if isinstance(name, str) and (len(name) > _LONGEST_NAME or not name.isprintable()):
             abort(404)
+
+
+def _check_sender(allowed: Collection[str], knows_host: bool) -> None:
+    """Refuse what changes something, and comes from a page of another site or does not say that it is JSON.
+
+    Raises:
+        NotAllowed: `other_site`.
+        NotJson: the body does not say that it is JSON.
+    """
+    is_known = request.url_rule is not None and request.path.startswith("/api/")
+    if request.method not in origins.CHANGING or not is_known or request.path in _FROM_SERVERS:
+        return
+    origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
+    if not origins.is_ours(origin, site, request.host if knows_host else None, allowed):
+        raise NotAllowed(
+            f"this was sent by a page of another site ({_one_line(origin or 'without an Origin')}), and only "
+            "the pages of this server may; where they are reached by another name as well, have the server "
+            "started with --origin https://NAME",
+            code="other_site",
+        )
+    is_bare = request.endpoint in _WITHOUT_BODY and not request.content_type
+    if not is_bare and request.mimetype != "application/json":
+        raise NotJson(
+            "the body must be JSON, sent with the header 'Content-Type: application/json', not "
+            f"{_one_line(request.content_type or '') or 'without a Content-Type'}"
+        )
 
 
 def _body() -> dict:

@@ -12,6 +12,7 @@ from typing import Any
 from backend.datadir import DataDir, Keys, parse_keys
 from backend.errors import InvalidInput
 from backend.handlers import EVERYTHING, create_app
+from backend.origins import parse_origin
 from backend.stores import open_store
 
 _FROM_SSM = "ssm:"
@@ -21,7 +22,8 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
     """Return the application that the environment describes.
 
     Raises:
-        InvalidInput: OPENHYPE_STORE is not set; or neither OPENHYPE_DATA nor OPENHYPE_KEYS.
+        InvalidInput: OPENHYPE_STORE is not set; or neither OPENHYPE_DATA nor OPENHYPE_KEYS; or what
+            OPENHYPE_ORIGINS holds are no origins.
     """
     needed = ["OPENHYPE_STORE"]
     if "files" in serves or not environment.get("OPENHYPE_KEYS"):
@@ -31,7 +33,10 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
             raise InvalidInput(f"{name} is not set; see deploy/README.md")
     data = DataDir(Path(environment.get("OPENHYPE_DATA", ".")))
     keys = _keys(environment, data)
-    return create_app(open_store(environment["OPENHYPE_STORE"], data.root), data, keys, serves=serves)
+    store = open_store(environment["OPENHYPE_STORE"], data.root)
+    allowed = frozenset(map(parse_origin, environment.get("OPENHYPE_ORIGINS", "").split()))
+    # CloudFront asks functions by names of their own, and does not tell by which it was asked itself.
+    return create_app(store, data, keys, serves=serves, allowed=allowed, knows_host="files" in serves)
 
 
 def _keys(environment: Mapping[str, str], data: DataDir) -> Keys:

@@ -27,17 +27,28 @@ _WATCH_SECONDS = 2.0
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
+@click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    envvar="OPENHYPE_ORIGINS",
+    metavar="URL",
+    help="Another address at which browsers reach these pages, as https://faces.lab.example; else only "
+    "pages at the address that requests name may change anything. May be repeated.",
+)
 @store_options
 @pass_world
-def serve(world: World, host: str, port: int) -> None:
+def serve(world: World, host: str, port: int, origins: tuple[str, ...]) -> None:
     """Serve the task page and the API on this machine."""
+    from backend.origins import parse_origin
     from backend.server import listen
 
+    options = {"allowed": frozenset(map(parse_origin, origins))}
     with listen(host, port) as listening:
-        _serve(world, listening)
+        _serve(world, listening, **options)
 
 
-def _serve(world: World, listening: Any, start_page: Any = None) -> None:
+def _serve(world: World, listening: Any, start_page: Any = None, **options: Any) -> None:
     """Serve on a socket that listens already: a port that is taken is told before any work."""
     from backend.handlers import create_app
     from backend.server import base_url, make_server
@@ -47,7 +58,7 @@ def _serve(world: World, listening: Any, start_page: Any = None) -> None:
     finish(world.store)
     watch = _places_watch(world)
     front = {"front": start_page.front} if start_page else {}
-    app = create_app(world.store, world.data, world.data.keys(), watch=watch, **front)
+    app = create_app(world.store, world.data, world.data.keys(), watch=watch, **front, **options)
     server = make_server(app, listening)
     base = base_url(listening)
     _tell_where(world, listening, base, is_demo=start_page is not None)

@@ -6,13 +6,12 @@ any script), SameSite=Strict, and sent to the researcher's pages only: evaluator
 """
 
 import hmac
-from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
-from urllib.parse import urlsplit
 
 from flask import Request, Response
 
+from backend import origins
 from backend.datadir import Keys
 from backend.errors import NotAllowed
 
@@ -60,15 +59,9 @@ def let_out(reply: Response) -> None:
 def check_origin(request: Request) -> None:
     """Raise NotAllowed where another site's page sent the form."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    is_ours = site in (None, "same-origin") and (origin is None or _host(origin) == request.host)
-    if not is_ours:
+    is_elsewhere = site not in (None, "same-origin")
+    if is_elsewhere or not origins.is_ours(origin, site, request.host, ()):
         raise NotAllowed("this form was sent from another site; open the page here and try again")
-
-
-def _host(origin: str) -> str | None:
-    with suppress(ValueError):  # such as http://[x
-        return urlsplit(origin).netloc
-    return None
 
 
 def _seal(keys: Keys, until: str) -> str:

@@ -22,6 +22,31 @@ def test_the_environment_gives_an_application(tmp_path):
     assert app.test_client().get("/api/openapi.json").status_code == 200
 
 
+@pytest.mark.parametrize(("serves", "status"), [(frozenset({"sessions"}), 404), (api.EVERYTHING, 403)])
+def test_behind_cloudfront_whose_name_is_not_known_the_browser_tells_whose_page_sends(
+    tmp_path, serves, status
+):
+    environment = {"OPENHYPE_STORE": "sqlite:///a.db", "OPENHYPE_DATA": str(tmp_path)}
+    http = api.from_environment(environment, serves).test_client()
+
+    def posted(**headers):
+        path = "/api/studies/nobody/sessions"
+        return http.post(path, json={"consent_version": "1"}, headers=headers).status_code
+
+    assert posted(Origin="https://d1.cloudfront.net", **{"Sec-Fetch-Site": "same-origin"}) == 404
+    assert posted(Origin="https://d1.cloudfront.net") == status
+    assert posted(Origin="https://evil.example", **{"Sec-Fetch-Site": "cross-site"}) == 403
+
+
+def test_the_environment_names_other_addresses_of_the_pages(tmp_path):
+    environment = {"OPENHYPE_STORE": "sqlite:///a.db", "OPENHYPE_DATA": str(tmp_path)}
+    environment["OPENHYPE_ORIGINS"] = "https://a.example https://faces.example"
+    http = api.from_environment(environment).test_client()
+
+    path, headers = "/api/studies/nobody/sessions", {"Origin": "https://faces.example"}
+    assert http.post(path, json={"consent_version": "1"}, headers=headers).status_code == 404
+
+
 def test_zappa_names_applications_that_are_there_and_no_debugging():
     stages = json.loads((ROOT / "zappa_settings.json").read_text())
 

@@ -375,6 +375,7 @@ def test_a_body_that_is_no_json_object_is_refused(player, route, body):
     reply = player.world.http.post(
         f"/api/sessions/{player.state['session']}/{route}",
         data=body,
+        content_type="application/json",
         headers={"Authorization": f"Bearer {player.token}"},
     )
 

@@ -1,0 +1,75 @@
+"""Which requests that change something are taken: those of our own pages, and of programs.
+
+Any page can have its visitors' browsers send requests here. Two rules keep it from changing anything. A
+body must say that it is JSON, which a browser sends to another site only after asking (CORS), and nobody
+here gives that leave. And what browsers tell of the page that sends must be true of ours: `Origin`, and
+`Sec-Fetch-Site`, which no script can forge. Programs send neither.
+"""
+
+from collections.abc import Collection
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from backend.errors import InvalidInput
+
+CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+"""Methods of requests that change something."""
+_DEFAULT_PORTS = (80, 443)
+_OTHER_SITES = ("cross-site", "same-site")
+
+
+def is_ours(origin: str | None, fetch_site: str | None, host: str | None, allowed: Collection[str]) -> bool:
+    """Return whether a page of ours sent a request, or a program that is no browser.
+
+    Schemes are not compared: a proxy that ends TLS leaves `http` here where the browser has `https`.
+
+    Args:
+        origin: the header `Origin`; None where it was not sent, as all headers.
+        fetch_site: the header `Sec-Fetch-Site`.
+        host: at which the request came in; None where it is not that of the pages' address.
+        allowed: hosts at which our pages are reached besides, as `parse_origin` gives them.
+    """
+    site = fetch_site.strip().lower() if fetch_site else None
+    if site == "same-origin":
+        return True
+    if origin is None:
+        return site not in _OTHER_SITES
+    named = host_of(origin)
+    if named is not None and named in allowed:
+        return True
+    if site in _OTHER_SITES:
+        return False
+    return host is None or (named is not None and named == plain_host(host))
+
+
+def parse_origin(text: str) -> str:
+    """Return the host of an origin that a researcher names, as `https://faces.lab.example`.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    host = host_of(text)
+    if host is None or urlsplit(text).path not in ("", "/"):
+        raise InvalidInput(
+            f"an origin must be of the form https://HOST or https://HOST:PORT, without a path, not {text!r}"
+        )
+    return host
+
+
+def host_of(origin: str) -> str | None:
+    """Return host and port of an origin; None where it is none, such as `null`."""
+    with suppress(ValueError):  # such as http://[x
+        split = urlsplit(origin)
+        if split.scheme in ("http", "https") and split.hostname:
+            return plain_host(split.netloc)
+    return None
+
+
+def plain_host(host: str) -> str | None:
+    """Return a host in lower case, without a port that goes without saying; None where it is none."""
+    with suppress(ValueError):
+        split = urlsplit(f"//{host}")
+        if split.hostname and split.username is None:
+            name = f"[{split.hostname}]" if ":" in split.hostname else split.hostname
+            return name if split.port in (None, *_DEFAULT_PORTS) else f"{name}:{split.port}"
+    return None
