@@ -7,13 +7,15 @@ once one gets the person: its conditional write is the decision.
 
 import hashlib
 import hmac
+import math
 import secrets
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from backend import lifecycle
 from backend import session as sessions
-from backend.errors import Conflict, NotAllowed, NotFound, Unavailable
+from backend.errors import Conflict, NotAllowed, NotFound, TooMany, Unavailable
 from backend.panels.record import PRIVATE_LINK, PanelRecord
 from backend.protocol import Protocol
 from backend.records import Session, Study
@@ -23,7 +25,9 @@ from backend.stores import Stale, Store
 from backend.withdrawal import BOOK, check_not_withdrawn
 
 PEOPLE = "people"
-"""The book of who took part where: by the person's hash, sessions by study."""
+"""The book of who took part where: by the person's hash, sessions by study, and recent openings by study."""
+_OPENINGS, _OPENINGS_WITHIN = 10, timedelta(hours=1)
+"""How often one person may open a session of a study anew, having seen nothing of it or taking it again."""
 _TRIES = 20
 
 
@@ -61,13 +65,15 @@ class Admission:
         Raises:
             NotAllowed: `took_part_before`.
             Conflict: as `previous`.
+            TooMany: `opened_too_often`.
         """
         if key is None:
             return
-        if study.kind == "study":
-            entry = self._store.entry(PEOPLE, key)
-            self._check_elsewhere(study, key, entry.data["studies"] if entry else {})
+        entry = self._store.entry(PEOPLE, key)
+        known = entry.data if entry else {}
+        self._check_elsewhere(study, key, known.get("studies", {}))
         self.previous(study, key)
+        self._recent(study, known)
 
     def previous(self, study: Study, key: str | None) -> str | None:
         """Return the person's earlier session in the study if a new one may take its place.
@@ -97,13 +103,12 @@ class Admission:
         A process that dies in here leaves a session that nobody holds, which is given up in time.
 
         Raises:
-            NotAllowed, Conflict: as `check`, where another visit came before.
+            NotAllowed, Conflict, TooMany: as `check`, where another visit came before.
         """
         key = session.evaluator_key
         if key is None:
             return
-        if study.kind == "study" and not study.protocol.repeat_visits:
-            self._note(study, key, session.id)
+        self._note(study, key, session.id)
         if previous is not None and not self._is_over(previous):
             raise _already("already_started")
         if self._store.claim(study.name, key, session.id, instead_of=previous) != session.id:
@@ -138,9 +143,13 @@ class Admission:
     def _note(self, study: Study, key: str, session_id: str) -> None:
         for _ in range(_TRIES):
             entry = self._store.entry(PEOPLE, key)
-            taken = entry.data["studies"] if entry else {}
+            known = entry.data if entry else {}
+            taken = known.get("studies", {})
             self._check_elsewhere(study, key, taken)
-            after = {"studies": {**taken, study.name: session_id}}
+            if study.kind == "study" and not study.protocol.repeat_visits:
+                taken = {**taken, study.name: session_id}
+            opened = [*self._recent(study, known), stamp(self._clock())]
+            after = {"studies": taken, "opened": {**self._opened(known), study.name: opened}}
             try:
                 self._store.write_entry(PEOPLE, key, entry.version if entry else 0, after)
             except Stale:
@@ -148,7 +157,32 @@ class Admission:
             return
         raise Unavailable("this person is opening many studies at once; try again", code="busy")
 
+    def _recent(self, study: Study, known: Mapping[str, Any]) -> list[str]:
+        """Return when a person opened sessions of a study of late.
+
+        Raises:
+            TooMany: `opened_too_often`.
+        """
+        opened = self._opened(known).get(study.name, [])
+        if len(opened) < _OPENINGS:
+            return opened
+        again_at = datetime.fromisoformat(opened[-_OPENINGS]) + _OPENINGS_WITHIN
+        raise TooMany(
+            f"this evaluator opened the study {len(opened)} times within the last hour, and {_OPENINGS} are "
+            "allowed; come back later",
+            code="opened_too_often",
+            retry_after_s=max(1, math.ceil((again_at - self._clock()).total_seconds())),
+        )
+
+    def _opened(self, known: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Return by study when a person opened sessions of late; older openings are forgotten."""
+        since = stamp(self._clock() - _OPENINGS_WITHIN)
+        recent = {name: [at for at in times if at > since] for name, times in known.get("opened", {}).items()}
+        return {name: times for name, times in recent.items() if times}
+
     def _check_elsewhere(self, study: Study, key: str, taken: Mapping[str, str]) -> None:
+        if study.kind != "study":
+            return
         if not study.protocol.exclusive or study.protocol.repeat_visits:
             return
         admitted = {study.name, *(name.strip() for name in study.protocol.also_admit.split(","))}

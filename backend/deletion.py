@@ -139,7 +139,7 @@ def _forget_who_saw_nothing(store: Store, name: str) -> None:
         while session is not None and not _has_seen(store, name, session):
             left = {study: of for study, of in entry.data["studies"].items() if study != name}
             with suppress(Stale):  # opened a session of another study at this moment
-                store.write_entry(PEOPLE, entry.key, entry.version, {"studies": left})
+                store.write_entry(PEOPLE, entry.key, entry.version, {**entry.data, "studies": left})
                 break
             entry = store.entry(PEOPLE, entry.key)
             session = entry.data["studies"].get(name)

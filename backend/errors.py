@@ -80,9 +80,13 @@ class Unavailable(OpenhypeError):
 
 
 class TooMany(OpenhypeError):
-    """More is asked at once than can be done; it is worth trying again in a moment."""
+    """More is asked at once, or in a time, than can be done; it is worth trying again later."""
 
     code = "too_many"
+
+    def __init__(self, message: str, code: str | None = None, retry_after_s: int = 5):
+        super().__init__(message, code)
+        self.retry_after_s = retry_after_s
 
 
 class NotFound(OpenhypeError):

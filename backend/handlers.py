@@ -30,6 +30,7 @@ from backend.errors import (
     TooMany,
     Unavailable,
 )
+from backend.openings import Openings
 from backend.printable import escaped
 from backend.researcher import dashboard, entry, routes
 from backend.stamps import utc_now
@@ -77,6 +78,7 @@ def create_app(
     front: str = "root.html",
     allowed: Collection[str] = (),
     knows_host: bool = True,
+    openings: Openings | None = None,
 ) -> Flask:
     """Return the WSGI application over a store and a data directory.
 
@@ -87,6 +89,7 @@ def create_app(
         front: the page at `/`.
         allowed: hosts at which the pages are reached besides, as `origins.parse_origin` gives them.
         knows_host: whether requests name the host of the pages; behind CloudFront they name the function's.
+        openings: limits the sessions that an address opens; None where a request does not tell its address.
     """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = wire.MAX_BODY_BYTES
@@ -95,7 +98,7 @@ def create_app(
     visits = Visits(store, keys.hashing, clock, dice, watch)
     _add_description(app)
     if "sessions" in serves:
-        _add_evaluator_routes(app, visits, lambda: _check_key(keys))
+        _add_evaluator_routes(app, visits, lambda: _check_key(keys), openings or Openings(0, 0))
         _add_panel_routes(app, watch)
         routes.add_status(app, store, lambda: _check_key(keys))
     if "scores" in serves:
@@ -119,7 +122,9 @@ def picture_url(study: str, name: str) -> str:
     return f"/i/{study}/{name}"
 
 
-def _add_evaluator_routes(app: Flask, visits: Visits, check_key: Callable[[], None]) -> None:
+def _add_evaluator_routes(
+    app: Flask, visits: Visits, check_key: Callable[[], None], openings: Openings
+) -> None:
     @app.get("/api/studies/<study>")
     def study(study: str) -> dict:
         return visits.public_study(study)
@@ -129,12 +134,19 @@ def _add_evaluator_routes(app: Flask, visits: Visits, check_key: Callable[[], No
         opening = wire.parse_opening(_body())
         if opening["simulated"]:
             check_key()
-        reply = visits.open(study, opening)
+            reply = visits.open(study, opening)
+        else:
+            with openings.one(request.remote_addr) as forget:
+                reply = visits.open(study, opening)
+                if reply["stage"] != "session":
+                    forget()
         return reply, 201 if reply["stage"] == "session" else 200
 
     @app.post("/api/studies/<study>/admission")
     def admit(study: str) -> dict:
-        return visits.admit(study, *wire.parse_admission(_body()))
+        link, proof = wire.parse_admission(_body())
+        openings.check(request.remote_addr)
+        return visits.admit(study, link, proof)
 
     @app.post("/api/studies/<study>/exit")
     def give_up(study: str) -> dict:
@@ -325,6 +337,8 @@ def _refused(error: OpenhypeError) -> tuple[dict, int] | Response:
     _log_refusal(reply, status)
     if _is_researchers() and "as" not in request.args:
         return routes.refused(str(error), status)
+    if isinstance(error, TooMany):
+        return reply, status, {"Retry-After": str(error.retry_after_s)}
     return (reply, status, {"Retry-After": _RETRY_AFTER_S}) if status == 503 else (reply, status)
 
 

@@ -17,6 +17,8 @@ MAX_BODY_BYTES = 64 * 1024
 _MAX_TEXT = 300
 _MAX_SIGNATURE = 4096
 _MAX_ENTRIES = 40
+_MAX_FACTS_BYTES = 4096
+"""Of what a browser tells of its device, or of its display; our page's are a tenth of it."""
 _DIGITS_OF_WHOLE = 19
 _DIGITS_OF_MS = 3
 _INTERACTIONS = ("focus", "blur", "fullscreenenter", "fullscreenexit")
@@ -57,7 +59,7 @@ def parse_opening(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "consent_version": _text(data, "consent_version"),
         "panel": parse_panel(data),
-        "device": _flat(data, "device"),
+        "device": _facts(data, "device"),
         "qualification_token": _maybe_token(data),
         "signature": _maybe_signature(data),
         "simulated": simulated,
@@ -100,7 +102,7 @@ def parse_sign(data: Mapping[str, Any]) -> tuple[bool, bool]:
 
 def parse_block(data: Mapping[str, Any]) -> tuple[int, int, dict[str, Any]]:
     """Return (lease, block, facts of the display)."""
-    return _whole(data, "lease"), _whole(data, "block"), _flat(data, "display")
+    return _whole(data, "lease"), _whole(data, "block"), _facts(data, "display")
 
 
 def parse_answer(data: Mapping[str, Any]) -> Posted:
@@ -224,6 +226,15 @@ def _interactions(value: Any) -> tuple[Interaction, ...]:
     return tuple(
         Interaction(each["event"], _duration("interactions.time_ms", each.get("time_ms"))) for each in value
     )
+
+
+def _facts(data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return facts of a browser, which are stored with each session as they came, and so must be few."""
+    value = _flat(data, name)
+    length = len(json.dumps(value, ensure_ascii=False).encode())
+    if length > _MAX_FACTS_BYTES:
+        raise InvalidInput(f"{name} must be of at most {_MAX_FACTS_BYTES} bytes as JSON, not {length}")
+    return value
 
 
 def _flat(data: Mapping[str, Any], name: str) -> dict[str, Any]:

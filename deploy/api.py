@@ -12,6 +12,7 @@ from typing import Any
 from backend.datadir import DataDir, Keys, parse_keys
 from backend.errors import InvalidInput
 from backend.handlers import EVERYTHING, create_app
+from backend.openings import PER_HOUR, PER_MINUTE, Openings
 from backend.origins import parse_origin
 from backend.stores import open_store
 
@@ -35,8 +36,24 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
     keys = _keys(environment, data)
     store = open_store(environment["OPENHYPE_STORE"], data.root)
     allowed = frozenset(map(parse_origin, environment.get("OPENHYPE_ORIGINS", "").split()))
-    # CloudFront asks functions by names of their own, and does not tell by which it was asked itself.
-    return create_app(store, data, keys, serves=serves, allowed=allowed, knows_host="files" in serves)
+    if "files" in serves:
+        return create_app(store, data, keys, allowed=allowed, openings=_openings(environment), serves=serves)
+    # CloudFront asks functions by names of their own and in its own name: neither host nor visitor is known.
+    return create_app(store, data, keys, allowed=allowed, knows_host=False, serves=serves)
+
+
+def _openings(environment: Mapping[str, str]) -> Openings:
+    """Return the limits of new sessions by address that the environment sets.
+
+    Raises:
+        InvalidInput: they are no whole numbers from 0.
+    """
+    names = {"OPENHYPE_SESSIONS_PER_MINUTE": PER_MINUTE, "OPENHYPE_SESSIONS_PER_HOUR": PER_HOUR}
+    found = [environment.get(name) or str(default) for name, default in names.items()]
+    for name, text in zip(names, found, strict=True):
+        if not (text.isascii() and text.isdecimal()):
+            raise InvalidInput(f"{name} must be a whole number from 0, not {text!r}")
+    return Openings(*map(int, found))
 
 
 def _keys(environment: Mapping[str, str], data: DataDir) -> Keys:

@@ -45,6 +45,7 @@ const TRIES = 6; // with the pauses between them about ten seconds
 const PATIENT_MS = 300000; // of pauses in all, while the server is busy or cannot be reached
 const GATEWAY_TIMEOUTS = [408, 502, 504];
 const BUSY = [429, 503];
+const TOO_MANY = 429;
 const REDIRECTED = 0; // nothing of ours redirects
 const SIGN_IN_FIRST = 511;
 
@@ -210,7 +211,10 @@ async function judged({ ok, status, headers }, body, { type, isOurs }) {
   const id = data?.error?.id ?? "";
   if (status === REDIRECTED || status === SIGN_IN_FIRST || (ok && !sent.startsWith(type))) return failure("portal", id);
   if (ok) return isJson && data === undefined ? failure("fault") : { ok, status, data, body };
-  if (BUSY.includes(status)) return failure("busy", id, Number(headers.get("Retry-After")) || 0);
+  const retry_after_s = Number(headers.get("Retry-After")) || 0;
+  // What is asked to come back so late need not be waited for.
+  if (status === TOO_MANY && isOurs && data?.error && 1000 * retry_after_s > BUSY_AT_MOST_MS) return { ok, status, data, body };
+  if (BUSY.includes(status)) return failure("busy", id, retry_after_s);
   if (GATEWAY_TIMEOUTS.includes(status)) return failure("silent", id);
   const isRefusal = isOurs && status >= 400 && status < 500 && data !== undefined;
   return isRefusal ? { ok, status, data, body } : failure("fault", id);

@@ -21,11 +21,13 @@ const PLAIN = /** @type {Record<string, [string, string]>} */ ({
   unknown_place: ["The panel does not know this place", "Please open the study anew at the panel. If that does not help, give the place back there. You have done nothing wrong."],
   wrong_place: ["Please come in from the panel again", "Your link names a place that is another person's, or in another study. Please open the study anew at the panel."],
   unsigned: ["Please come in from the panel again", "Your link is too old, or a part of it is missing. Please open the study anew at the panel. Nothing is lost, and you have done nothing wrong."],
+  too_many_sessions: ["Please come back in an hour", "Very many people came to this study through your network, such as that of a school or a company. It takes in only so many an hour. You have done nothing wrong, and nothing was recorded."],
+  opened_too_often: ["Please come back in an hour", "You have opened this study many times within the last hour. Your link works again then. Nothing was recorded."],
   not_qualified: ["Thank you", "This study is for people who passed its test. You are paid for the test you took."],
 });
 
 /** What needs no further help, and so no id to quote. */
-const CLEAR = ["study_paused", "study_full", "withdrawn", "already_finished", "not_qualified", "took_part_before", "returned"];
+const CLEAR = ["study_paused", "study_full", "withdrawn", "already_finished", "not_qualified", "took_part_before", "returned", "too_many_sessions", "opened_too_often"];
 
 /**
  * What refuses a person who has a place at the panel, and the panel's outcome for it.

@@ -36,14 +36,40 @@ _WATCH_SECONDS = 2.0
     help="Another address at which browsers reach these pages, as https://faces.lab.example; else only "
     "pages at the address that requests name may change anything. May be repeated.",
 )
+@click.option(
+    "--sessions-per-minute",
+    "per_minute",
+    type=click.IntRange(0),
+    default=100,
+    show_default=True,
+    envvar="OPENHYPE_SESSIONS_PER_MINUTE",
+    metavar="N",
+    help="New sessions of one client address, at most; 0 for any number.",
+)
+@click.option(
+    "--sessions-per-hour",
+    "per_hour",
+    type=click.IntRange(0),
+    default=600,
+    show_default=True,
+    envvar="OPENHYPE_SESSIONS_PER_HOUR",
+    metavar="N",
+    help="The same in an hour.",
+)
 @store_options
 @pass_world
-def serve(world: World, host: str, port: int, origins: tuple[str, ...]) -> None:
+def serve(
+    world: World, host: str, port: int, origins: tuple[str, ...], per_minute: int, per_hour: int
+) -> None:
     """Serve the task page and the API on this machine."""
+    from backend.openings import Openings
     from backend.origins import parse_origin
     from backend.server import listen
 
-    options = {"allowed": frozenset(map(parse_origin, origins))}
+    options = {
+        "allowed": frozenset(map(parse_origin, origins)),
+        "openings": Openings(per_minute, per_hour),
+    }
     with listen(host, port) as listening:
         _serve(world, listening, **options)
 

@@ -130,6 +130,16 @@ test("a server that is too busy is waited for as long as it asks for, and asked 
   assert.equal(seen.stuck[0].kind, "busy");
 });
 
+test("who is to come back much later is told so, and not kept waiting", async () => {
+  const tooMany = (retry) => () => json(429, { error: { code: "too_many_sessions", message: "m", id: "0badcafe" } }, { "Retry-After": retry });
+  const { api, seen } = over(tooMany("42"), tooMany("3000"));
+
+  await assert.rejects(api.post("/sessions", {}), (error) => error instanceof Refused && error.code === "too_many_sessions");
+
+  assert.equal(seen.requests.length, 2);
+  assert.equal(Math.round(seen.pauses[0]), 46200);
+});
+
 test("a time to come back that makes no sense is left aside", async () => {
   const { api, seen } = over(() => json(503, {}, { "Retry-After": "-5" }), () => json(503, {}, { "Retry-After": "soon" }), stored);
 

@@ -47,6 +47,16 @@ def test_the_environment_names_other_addresses_of_the_pages(tmp_path):
     assert http.post(path, json={"consent_version": "1"}, headers=headers).status_code == 404
 
 
+def test_the_environment_limits_sessions_by_address(tmp_path):
+    environment = {"OPENHYPE_STORE": "sqlite:///a.db", "OPENHYPE_DATA": str(tmp_path)}
+
+    with pytest.raises(
+        InvalidInput, match="OPENHYPE_SESSIONS_PER_HOUR must be a whole number from 0, not '-1'"
+    ):
+        api.from_environment({**environment, "OPENHYPE_SESSIONS_PER_HOUR": "-1"})
+    assert api.from_environment({**environment, "OPENHYPE_SESSIONS_PER_MINUTE": "5"})
+
+
 def test_zappa_names_applications_that_are_there_and_no_debugging():
     stages = json.loads((ROOT / "zappa_settings.json").read_text())
 
