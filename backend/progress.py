@@ -13,7 +13,7 @@ from backend.panel_health import health
 from backend.protocol import Protocol
 from backend.records import Study
 from backend.recruiting import at_odds, begun
-from backend.session import Cursor, earned_usd_cents
+from backend.session import Cursor, earned_usd_cents, holds_place_minutes
 from backend.stores import Entry, Store
 from backend.waiting import owed_usd_cents as owed_for_waiting
 from backend.waiting import waiting_now
@@ -33,7 +33,8 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
     """Return a study's progress as plain data; money in cents of its currency, wage in those an hour.
 
     A session is `finished`, `ended` (closed early, kindly), `active`, or `abandoned` (no answer
-    for the study's `abandon_after_minutes`; it may still be resumed), or `returned` (its place was given
+    for the study's `abandon_after_minutes`, or no first one for its `begin_within_minutes`; it may still be
+    resumed), or `returned` (its place was given
     back at the panel: neither counted nor paid). Sessions withdrawn are none of these: only their number
     and what is owed for them are told. The wage is the median over finished sessions of what was earned
     over the time from opening to last answer.
@@ -169,7 +170,7 @@ def _state(study: Study, cursor: Cursor, now: datetime | None) -> str:
     if cursor.state != "active" or now is None:
         return cursor.state
     idle = now - datetime.fromisoformat(cursor.last_at)
-    return "abandoned" if idle > timedelta(minutes=study.protocol.abandon_after_minutes) else "active"
+    return "abandoned" if idle > timedelta(minutes=holds_place_minutes(study.protocol, cursor)) else "active"
 
 
 def _hours(standing: Standing) -> float:

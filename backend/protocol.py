@@ -137,6 +137,13 @@ class Protocol:
     abandon_after_minutes: float = _setting(
         60, "a session without an answer for so long no longer holds its place", 1, 100000
     )
+    begin_within_minutes: float = _setting(
+        10,
+        "a session without its first answer for so long no longer holds its place; who answers later is "
+        "taken all the same",
+        1,
+        100000,
+    )
     repeat_visits: bool = _setting(False, "let the same browser take part again (demos, not studies)")
     debrief: bool = _setting(
         False,
@@ -341,7 +348,11 @@ def from_json(data: Mapping[str, Any]) -> Protocol:
 def _before_they_were_settings(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return how older studies did what is a setting now; one under way must not change."""
     size_px = data.get("size_px", Protocol.size_px)
-    return {"same_answer_notice": 0, "largest_css_px": 384 if size_px < 256 else min(size_px, 768)}
+    return {
+        "same_answer_notice": 0,
+        "largest_css_px": 384 if size_px < 256 else min(size_px, 768),
+        "begin_within_minutes": data.get("abandon_after_minutes", Protocol.abandon_after_minutes),
+    }
 
 
 def parse_staircase(text: str) -> StaircaseRule:

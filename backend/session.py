@@ -106,6 +106,18 @@ def total_trials(session: Session) -> int:
     return sum(len(block.stimuli) for block in session.blocks)
 
 
+def has_answered(cursor: Cursor) -> bool:
+    """Return whether any answer came in a session, be it to a mistimed flash."""
+    return cursor.trial_index > 0 or cursor.voided_answers > 0
+
+
+def holds_place_minutes(protocol: Protocol, cursor: Cursor) -> float:
+    """Return for how many minutes after its last sign of life an active session holds its place."""
+    if has_answered(cursor):
+        return protocol.abandon_after_minutes
+    return min(protocol.begin_within_minutes, protocol.abandon_after_minutes)
+
+
 def give_back(cursor: Cursor, at: str) -> Cursor:
     """Return the cursor of a session whose place was given back; for good."""
     if cursor.state == "returned":

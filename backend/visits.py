@@ -568,8 +568,10 @@ class Visits:
         """Return the model of the next session, and how many have judged it or do; a test has none."""
         if study.kind == "qualification":
             return None, 0
-        since = self._clock() - timedelta(minutes=study.protocol.abandon_after_minutes)
-        taken = self._store.taken(study.name, stamp(since), simulated)
+        now, protocol = self._clock(), study.protocol
+        since = stamp(now - timedelta(minutes=protocol.abandon_after_minutes))
+        unanswered_since = stamp(now - timedelta(minutes=protocol.begin_within_minutes))
+        taken = self._store.taken(study.name, since, simulated, unanswered_since)
         wanted = None if simulated else study.protocol.evaluators
         model = sampling.choose_model(taken, study.models, wanted, rng)
         return model, taken.get(model, 0)

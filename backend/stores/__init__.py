@@ -96,8 +96,13 @@ class Store(Interface):
         A cheaper read than `sessions`, for those who look again and again.
         """
 
-    def taken(self, study: str, active_since: str, simulated: bool = False) -> dict[str, int]:
-        """Count by model the sessions that are finished, or active and alive since `active_since`."""
+    def taken(
+        self, study: str, active_since: str, simulated: bool = False, unanswered_since: str = ""
+    ) -> dict[str, int]:
+        """Count by model the sessions that are finished, or active and alive since `active_since`.
+
+        Of those in which nothing was answered, only such as are alive since `unanswered_since`, too.
+        """
 
     def finished(self, study: str, simulated: bool = False) -> tuple[int, str]:
         """Return how many sessions are finished, and when the newest was ('' with none); a cheap read."""

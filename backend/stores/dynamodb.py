@@ -33,7 +33,7 @@ from typing import Any
 
 from backend.errors import Conflict, NotFound, StoreFailed
 from backend.records import Response, Session, Stimulus, Study
-from backend.session import Cursor, total_trials
+from backend.session import Cursor, has_answered, total_trials
 from backend.stores import Entry, Stale, codec, compact, found_study, items, no_study, plans
 from backend.stores.books import Books
 from backend.stores.calls import Calls, Item, Refused, connect, key, parse_url
@@ -211,13 +211,15 @@ class DynamoStore:
             else:
                 yield head.session, *self._whole(head)
 
-    def taken(self, study: str, active_since: str, simulated: bool = False) -> dict[str, int]:
+    def taken(
+        self, study: str, active_since: str, simulated: bool = False, unanswered_since: str = ""
+    ) -> dict[str, int]:
         tally = Tally(self._calls, study, simulated)
         entries, counts = tally.read()
         now = int(self._clock())
         doubtful = []
         for entry in entries:
-            if entry.alive_at >= active_since:
+            if entry.alive_at >= _needed(entry.has_answered, active_since, unanswered_since):
                 _count(counts, entry.model)
             elif entry.looked_at + _LOOK_AGAIN_S < now:
                 doubtful.append(entry)
@@ -225,7 +227,7 @@ class DynamoStore:
             look = partial(self._look, tally, now)
             with ThreadPoolExecutor(min(_LOOKS_AT_ONCE, len(doubtful))) as threads:
                 for entry, cursor in zip(doubtful, threads.map(look, doubtful), strict=True):
-                    if cursor is not None and _holds_a_place(cursor, active_since):
+                    if cursor is not None and _holds_a_place(cursor, active_since, unanswered_since):
                         _count(counts, entry.model)
         return counts
 
@@ -422,7 +424,7 @@ class DynamoStore:
         if cursor.state != "active":  # the process that closed it died before it was packed
             self._pack(self._heads.of(entry.session), cursor)
         else:
-            tally.look(OpenSession(entry.session, entry.model, cursor.last_at, now))
+            tally.look(OpenSession(entry.session, entry.model, cursor.last_at, now, has_answered(cursor)))
         return cursor
 
     def _listed(
@@ -493,8 +495,14 @@ def _first_of_each(rows: Iterable[tuple]) -> Iterator[tuple]:
         last = row[0]
 
 
-def _holds_a_place(cursor: Cursor, since: str) -> bool:
+def _holds_a_place(cursor: Cursor, active_since: str, unanswered_since: str) -> bool:
+    since = _needed(has_answered(cursor), active_since, unanswered_since)
     return cursor.state == "finished" or (cursor.state == "active" and cursor.last_at >= since)
+
+
+def _needed(is_answered: bool, active_since: str, unanswered_since: str) -> str:
+    """Return since when a session must be alive to hold its place."""
+    return active_since if is_answered else max(active_since, unanswered_since)
 
 
 def _count(counts: dict[str, int], model: str | None) -> None:

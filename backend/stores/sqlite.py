@@ -198,11 +198,16 @@ class SqliteStore:
         for session_id, cursor in self._paged(sql, study):
             yield session_id, codec.load_cursor(cursor)
 
-    def taken(self, study: str, active_since: str, simulated: bool = False) -> dict[str, int]:
+    def taken(
+        self, study: str, active_since: str, simulated: bool = False, unanswered_since: str = ""
+    ) -> dict[str, int]:
         sql = """SELECT model, count(*) FROM cursors
                  WHERE study = ? AND is_simulated = ? AND model IS NOT NULL
-                 AND (state = 'finished' OR (state = 'active' AND last_at >= ?)) GROUP BY model"""
-        return dict(self._db().execute(sql, (study, simulated, active_since)))
+                 AND (state = 'finished' OR (state = 'active' AND last_at >= ? AND (last_at >= ?
+                      OR json_extract(record, '$.trial_index') > 0
+                      OR coalesce(json_extract(record, '$.voided_answers'), 0) > 0)))
+                 GROUP BY model"""
+        return dict(self._db().execute(sql, (study, simulated, active_since, unanswered_since)))
 
     def finished(self, study: str, simulated: bool = False) -> tuple[int, str]:
         sql = """SELECT count(*), coalesce(max(last_at), '') FROM cursors

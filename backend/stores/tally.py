@@ -22,6 +22,8 @@ SHARDS = 64
 """A thousand open sessions are then 16 an item, which is about a kilobyte."""
 _OPEN, _FINISHED, _ERASED, _NEWEST = "a", "f", "e", "n"
 _DIGITS = 10
+_ANSWERED = "+"
+"""After the time at which a session was alive, which older versions compare as a text."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class OpenSession:
     alive_at: str
     looked_at: int
     """When somebody last found it silent, in seconds of the epoch; 0 for never."""
+    has_answered: bool = False
+    """Whether anything was answered when somebody last looked."""
 
 
 class Tally:
@@ -103,7 +107,8 @@ class Tally:
             self._calls.delete(self._place(shard), "-")
 
     def _set(self, entry: OpenSession, condition: str) -> None:
-        text = f"{entry.looked_at:0{_DIGITS}}{entry.alive_at}|{entry.model or ''}"
+        answered = _ANSWERED if entry.has_answered else ""
+        text = f"{entry.looked_at:0{_DIGITS}}{entry.alive_at}{answered}|{entry.model or ''}"
         names, values = {"#a": _OPEN + entry.session}, {":e": {"S": text}}
         self._update(entry.session, "SET #a = :e", condition, values, names)
 
@@ -125,6 +130,11 @@ def _entries(item: Item) -> Iterator[OpenSession]:
     for name, value in item.items():
         if name.startswith(_OPEN):
             text, _, model = value["S"].partition("|")
+            alive_at = text[_DIGITS:]
             yield OpenSession(
-                name.removeprefix(_OPEN), model or None, text[_DIGITS:], looked_at=int(text[:_DIGITS])
+                name.removeprefix(_OPEN),
+                model or None,
+                alive_at.removesuffix(_ANSWERED),
+                looked_at=int(text[:_DIGITS]),
+                has_answered=alive_at.endswith(_ANSWERED),
             )

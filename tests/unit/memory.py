@@ -6,6 +6,7 @@ import threading
 from dataclasses import replace
 
 from backend.errors import Conflict, NotFound
+from backend.session import has_answered
 from backend.stores import Entry, Stale, found_study
 
 
@@ -96,12 +97,11 @@ class MemoryStore:
         ends = [cursor.last_at for _, cursor in found if cursor.state == "finished"]
         return len(ends), max(ends, default="")
 
-    def taken(self, study, active_since, simulated=False):
+    def taken(self, study, active_since, simulated=False, unanswered_since=""):
         counts = {}
         for session, cursor in self.sessions(study, simulated):
-            counted = cursor.state == "finished" or (
-                cursor.state == "active" and cursor.last_at >= active_since
-            )
+            since = active_since if has_answered(cursor) else max(active_since, unanswered_since)
+            counted = cursor.state == "finished" or (cursor.state == "active" and cursor.last_at >= since)
             if counted and session.model is not None:
                 counts[session.model] = counts.get(session.model, 0) + 1
         return counts

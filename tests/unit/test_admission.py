@@ -225,6 +225,53 @@ def test_a_preview_opens_no_session(world):
     assert list(world.store.sessions("faces")) == []
 
 
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_who_never_answers_gives_the_place_back_in_minutes_and_may_still_answer(each_world, has_begun):
+    world = each_world
+    world.add(studies.study(models=("gan",), evaluators=1, images=2, spare_images=0, panel="link"))
+    late = world.player()
+    if has_begun:
+        world.clock.move(minutes=5)
+        late.begin()
+    world.clock.move(minutes=9, seconds=59)
+    assert refusal(world.open()) == (409, "study_full")
+
+    world.clock.move(seconds=2)
+    next_one = world.player()
+
+    assert refusal(world.open()) == (409, "study_full")
+    late.begin()
+    late.answer()
+    assert late.answer()["done"]["completion_code"]
+    next_one.begin()
+    next_one.answer()
+    assert next_one.answer()["done"]["complete"]
+
+
+def test_whoever_answered_once_holds_the_place_for_as_long_as_before(each_world):
+    world = each_world
+    world.add(studies.study(models=("gan",), evaluators=1, images=2, spare_images=0, panel="link"))
+    player = world.player()
+    player.begin()
+    player.answer()
+
+    world.clock.move(minutes=59)
+    assert refusal(world.open()) == (409, "study_full")
+    world.clock.move(minutes=2)
+    assert world.open().status_code == 201
+
+
+def test_strangers_who_take_all_places_and_answer_nothing_shut_others_out_for_minutes_only(world):
+    world.add(studies.study(evaluators=20, panel="link"))
+    for _ in range(40):
+        world.player()
+    assert refusal(world.open()) == (409, "study_full")
+
+    world.clock.move(minutes=10, seconds=1)
+
+    assert [world.open().status_code for _ in range(40)] == [201] * 40
+
+
 def test_a_full_study_is_said_before_consent_and_nothing_is_recorded(world):
     world.add(studies.study("faces", images=8, models=("gan",), evaluators=1))
     free = admitted(world, "faces", P1)

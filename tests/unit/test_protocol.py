@@ -156,6 +156,16 @@ def test_a_study_of_before_keeps_the_size_of_its_pictures_and_tells_nobody_of_eq
     assert (older.shown_at_most_css_px, older.same_answer_notice) == (largest, 0)
 
 
+@pytest.mark.parametrize(("stored_minutes", "within"), [(None, 60), (5, 5)])
+def test_sessions_of_an_older_study_hold_their_places_as_long_as_before(stored_minutes, within):
+    stored = protocol.to_json(protocol.INFINITY)
+    del stored["begin_within_minutes"], stored["abandon_after_minutes"]
+    if stored_minutes:
+        stored["abandon_after_minutes"] = stored_minutes
+
+    assert protocol.from_json(stored).begin_within_minutes == within
+
+
 def test_every_setting_is_documented():
     table = re.search(r"^\| setting \|.*?(?=\n\n)", SETTINGS_PAGE.read_text("utf-8"), re.M | re.S)
 

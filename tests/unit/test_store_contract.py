@@ -210,6 +210,40 @@ def test_finished_and_living_sessions_take_up_places_and_silent_ones_do_not(stor
     assert taken == {"gan": 2}
 
 
+def test_sessions_without_an_answer_give_their_place_back_sooner(opened):
+    at = {"eight": "2026-01-01T08:00:00.000Z", "nine": "2026-01-01T09:00:00.000Z"}
+    store = opened()
+    with_session(store, "s1", "gan", "active", at["eight"])
+    with_session(store, "s2", "gan", "active", at["nine"])
+    _, third = with_session(store, "s3", "vae", "active", at["eight"])
+    answered = dataclasses.replace(third, version=1, blocks_begun=1)
+    store.move("s3", 0, answered)
+    answered = dataclasses.replace(answered, version=2, trial_index=1, last_at=at["eight"])
+    store.append("s3", 1, answered, response(0))
+    with_session(store, "s4", "vae", "finished", at["eight"])
+    _, fifth = with_session(store, "s5", "vae", "active", at["eight"])
+    store.move("s5", 0, dataclasses.replace(fifth, version=1, voided_answers=1, last_at=at["eight"]))
+
+    # asked again and again, by several processes, the reply is the same
+    for asked in (store, opened(), opened()):
+        sooner = asked.taken("faces", "2026-01-01T07", unanswered_since="2026-01-01T08:30")
+        assert sooner == {"gan": 1, "vae": 3}
+    assert opened().taken("faces", "2026-01-01T08:30", unanswered_since="2026-01-01T07") == {
+        "gan": 1,
+        "vae": 1,
+    }
+    assert opened().taken("faces", "2026-01-01T08:30", unanswered_since="2026-01-01T09:30") == {"vae": 1}
+
+
+def test_who_answers_late_holds_a_place_again(opened):
+    _, cursor = with_session(opened(), "s1", "gan", "active", "2026-01-01T08:00:00.000Z")
+    late = dataclasses.replace(cursor, version=1, trial_index=1, last_at="2026-01-01T09:00:00.000Z")
+
+    opened().append("s1", 0, late, response(0))
+
+    assert opened().taken("faces", "2026-01-01T07", unanswered_since="2026-01-01T08:30") == {"gan": 1}
+
+
 def returned(store, was):
     """Store a session that came to the state `was`, and then had its place given back; return its cursor."""
     session, opening = with_session(store)
