@@ -31,7 +31,9 @@ from backend.errors import (
     Unavailable,
 )
 from backend.openings import Openings
+from backend.picture_names import PictureNames
 from backend.printable import escaped
+from backend.records import Session
 from backend.researcher import dashboard, entry, routes
 from backend.stamps import utc_now
 from backend.stores import Store
@@ -63,6 +65,7 @@ _FROM_SERVERS = frozenset({_EVENTS})
 """What panels' servers send, which their signature vouches for."""
 _WITHOUT_BODY = frozenset({"withdraw"})
 """Routes that take none; the token in a header is what another site's page cannot send unasked."""
+PictureUrl = Callable[[Session, str], str]
 EVERYTHING = frozenset({"sessions", "scores", "files"})
 """The groups of routes: of evaluators and a study's progress; of scores; of page and pictures."""
 
@@ -96,16 +99,18 @@ def create_app(
     app.json.sort_keys = False
     app.url_map.merge_slashes = False
     visits = Visits(store, keys.hashing, clock, dice, watch)
+    names = PictureNames(keys.hashing)
     _add_description(app)
     if "sessions" in serves:
-        _add_evaluator_routes(app, visits, lambda: _check_key(keys), openings or Openings(0, 0))
+        urls = _urls(names if "files" in serves else None)
+        _add_evaluator_routes(app, visits, lambda: _check_key(keys), openings or Openings(0, 0), urls)
         _add_panel_routes(app, watch)
         routes.add_status(app, store, lambda: _check_key(keys))
     if "scores" in serves:
         routes.add_scores(app, store, lambda: _check_key(keys))
     if "files" in serves:
         _add_pages(app, visits, front)
-        _add_files(app, data)
+        _add_files(app, data, names)
         routes.add_pages(app, store, data, keys, clock)
         dashboard.add_pages(app, store, keys, clock, lambda: _asset("dashboard.html"))
     app.before_request(_check_path)
@@ -117,13 +122,23 @@ def create_app(
     return app
 
 
-def picture_url(study: str, name: str) -> str:
-    """Return the path at which a picture or mask is served."""
-    return f"/i/{study}/{name}"
+def _urls(names: PictureNames | None) -> PictureUrl:
+    """Return the function from a picture or mask of a session to the path at which it is served.
+
+    Args:
+        names: by which this server serves pictures; None where they are served by their stored names.
+    """
+
+    def url(session: Session, name: str) -> str:
+        if names is None or session.is_simulated:  # whose robots know the pictures by their names
+            return f"/i/{session.study}/{name}"
+        return f"/i/{session.study}/{session.id}/{names.sealed(session.id, name)}"
+
+    return url
 
 
 def _add_evaluator_routes(
-    app: Flask, visits: Visits, check_key: Callable[[], None], openings: Openings
+    app: Flask, visits: Visits, check_key: Callable[[], None], openings: Openings, picture_url: PictureUrl
 ) -> None:
     @app.get("/api/studies/<study>")
     def study(study: str) -> dict:
@@ -230,7 +245,7 @@ def _add_pages(app: Flask, visits: Visits, front: str) -> None:
         return _asset("withdraw.html")
 
 
-def _add_files(app: Flask, data: DataDir) -> None:
+def _add_files(app: Flask, data: DataDir, names: PictureNames) -> None:
     @app.get("/assets/<name>")
     def asset(name: str) -> Response:
         return _asset(name)
@@ -247,6 +262,19 @@ def _add_files(app: Flask, data: DataDir) -> None:
         if study.startswith(".") or not _PICTURE.fullmatch(name):
             abort(404)
         reply = _file(data.images(study) / name)
+        reply.headers["Cache-Control"] = headers.KEPT_FOR_GOOD
+        return reply
+
+    @app.get("/i/<study>/<session>/<name>")
+    def picture_of_session(study: str, session: str, name: str) -> Response:
+        stored = names.opened(session, name)
+        if study.startswith(".") or stored is None:
+            abort(404)
+        try:
+            body = (data.images(study) / stored).read_bytes()
+        except OSError:
+            abort(404)
+        reply = Response(names.salted(session, stored, body), content_type=headers.content_type(stored))
         reply.headers["Cache-Control"] = headers.KEPT_FOR_GOOD
         return reply
 

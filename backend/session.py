@@ -209,8 +209,9 @@ def answer(
     picture = picture_at(session, cursor, cursor.trial_index)
     if posted.stimulus != picture.stimulus or posted.exposure_ms != cursor.exposure_ms:
         raise Conflict(
-            f"trial {cursor.trial_index} shows {picture.stimulus} for {cursor.exposure_ms} ms, "
-            f"not {posted.stimulus} for {posted.exposure_ms} ms",
+            # without names: those that are stored must not be known to browsers
+            f"trial {cursor.trial_index} shows another picture, or this one for {cursor.exposure_ms} ms, not "
+            f"for {posted.exposure_ms} ms",
             code="wrong_stimulus",
         )
     block, _ = locate(session, cursor.trial_index)
@@ -272,6 +273,11 @@ def picture_of(session: Session, stimulus: str) -> Picture:
             i = block.stimuli.index(stimulus)
             return Picture(stimulus, block.truths[i], block.models[i], block.class_)
     raise KeyError(stimulus)
+
+
+def has_picture(session: Session, stimulus: str) -> bool:
+    """Return whether a picture is among those planned for a session, or kept to replace them."""
+    return any(stimulus in block.stimuli for block in (*session.blocks, *session.spares))
 
 
 def earned_usd_cents(protocol: Protocol, cursor: Cursor) -> int:

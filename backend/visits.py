@@ -22,6 +22,7 @@ from backend.admission import Admission, kept
 from backend.debrief import Debriefing
 from backend.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError, Unavailable
 from backend.panels.record import NOTHING_TOLD, OUTCOMES, Told, way_back
+from backend.picture_names import PictureNames
 from backend.place_check import PlaceCheck
 from backend.recent import Recent
 from backend.records import Session, Study
@@ -70,6 +71,7 @@ class Visits:
         self._watch = watch
         self._admission = Admission(store, hash_key, clock)
         self._debriefing = Debriefing(store)
+        self._names = PictureNames(hash_key)
         self._places = PlaceCheck(store, hash_key, clock, watch.panel if watch else None)
         self._assigning = threading.Lock()
         # A session never changes once stored, nor do the settings under which it was opened.
@@ -317,7 +319,7 @@ class Visits:
             return replies.withdrawn(protocol.title, protocol.contact, entry.data)
         return replies.withdrawn(name, "", entry.data)
 
-    def debrief(self, session_id: str, token: str, url: Callable[[str, str], str]) -> dict[str, Any]:
+    def debrief(self, session_id: str, token: str, url: Callable[[Session, str], str]) -> dict[str, Any]:
         """Return the own result beside others', and the truth, of a finished session.
 
         Raises:
@@ -326,7 +328,7 @@ class Visits:
         """
         session, study = self._authorized(session_id, token)
         cursor = self._cursor(session_id)
-        return self._debriefing.debrief(study, session, cursor, lambda name: url(study.name, name))
+        return self._debriefing.debrief(study, session, cursor, lambda name: url(session, name))
 
     def begin_block(
         self,
@@ -335,7 +337,7 @@ class Visits:
         lease: int,
         block: int,
         display: dict[str, Any],
-        url: Callable[[str, str], str],
+        url: Callable[[Session, str], str],
     ) -> dict[str, Any]:
         """Begin the current block and return its pictures; begun already, return what is left of it."""
         session, study = self._authorized(session_id, token)
@@ -347,10 +349,10 @@ class Visits:
             ),
         )
         masks = _masks_of_block(study, session, block)
-        return replies.block(study, session, cursor, lambda name: url(study.name, name), masks)
+        return replies.block(study, session, cursor, lambda name: url(session, name), masks)
 
     def answer(
-        self, session_id: str, token: str, posted: Posted, url: Callable[[str, str], str]
+        self, session_id: str, token: str, posted: Posted, url: Callable[[Session, str], str]
     ) -> dict[str, Any]:
         """Store an answer once, and return the reply that confirms it.
 
@@ -359,6 +361,7 @@ class Visits:
                 `session.answer`.
         """
         session, study = self._authorized(session_id, token)
+        posted = self._by_stored_name(session, posted)
         known = self._cursors.get(session_id)
         if known is not None and posted.trial_index >= known.trial_index:
             try:
@@ -376,20 +379,26 @@ class Visits:
                 continue
         raise Unavailable("the session is being changed from several places at once; try again", code="busy")
 
+    def _by_stored_name(self, session: Session, posted: Posted) -> Posted:
+        """Return an answer with the stored name of its picture, which browsers know by another one."""
+        name = self._names.opened(session.id, posted.stimulus)
+        is_theirs = name is not None and sessions.has_picture(session, name)
+        return dataclasses.replace(posted, stimulus=name) if is_theirs else posted
+
     def _stored(
         self,
         study: Study,
         session: Session,
         cursor: Cursor,
         posted: Posted,
-        url: Callable[[str, str], str],
+        url: Callable[[Session, str], str],
     ) -> dict[str, Any]:
         response, after = sessions.answer(session, study.protocol, cursor, posted, self._now())
         self._store.append(session.id, cursor.version, after, response)
         self._cursors.put(session.id, after)
         self._tell(study, session, after)
         told = self._told(study, session, after)
-        return replies.answer(study, session, after, response, lambda name: url(study.name, name), told)
+        return replies.answer(study, session, after, response, lambda name: url(session, name), told)
 
     def _repeated(
         self,
@@ -397,7 +406,7 @@ class Visits:
         session: Session,
         cursor: Cursor,
         posted: Posted,
-        url: Callable[[str, str], str],
+        url: Callable[[Session, str], str],
     ) -> dict[str, Any] | None:
         """Return the reply that an answer had when it was stored; None if none is stored for its picture."""
         sessions.check_kept(cursor)
@@ -424,7 +433,7 @@ class Visits:
         if place + 1 == len(stored):
             past = dataclasses.replace(past, state=cursor.state)  # closed with this very answer
         told = self._told(study, session, past)
-        return replies.answer(study, session, past, stored[place], lambda name: url(study.name, name), told)
+        return replies.answer(study, session, past, stored[place], lambda name: url(session, name), told)
 
     def _tell(self, study: Study, session: Session, after: Cursor) -> None:
         if self._watch and _is_of_panel(session) and after.state in ("finished", "ended"):

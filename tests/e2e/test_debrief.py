@@ -2,6 +2,8 @@
 
 import pytest
 
+from backend.picture_names import PictureNames
+
 from .test_accessibility import violations
 
 
@@ -37,7 +39,8 @@ def test_one_sees_the_own_result_beside_others_and_what_the_pictures_were(player
     assert shown.count() == 2
     truths = site.truths("faces")
     for i in range(2):
-        name = shown.nth(i).locator("img").get_attribute("src").rpartition("/")[2]
+        session, name = shown.nth(i).locator("img").get_attribute("src").split("/")[-2:]
+        name = PictureNames(site.data.keys().hashing).opened(session, name)
         text = shown.nth(i).inner_text()
         assert text.startswith({"real": "Real", "fake": "Computer-generated"}[truths[name]])
     assert player.page.locator(".gallery details li").count() == 6

@@ -15,6 +15,8 @@ from urllib.request import urlopen
 import pytest
 from PIL import Image, ImageOps
 
+from backend.datadir import DataDir
+from backend.picture_names import PictureNames
 from backend.simulation import Client
 from backend.stores import open_store
 from tests import prolific
@@ -61,15 +63,16 @@ class Researcher:
         return [sys.executable, "-m", "backend", *words]
 
 
-def play(books, store, place):
+def play(books, store, keys, place):
     """Take part as an evaluator who is always right, until the page says goodbye."""
     books.start(place.id)
     url = books.link(place.id)
     client = Client(url)
-    truths = {s.name: s.truth for s in store.stimuli("faces")}
     panel = {"PROLIFIC_PID": place.participant, "STUDY_ID": place.study, "SESSION_ID": place.id}
     opened = client.post("/api/studies/faces/sessions", {"consent_version": "1", "panel": panel})
     path, token = f"/api/sessions/{opened['state']['session']}", opened["token"]
+    names = PictureNames(keys.hashing)
+    truths = {names.sealed(path.split("/")[3], s.name): s.truth for s in store.stimuli("faces")}
     block = client.post(f"{path}/blocks", {"lease": 1, "block": 0}, token)
     for trial, image in enumerate(block["images"]):
         name = image.rpartition("/")[2]
@@ -132,10 +135,13 @@ def recruit_and_play(researcher, books, steps, folder):
     for step in others:
         researcher.types(step)
     assert books.study(study)["total_available_places"] == 5
-    store = open_store("sqlite:///openhype.db", folder / "openhype-data")
+    data = DataDir(folder / "openhype-data")
+    store = open_store("sqlite:///openhype.db", data.root)
     places = [books.take(study) for _ in range(2 * len(MODELS))]
     for place in places:
-        assert play(books, store, place)["redirect_url"] == "https://app.prolific.com/submissions"
+        assert (
+            play(books, store, data.keys(), place)["redirect_url"] == "https://app.prolific.com/submissions"
+        )
     store.close()
     return places
 

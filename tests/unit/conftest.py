@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 
 from backend.datadir import DataDir
 from backend.handlers import create_app
+from backend.picture_names import PictureNames
 from backend.stores import open_store
 from backend.stores.dynamodb import create_table
 
@@ -71,8 +72,18 @@ class Player:
     def __init__(self, world, opened):
         self.world, self.token, self.state = world, opened["token"], opened["state"]
         self.lease, self.next, self.done = self.state["lease"], self.state["next"], self.state["done"]
-        self.truths = world.truths(self.state["study"])
+        self.truths = self._truths()
         self.images = {}
+
+    def _truths(self):
+        """Return the truths by the names that this session's browser knows, and by those that are stored."""
+        stored, session = self.world.truths(self.state["study"]), self.state["session"]
+        names = PictureNames(self.world.data.keys().hashing)
+        return {**stored, **{names.sealed(session, name): truth for name, truth in stored.items()}}
+
+    def stored(self, name):
+        """Return the stored name of a picture that this session's browser knows by another one."""
+        return PictureNames(self.world.data.keys().hashing).opened(self.state["session"], name)
 
     def post(self, path, body, token=None):
         return self.world.http.post(

@@ -86,7 +86,10 @@ def test_after_a_mistimed_flash_comes_a_spare_and_nothing_is_told(world):
     assert (player.done["right"], player.done["answered"]) == (9, 9)
     assert len(list(study_rows(world.store, study))) == 8
     (replaced,) = study_rows(world.store, study, "replaced")
-    assert (replaced["stimulus"], replaced["achieved_frames"]) == (body["stimulus"], (30, 7, 2))
+    assert (replaced["stimulus"], replaced["achieved_frames"]) == (
+        player.stored(body["stimulus"]),
+        (30, 7, 2),
+    )
     assert progress(world.store, study)["mistimed"] == {"responses": 1, "share": 1 / 9}
 
 

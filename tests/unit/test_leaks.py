@@ -17,6 +17,7 @@ from sklearn.ensemble import RandomForestClassifier
 from backend.creation import Order, create
 from backend.datadir import DataDir
 from backend.handlers import create_app
+from backend.picture_names import PictureNames
 from backend.server import in_background
 from backend.simulation import Client
 from backend.stores import open_store
@@ -38,17 +39,18 @@ def site(tmp_path):
     order = Order("s", "study", "infinity", tmp_path / "real", (("m", tmp_path / "fake"),), settings)
     create(store, data, order, datetime.now(UTC))
     with in_background(create_app(store, data, data.keys())) as url:
-        yield url, store
+        yield url, store, PictureNames(data.keys().hashing)
     store.close()
 
 
-def observed(url, store):
+def observed(url, store, names):
     """Play a session and return what was seen of each picture, and the truth that was not."""
     client, http = Client(url), HTTPConnection(urlsplit(url).netloc)
     opened = client.post("/api/studies/s/sessions", {"consent_version": "1"})
     path, token, lease = f"/api/sessions/{opened['state']['session']}", opened["token"], 1
     block = client.post(f"{path}/blocks", {"lease": lease, "block": 0}, token)
-    truths = {s.name: s.truth == "fake" for s in store.stimuli("s")}
+    session = opened["state"]["session"]
+    truths = {names.sealed(session, s.name): s.truth == "fake" for s in store.stimuli("s")}
     features, labels, headers = [], [], set()
     for place, image in enumerate(block["images"]):
         began = time.perf_counter()
