@@ -24,6 +24,7 @@ from backend.clearing import clear_outdated
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, OpenhypeError
 from backend.observer import Observer, parse_observer
+from backend.picture_names import PictureNames
 from backend.records import Session, Study
 from backend.session import Cursor
 from backend.stores import Store
@@ -104,15 +105,21 @@ def take_part(
     answer: Callable[[str, str | None, float | None], str],
     panel: dict[str, str] | None = None,
     qualification_token: str | None = None,
+    names: PictureNames | None = None,
 ) -> dict[str, Any]:
     """Play one session from consent to completion code, as a real one; return the reply's `done`.
 
     Args:
-        truths: (truth, model) of each picture by its public name.
+        truths: (truth, model) of each picture by its stored name.
+        names: of the server, where it gives each session names of its own.
         answer: from (truth, model judged, exposure in ms or None) to 'real' or 'fake'.
     """
     asked = {"panel": panel or {}, "qualification_token": qualification_token}
-    return _play(client, study, truths, answer, _opened(client, study, asked), ())
+    opened = _opened(client, study, asked)
+    if names is not None:
+        session = opened["state"]["session"]
+        truths = {names.sealed(session, name): what for name, what in truths.items()}
+    return _play(client, study, truths, answer, opened, ())
 
 
 def simulate(

@@ -19,6 +19,7 @@ from backend.commands.world import (
     server_url,
     store_options,
 )
+from backend.errors import InvalidInput
 from backend.records import Study
 
 _WATCH_SECONDS = 2.0
@@ -66,10 +67,11 @@ def serve(
     from backend.origins import parse_origin
     from backend.server import listen
 
-    options = {
-        "allowed": frozenset(map(parse_origin, origins)),
-        "openings": Openings(per_minute, per_hour),
-    }
+    try:
+        allowed = frozenset(map(parse_origin, origins))
+    except InvalidInput as error:
+        raise click.BadParameter(str(error), param_hint="'--origin'") from None
+    options = {"allowed": allowed, "openings": Openings(per_minute, per_hour)}
     with listen(host, port) as listening:
         _serve(world, listening, **options)
 

@@ -24,7 +24,7 @@ def enter(desk, site, path="/dashboard/faces"):
 
 
 def run(site, evaluators):
-    take_part_all(site.url, site.store, site.store.study("faces"), evaluators, at_once=1)
+    take_part_all(site.url, site.store, site.store.study("faces"), site.data, evaluators, at_once=1)
 
 
 def tile(page, name):

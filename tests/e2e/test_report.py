@@ -79,7 +79,7 @@ def test_the_servers_results_ask_for_the_key_and_then_show_the_pictures(watched,
     page, seen = watched
     site.create("faces", images=20, evaluators=3, repeat_visits=True)
     simulate(site.store, site.data, "faces", {"gan": "0.7"}, evaluators=3, url=site.url)
-    take_part_all(site.url, site.store, site.store.study("faces"), 3)
+    take_part_all(site.url, site.store, site.store.study("faces"), site.data, 3)
 
     page.goto(f"{site.url}/results/faces")
     form = violations(page)

@@ -6,12 +6,14 @@ from random import Random
 
 from backend.datadir import DataDir
 from backend.handlers import create_app
+from backend.picture_names import PictureNames
 from backend.server import in_background
 from backend.simulation import Client, take_part
 
 
-def take_part_all(base, store, study, count, right=0.7, seed=0, at_once=8):
+def take_part_all(base, store, study, data, count, right=0.7, seed=0, at_once=8):
     """Have `count` people answer a whole session each at the server `base`, right with a probability."""
+    names = PictureNames(data.keys().hashing)
     truths = {each.name: (each.truth, each.model) for each in store.stimuli(study.name)}
 
     def person(i):
@@ -21,7 +23,7 @@ def take_part_all(base, store, study, count, right=0.7, seed=0, at_once=8):
             return truth if rng.random() < right else {"real": "fake", "fake": "real"}[truth]
 
         try:
-            return take_part(client, study, truths, answer)
+            return take_part(client, study, truths, answer, names=names)
         finally:
             client.close()
 

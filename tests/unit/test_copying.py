@@ -39,7 +39,7 @@ def played(store, tmp_path, evaluators=3):
     store.add_study(study, studies.pool(study))
     simulate(store, DataDir(tmp_path), "faces", {"all": "0.7"}, evaluators=2)
     with served(store, tmp_path) as base:
-        take_part_all(base, store, study, 2 * evaluators)
+        take_part_all(base, store, study, DataDir(tmp_path), 2 * evaluators)
     return store.study("faces")
 
 

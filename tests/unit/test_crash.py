@@ -10,6 +10,8 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from backend.datadir import DataDir
+from backend.picture_names import PictureNames
 from backend.simulation import Client, take_part
 from backend.stores import open_store
 
@@ -42,6 +44,7 @@ def test_a_killed_server_has_lost_and_doubled_nothing(tmp_path):
     study = studies.study(images=40, evaluators=SESSIONS)
     store = open_store("sqlite:///openhype.db", tmp_path)
     store.add_study(study, studies.pool(study, each=60))
+    names = PictureNames(DataDir(tmp_path).keys().hashing)
     truths = {s.name: (s.truth, s.model) for s in store.stimuli("faces")}
     port, given, lock = free_port(), {}, threading.Lock()
 
@@ -53,7 +56,7 @@ def test_a_killed_server_has_lost_and_doubled_nothing(tmp_path):
             return mine[-1]
 
         client = Client(f"http://127.0.0.1:{port}")
-        done = take_part(client, study, truths, answer)
+        done = take_part(client, study, truths, answer, names=names)
         client.close()
         with lock:
             given[done["token"].partition(".")[0]] = mine

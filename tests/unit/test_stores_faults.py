@@ -50,7 +50,7 @@ def test_no_answer_is_lost_or_counted_twice_whatever_fails(on_disk, faulty, tmp_
 
     try:
         with served(store, tmp_path) as base:
-            take_part_all(base, store, study, 50, right=0.8, at_once=50)
+            take_part_all(base, store, study, DataDir(tmp_path), 50, right=0.8, at_once=50)
     finally:
         restart.join()
 
@@ -91,7 +91,7 @@ def test_the_same_dice_give_the_same_export_on_every_store(table, tmp_path, meth
         data = DataDir(tmp_path)
         app = create_app(store, data, data.keys(), ticking(), Random(7))
         with in_background(app) as base:
-            take_part_all(base, store, study, 4, seed=3, at_once=1)
+            take_part_all(base, store, study, data, 4, seed=3, at_once=1)
         files.append(export(store, study, tmp_path / secrets.token_hex(4)))
         store.close()
 
