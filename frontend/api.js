@@ -213,7 +213,7 @@ async function judged({ ok, status, headers }, body, { type, isOurs }) {
   if (ok) return isJson && data === undefined ? failure("fault") : { ok, status, data, body };
   const retry_after_s = Number(headers.get("Retry-After")) || 0;
   // What is asked to come back so late need not be waited for.
-  if (status === TOO_MANY && isOurs && data?.error && 1000 * retry_after_s > BUSY_AT_MOST_MS) return { ok, status, data, body };
+  if (status === TOO_MANY && isOurs && data?.error && 1000 * retry_after_s > PATIENT_MS) return { ok, status, data, body };
   if (BUSY.includes(status)) return failure("busy", id, retry_after_s);
   if (GATEWAY_TIMEOUTS.includes(status)) return failure("silent", id);
   const isRefusal = isOurs && status >= 400 && status < 500 && data !== undefined;
