@@ -17,6 +17,7 @@ Where everybody saw other pictures, c is about 0. An answer that does not name i
 to a picture that nobody else saw.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -223,7 +224,10 @@ def df_of_parts(parts: np.ndarray) -> float:
 
 
 def crossed_interval(answers: Answers, model: int, level: float) -> dict[str, Any] | None:
-    """Return the interval (percent) over evaluators and pictures, and the pictures' share of its variance."""
+    """Return the interval (percent) over evaluators and pictures, and the pictures' share of its variance.
+
+    `df` is None where it is infinite: evaluators who differ less than independent answers would.
+    """
     found = crossed(answers, model)
     if found is None:
         return None
@@ -231,7 +235,7 @@ def crossed_interval(answers: Answers, model: int, level: float) -> dict[str, An
     return {
         "ci": [100 * low, 100 * high],
         "method": "wilson, evaluators and images crossed",
-        "df": df,
+        "df": None if math.isinf(df) else df,
         "images": found.images,
         "share_of_images": found.share_of_images,
     }
