@@ -59,7 +59,9 @@ def study_report(
 
     extras.check("a report", "matplotlib")
     asked = asked or Asked()
-    found = study_findings(store, study, asked.question, asked.exposures, asked.simulated, **asked.options)
+    found = study_findings(
+        store, study, asked.question, asked.exposures, asked.simulated, in_columns=True, **asked.options
+    )
     pictures = thumbnails.thumbnails(data.images(study.name), images.pictured(Found(found)))
     about = _about(store, study, now, asked.simulated)
     settings = [("exposures scored", asked.exposures)] if study.protocol.method == "time" else []
@@ -94,7 +96,7 @@ def file_report(path: Path, now: datetime, asked: Asked | None = None) -> Report
     extras.check("a report", "matplotlib")
     asked = asked or Asked()
     answers = as_exposed(read_answers(path, details=True, simulated=asked.simulated), asked.exposures)
-    found = findings(answers, asked.question, **asked.options)
+    found = findings(answers, asked.question, in_columns=True, **asked.options)
     study = [("exposures scored", asked.exposures)] if answers.method == "time" else []
     return compose(
         found,

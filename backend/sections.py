@@ -1,5 +1,6 @@
 """Findings as short sections for a terminal, in the order of a results section."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -149,11 +150,13 @@ def _reliability(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _images(found: Mapping[str, Any]) -> Iterator[str]:
+    images, start = found["images"], 0
     first: dict[str, list[Mapping[str, Any]]] = {row["model"]: [] for row in found["models"]}
-    for image in found["images"]:
-        some = first[image["model"]]
-        if image["generated"] and len(some) < _FEW:
-            some.append(image)
+    while start < len(images):  # the images of a model stand together, its fakes first
+        model = images[start]["model"]
+        stop = bisect_left(images, True, start, key=lambda image, model=model: image["model"] != model)
+        first[model] = [image for image in images[start : min(start + _FEW, stop)] if image["generated"]]
+        start = stop
     for row in found["models"]:
         for image in first[row["model"]]:
             seen = image["number_guesses"]

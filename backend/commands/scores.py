@@ -42,6 +42,7 @@ def score(
 ) -> None:
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
     from backend.findings import Question, findings
+    from backend.json_text import json_parts
     from backend.reading.metrics import read_metrics
     from backend.scoring import score_answers
     from backend.sections import as_sections
@@ -49,14 +50,19 @@ def score(
     from backend.tables import as_table
 
     is_full = full or metrics is not None
-    values = read_metrics(metrics) if metrics else {}
-    details = is_full or exposures == "shown"
-    answers = as_exposed(answers_named(world, what, details, simulated), exposures)
     if is_full:
-        scores = findings(answers, Question(values, margin=margin, threshold_at=threshold_at), **options)
+        values = read_metrics(metrics) if metrics else {}
+        asked = Question(values, margin=margin, threshold_at=threshold_at)
+        answers = as_exposed(answers_named(world, what, True, simulated), exposures)
+        scores = findings(answers, asked, in_columns=True, **options)
     else:
-        scores = score_answers(answers, **options)
-    if as_json:
+        answers = answers_named(world, what, exposures == "shown", simulated)
+        scores = score_answers(as_exposed(answers, exposures), **options)
+    if as_json and is_full:
+        for part in json_parts(scores):
+            click.echo(part, nl=False)
+        click.echo()
+    elif as_json:
         click.echo(json.dumps(scores, indent=2, allow_nan=False))
     else:
         click.echo("\n\n".join([as_table(scores), *(as_sections(scores) if is_full else [])]))
