@@ -86,6 +86,7 @@ def findings(
         "evaluators": evaluator_table(answers, values),
         "images": images if in_columns else [*images],
         "staircases": staircases(answers) if answers.method == "time" else [],
+        "attrition": None,  # answers do not tell who gave none; a store does (`results.study_findings`)
     }
     return {**scores, "findings": found}
 

@@ -60,7 +60,7 @@ def study_report(
     extras.check("a report", "matplotlib")
     asked = asked or Asked()
     found = study_findings(
-        store, study, asked.question, asked.exposures, asked.simulated, in_columns=True, **asked.options
+        store, study, now, asked.question, asked.exposures, asked.simulated, in_columns=True, **asked.options
     )
     pictures = thumbnails.thumbnails(data.images(study.name), images.pictured(Found(found)))
     about = _about(store, study, now, asked.simulated)
@@ -142,11 +142,11 @@ def collected(store: Store, study: Study, simulated: bool = False) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def study_entry(store: Store, study: Study, level: float, simulated: bool = False) -> Entry:
+def study_entry(store: Store, study: Study, now: datetime, level: float, simulated: bool = False) -> Entry:
     """Return a study's line of a leaderboard; errors as `study_report`."""
     from backend.results import study_findings
 
-    found = study_findings(store, study, simulated=simulated, level=level)
+    found = study_findings(store, study, now, simulated=simulated, level=level)
     return Entry(study.name, collected(store, study, simulated), found)
 
 

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,9 +12,13 @@ from backend.commands.world import (
     World,
     answers_named,
     finding_options,
+    named,
     pass_world,
     store_options,
 )
+
+if TYPE_CHECKING:
+    from backend.findings import Question
 
 
 @click.command()
@@ -41,7 +45,7 @@ def score(
     **options: Any,
 ) -> None:
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
-    from backend.findings import Question, findings
+    from backend.findings import Question
     from backend.json_text import json_parts
     from backend.reading.metrics import read_metrics
     from backend.scoring import score_answers
@@ -53,8 +57,7 @@ def score(
     if is_full:
         values = read_metrics(metrics) if metrics else {}
         asked = Question(values, margin=margin, threshold_at=threshold_at)
-        answers = as_exposed(answers_named(world, what, True, simulated), exposures)
-        scores = findings(answers, asked, in_columns=True, **options)
+        scores = _findings(world, what, asked, exposures, simulated, **options)
     else:
         answers = answers_named(world, what, exposures == "shown", simulated)
         scores = score_answers(as_exposed(answers, exposures), **options)
@@ -66,6 +69,24 @@ def score(
         click.echo(json.dumps(scores, indent=2, allow_nan=False))
     else:
         click.echo("\n\n".join([as_table(scores), *(as_sections(scores) if is_full else [])]))
+
+
+def _findings(
+    world: World, what: str, question: "Question", exposures: str, simulated: bool, **options: Any
+) -> dict[str, Any]:
+    """Return the findings of a study, or of a file of responses."""
+    from backend.findings import findings
+    from backend.results import study_findings
+    from backend.shown import as_exposed
+    from backend.stamps import utc_now
+
+    found = named(world, what)
+    if isinstance(found, Path):
+        answers = as_exposed(answers_named(world, what, True, simulated), exposures)
+        return findings(answers, question, in_columns=True, **options)
+    return study_findings(
+        world.store, found, utc_now(), question, exposures, simulated, in_columns=True, **options
+    )
 
 
 @click.command()
