@@ -100,7 +100,11 @@ def _rendered(drawn: Drawn, width_in: float, *kinds: str) -> list[bytes]:
         figure = drawn.draw(width_in)
         if drawn.stamp:
             _stamp(figure, drawn.stamp)
-        return [_saved(figure, kind) for kind in kinds]
+        saved = []
+        for kind in kinds:
+            saved.append(_saved(figure, kind))
+            figure.set_layout_engine("none")  # it is laid out now, once for all kinds
+        return saved
 
 
 def _saved(figure: "Figure", kind: str) -> bytes:
