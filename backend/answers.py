@@ -34,6 +34,15 @@ class Coded:
     """Shape (responses,), int32: place in `names`."""
     names: Sequence[Any]
 
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """The place of each code among the names in their order, so that the order of responses is of no
+        account."""
+        order = sorted(range(len(self.names)), key=lambda code: str(self.names[code]))
+        ranks = np.empty(len(order), int)
+        ranks[order] = np.arange(len(order))
+        return ranks
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -81,6 +90,26 @@ class Answers:
         return (np.asarray(names.names, object) != "")[names.codes]
 
     @cached_property
+    def of_model(self) -> list[np.ndarray]:
+        """The places of each model's responses."""
+        order = np.argsort(self.model.codes, kind="stable")
+        counts = np.bincount(self.model.codes, minlength=len(self.model.names))
+        return np.split(order, np.cumsum(counts)[:-1])
+
+    @cached_property
+    def image_ranks(self) -> np.ndarray:
+        """The rank of each response's image among the names of all; -1 where it names none."""
+        column = self.texts.get("stimulus")
+        if column is None:
+            return np.full(len(self), -1)
+        return np.where(self.has_image, column.ranks[column.codes], -1)
+
+    @cached_property
+    def memo(self) -> dict[str, dict]:
+        """What is worked out once of these responses and asked for again, by its name."""
+        return {}
+
+    @cached_property
     def judges(self) -> "Judges":
         return Judges.of(self)
 
@@ -122,6 +151,12 @@ class Judges:
     @property
     def wrong(self) -> np.ndarray:
         return self.wrong_fakes + self.wrong_reals
+
+    @cached_property
+    def responses(self) -> list[np.ndarray]:
+        """The places of each judge's responses."""
+        order = np.argsort(self.of_response, kind="stable")
+        return np.split(order, np.cumsum(self.seen)[:-1])
 
     @classmethod
     def of(cls, answers: Answers) -> "Judges":

@@ -28,7 +28,7 @@ from backend.analysis.ranks import with_metrics
 from backend.analysis.values import Values, values_by_model
 from backend.answers import Answers, some_of
 from backend.errors import InvalidInput
-from backend.scoring import groups_of, score_answers
+from backend.scoring import groups_of, score_answers, score_models
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,14 @@ class Question:
             raise InvalidInput(f"threshold_at must be between 0.5 and 1, not {self.threshold_at:g}")
 
 
-def findings(answers: Answers, question: Question | None = None, **options: Any) -> dict[str, Any]:
-    """Return the scores with everything that a report tells of them.
+def findings(
+    answers: Answers, question: Question | None = None, in_columns: bool = False, **options: Any
+) -> dict[str, Any]:
+    """Return the scores with everything that a report tells of them, as plain data.
 
     Args:
         answers: read with `details`, for what images, classes and response times tell.
+        in_columns: the table of images as `ColumnRows`, which take a tenth of the memory.
         **options: those of `scoring.Options`.
 
     Raises:
@@ -72,6 +75,7 @@ def findings(answers: Answers, question: Question | None = None, **options: Any)
     if answers.method == "infinity":
         tests = over_models([row["chance"] for row in models], level)
         models = [{**row, "chance": test} for row, test in zip(models, tests, strict=True)]
+    images = image_table(answers, level) if "stimulus" in answers.texts else []
     found = {
         "models": models,
         **beside_tests(answers, values, groups, level),
@@ -80,8 +84,9 @@ def findings(answers: Answers, question: Question | None = None, **options: Any)
         "classes": _classes(answers, options),
         "reliability": _reliability(answers, values, groups, np.random.default_rng(asked.seed)),
         "evaluators": evaluator_table(answers, values),
-        "images": image_table(answers, level) if "stimulus" in answers.texts else [],
+        "images": images if in_columns else [*images],
         "staircases": staircases(answers) if answers.method == "time" else [],
+        "attrition": None,  # answers do not tell who gave none; a store does (`results.study_findings`)
     }
     return {**scores, "findings": found}
 
@@ -122,7 +127,7 @@ def _classes(answers: Answers, options: Mapping[str, Any]) -> list[dict[str, Any
     if column is None or len([name for name in column.names if name]) < 2:
         return []
     return [
-        {"class": name, "models": score_answers(some_of(answers, column.codes == code), **options)["models"]}
+        {"class": name, "models": score_models(some_of(answers, column.codes == code), **options)}
         for code, name in sorted(enumerate(column.names), key=lambda one: one[1])
         if name
     ]

@@ -107,7 +107,7 @@ def create_app(
         _add_panel_routes(app, watch)
         routes.add_status(app, store, lambda: _check_key(keys))
     if "scores" in serves:
-        routes.add_scores(app, store, lambda: _check_key(keys))
+        routes.add_scores(app, store, lambda: _check_key(keys), clock)
     if "files" in serves:
         _add_pages(app, visits, front)
         _add_files(app, data, names)

@@ -59,7 +59,9 @@ def study_report(
 
     extras.check("a report", "matplotlib")
     asked = asked or Asked()
-    found = study_findings(store, study, asked.question, asked.exposures, asked.simulated, **asked.options)
+    found = study_findings(
+        store, study, now, asked.question, asked.exposures, asked.simulated, in_columns=True, **asked.options
+    )
     pictures = thumbnails.thumbnails(data.images(study.name), images.pictured(Found(found)))
     about = _about(store, study, now, asked.simulated)
     settings = [("exposures scored", asked.exposures)] if study.protocol.method == "time" else []
@@ -94,7 +96,7 @@ def file_report(path: Path, now: datetime, asked: Asked | None = None) -> Report
     extras.check("a report", "matplotlib")
     asked = asked or Asked()
     answers = as_exposed(read_answers(path, details=True, simulated=asked.simulated), asked.exposures)
-    found = findings(answers, asked.question, **asked.options)
+    found = findings(answers, asked.question, in_columns=True, **asked.options)
     study = [("exposures scored", asked.exposures)] if answers.method == "time" else []
     return compose(
         found,
@@ -140,11 +142,11 @@ def collected(store: Store, study: Study, simulated: bool = False) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def study_entry(store: Store, study: Study, level: float, simulated: bool = False) -> Entry:
+def study_entry(store: Store, study: Study, now: datetime, level: float, simulated: bool = False) -> Entry:
     """Return a study's line of a leaderboard; errors as `study_report`."""
     from backend.results import study_findings
 
-    found = study_findings(store, study, simulated=simulated, level=level)
+    found = study_findings(store, study, now, simulated=simulated, level=level)
     return Entry(study.name, collected(store, study, simulated), found)
 
 

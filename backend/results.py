@@ -7,6 +7,7 @@ sessions and simulated ones never stand together: what is asked for is the one o
 
 import hashlib
 from collections.abc import Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from backend import __version__
@@ -141,12 +142,20 @@ def study_scores(
 def study_findings(
     store: Store,
     study: Study,
+    now: datetime,
     question: "Question | None" = None,
     exposures: str = "nominal",
     simulated: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
-    """Return the findings of a study, as `findings.findings` gives them; errors as `study_scores`."""
+    """Return the findings of a study, as `findings.findings` gives them, with its `attrition`.
+
+    Errors as `study_scores`.
+    """
+    from backend.attrition import attrition
     from backend.findings import findings
 
-    return findings(as_exposed(study_answers(store, study, simulated), exposures), question, **options)
+    answers = as_exposed(study_answers(store, study, simulated), exposures)
+    found = findings(answers, question, **options)
+    left = attrition(store, study, now, found["settings"]["level"], simulated)
+    return {**found, "findings": {**found["findings"], "attrition": left}}

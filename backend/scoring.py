@@ -69,13 +69,8 @@ def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
     chosen = Options(**options)
     if not len(answers):
         raise InvalidInput("there are no responses to score")
-    values = values_by_model(answers)
-    intervals = {model: _interval(one, chosen) for model, one in values.items()}
-    beside = beside_scores(answers, values, chosen.level)
-    models = [_model(answers, code, values, intervals) | beside[model] for code, model in enumerate(values)]
-    models.sort(key=lambda row: (-row["score"], row["model"]))
-    order = [row["model"] for row in models]
-    groups = groups_of(values, order)
+    values, intervals, beside, models = _scored(answers, chosen)
+    groups = groups_of(values, [row["model"] for row in models])
     design = design_of(answers)
     return {
         "method": answers.method,
@@ -94,6 +89,11 @@ def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
     }
 
 
+def score_models(answers: Answers, **options: Any) -> list[dict[str, Any]]:
+    """Return the models of `score_answers` alone, without tests between them."""
+    return _scored(answers, Options(**options))[-1]
+
+
 def groups_of(values: Mapping[str, Values], order: Iterable[str]) -> Groups:
     """Return the values of the models that enter tests: those with two evaluators or more."""
     return {model: values[model].numbers for model in order if len(values[model]) >= 2}
@@ -103,6 +103,15 @@ def check_method(method: str) -> None:
     """Raise where there is no such method."""
     if method not in UNITS:
         raise InvalidInput(f"method must be 'infinity' or 'time', not {method!r}")
+
+
+def _scored(answers: Answers, options: Options) -> tuple[dict, dict, dict, list[dict[str, Any]]]:
+    """Return by model values, percentile intervals and what stands beside scores; and the models' rows."""
+    values = values_by_model(answers)
+    intervals = {model: _interval(one, options) for model, one in values.items()}
+    beside = beside_scores(answers, values, options.level)
+    rows = [_model(answers, code, values, intervals) | beside[model] for code, model in enumerate(values)]
+    return values, intervals, beside, sorted(rows, key=lambda row: (-row["score"], row["model"]))
 
 
 def _interval(values: Values, options: Options) -> bootstrap.Interval | None:

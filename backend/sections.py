@@ -1,8 +1,11 @@
 """Findings as short sections for a terminal, in the order of a results section."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from backend.report.wording import listed_counts as listed
+from backend.report.wording import outcome
 from backend.tables import p_text
 
 _FEW = 3
@@ -26,6 +29,7 @@ def as_sections(scores: Mapping[str, Any]) -> list[str]:
         "Reliability (split halves, Spearman-Brown)": _reliability(found),
         "Most fooling images": _images(found),
         "Evaluators to look at": _evaluators(found),
+        "Who began and who finished": _attrition(found),
     }
     texts = {title: [*lines] for title, lines in made.items()}
     return ["\n".join([title, *(f"  {line}" for line in lines)]) for title, lines in texts.items() if lines]
@@ -149,11 +153,13 @@ def _reliability(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _images(found: Mapping[str, Any]) -> Iterator[str]:
+    images, start = found["images"], 0
     first: dict[str, list[Mapping[str, Any]]] = {row["model"]: [] for row in found["models"]}
-    for image in found["images"]:
-        some = first[image["model"]]
-        if image["generated"] and len(some) < _FEW:
-            some.append(image)
+    while start < len(images):  # the images of a model stand together, its fakes first
+        model = images[start]["model"]
+        stop = bisect_left(images, True, start, key=lambda image, model=model: image["model"] != model)
+        first[model] = [image for image in images[start : min(start + _FEW, stop)] if image["generated"]]
+        start = stop
     for row in found["models"]:
         for image in first[row["model"]]:
             seen = image["number_guesses"]
@@ -176,6 +182,24 @@ def _evaluators(found: Mapping[str, Any]) -> Iterator[str]:
             signs.append("the same answer to every image")
         if signs:
             yield f"{row['evaluator']} of {row['model']}: {'; '.join(signs)} (kept in the scores)"
+
+
+def _attrition(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield who left, by model; a file of responses does not know."""
+    attrition = found["attrition"]
+    if attrition is None:
+        yield "not known: responses do not tell who left; score the study itself, from its store"
+        return
+    for row in attrition["models"]:
+        yield f"{row['model']}: {outcome(row)}"
+    if attrition["before"]:
+        yield f"before a model was drawn: {listed(attrition['before'])}"
+    if test := attrition["test"]:
+        how = "exact" if test["method"] == "exact" else f"{test['tables']:,} random tables"
+        yield (
+            f"do models lose evaluators at different rates? chi-squared({test['df']}) = "
+            f"{test['statistic']:.2f}, {p_text(test['p'])} ({how})"
+        )
 
 
 def _ci(row: Mapping[str, Any]) -> Sequence[float] | None:

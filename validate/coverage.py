@@ -2,13 +2,15 @@
 
 `python -m validate.coverage [--full] [--studies N]` prints the table, a line for each kind of study: the
 number of evaluators and of pictures that they share, the true score, the display. The worlds are those of
-`studies.py`; each study is scored as `openhype score` scores it. `make validate` runs the short table,
-`make validate FULL=1` the full one, with other spreads of people and pictures, slopes and lapse rates.
+`studies.py`; each study is scored as `openhype score` scores it. `make validate` runs the short table and
+puts it into docs/statistics.md; `make validate FULL=1` runs the full one, with other spreads of people and
+pictures, slopes and lapse rates.
 """
 
 import argparse
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from backend.analysis.values import values_by_model
 from validate.studies import Shares, Times
 
 LEVEL = 0.95
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
 EVALUATORS = (5, 10, 30, 60)
 STUDIES = {"infinity": 400, "time": 150}
 FULL_STUDIES = {"infinity": 1000, "time": 400}
@@ -109,8 +112,9 @@ def _told(world: Shares | Times) -> Row:
     pool = "own" if world.pool is None else str(world.pool)
     spreads = {"pool": pool, "people_sd": world.people, "pictures_sd": world.pictures}
     if isinstance(world, Shares):
-        return {**spreads, "refresh_hz": None, "slope": None, "lapse": None}
-    return {**spreads, "refresh_hz": world.refresh_hz, "slope": world.slope, "lapse": world.lapse}
+        return {**spreads, "threshold_ms": None, "refresh_hz": None, "slope": None, "lapse": None}
+    display = {"threshold_ms": world.threshold_ms, "refresh_hz": world.refresh_hz}
+    return {**spreads, **display, "slope": world.slope, "lapse": world.lapse}
 
 
 def _may_be_more(world: Shares | Times, evaluators: int) -> bool:
@@ -143,6 +147,65 @@ def as_line(row: Row) -> str:
     )
 
 
+def as_markdown(rows: Sequence[Row], method: str) -> str:
+    """Return the table of a method as the docs have it, from the rows of the short table.
+
+    HYPE-infinity: the least and the most of all true shares; HYPE-time: a line for each typical threshold.
+    The percentile interval's stand in brackets.
+    """
+    mine = [row for row in rows if row["method"] == method]
+    if method == "infinity":
+        heads, name = ["pictures a side"], _pool
+    else:
+        heads, name = ["typical threshold (score), ms", "pictures"], _world
+    lines = [f"| {' | '.join([*heads, '5 people', *map(str, EVALUATORS[1:])])} |"]
+    lines.append("| " + " | ".join(["---"] * (len(heads) + len(EVALUATORS))) + " |")
+    for key in dict.fromkeys(map(name, mine)):
+        some = [row for row in mine if name(row) == key]
+        cells = (_held([row for row in some if row["evaluators"] == count]) for count in EVALUATORS)
+        lines.append(f"| {' | '.join([*key, *cells])} |")
+    return "\n".join(lines)
+
+
+def _pool(row: Row) -> tuple[str, ...]:
+    return ("everybody's own" if row["pool"] == "own" else f"{int(row['pool']):,}, shared",)
+
+
+def _world(row: Row) -> tuple[str, ...]:
+    pictures = "own" if row["pool"] == "own" else f"{row['pool']} shared"
+    blocks = ", one block of 60" if row["pool"] == "30" else ""
+    return f"{row['threshold_ms']:g} ({row['truth']:.0f})", f"{pictures}{blocks}, {row['refresh_hz']:g} Hz"
+
+
+def _held(rows: Sequence[Row]) -> str:
+    held, percentile = ([100 * row[key] for row in rows] for key in ("interval", "percentile"))
+    return f"{_span(held)}% ({_span(percentile)})"
+
+
+def _span(values: Sequence[float]) -> str:
+    ends = f"{min(values):.1f}", f"{max(values):.1f}"
+    return ends[0] if ends[0] == ends[1] else "–".join(ends)
+
+
+def into_docs(rows: Sequence[Row], path: Path = DOCS) -> None:
+    """Put the tables into the docs, each between its marks."""
+    text = path.read_text("utf-8")
+    for method in ("infinity", "time"):
+        begin, end = marks(method)
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(end)
+        text = f"{before}{begin}\n\n{as_markdown(rows, method)}\n\n{end}{after}"
+    path.write_text(text, "utf-8")
+
+
+def marks(method: str) -> tuple[str, str]:
+    """Return what stands before and after a method's table in the docs."""
+    return (
+        f"<!-- coverage of HYPE-{method}: python -m validate coverage -->",
+        f"<!-- end of HYPE-{method} -->",
+    )
+
+
 def off(rows: Sequence[Row]) -> list[Row]:
     """Return the rows that three standard errors do not bring within `LEAST` and `MOST`."""
     found = []
@@ -161,6 +224,8 @@ def run(is_full: bool = False) -> dict[str, Row]:
     for row in table(is_full):
         print(as_line(row), flush=True)  # noqa: T201
         rows.append(row)
+    if not is_full:
+        into_docs(rows)
     wrong = off(rows)
     mean = float(np.mean([row["interval"] for row in rows]))
     thresholds = threshold_coverage(THRESHOLDS)

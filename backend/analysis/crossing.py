@@ -17,6 +17,7 @@ Where everybody saw other pictures, c is about 0. An answer that does not name i
 to a picture that nobody else saw.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,7 @@ from scipy.sparse import coo_array
 
 from backend.analysis.intervals import Spread, spread_of, wilson_over_both
 from backend.analysis.values import one_model
-from backend.answers import Answers, Coded
+from backend.answers import Answers, distinct
 
 NEGLIGIBLE = 0.1
 """Share of a variance below which pictures may be left out: a test that takes 90% of the variance for all
@@ -79,7 +80,14 @@ class Seen:
 
 def crossed(answers: Answers, model: int) -> Crossed | None:
     """Return the parts of a model's variance; None with one evaluator, or where no picture is named."""
-    mine = answers.model.codes == model
+    known = answers.memo.setdefault("crossed", {})
+    if model not in known:
+        known[model] = _crossed(answers, model)
+    return known[model]
+
+
+def _crossed(answers: Answers, model: int) -> Crossed | None:
+    mine = answers.of_model[model]
     if not answers.has_image[mine].any():
         return None
     sides = sides_of(answers, model)
@@ -100,7 +108,7 @@ def crossed(answers: Answers, model: int) -> Crossed | None:
         fakes_df=df_of_parts(fakes),
         evaluators=count,
         images=len(parts),
-        responses=int(mine.sum()),
+        responses=len(mine),
     )
 
 
@@ -113,13 +121,10 @@ def sides_of(answers: Answers, model: int, residual: np.ndarray | None = None) -
         residual: of each of the model's answers, unweighted; default, its error less the mean error of
             its side.
     """
-    mine = np.flatnonzero(answers.model.codes == model)
-    evaluator = _by_name(answers.evaluator)[answers.evaluator.codes[mine]]
-    found, person = np.unique(evaluator, return_inverse=True)
-    image = np.full(len(mine), -1)
-    if "stimulus" in answers.texts:
-        column, named = answers.texts["stimulus"], answers.has_image[mine]
-        image[named] = _by_name(column)[column.codes[mine]][named]
+    mine = answers.of_model[model]
+    evaluator = answers.evaluator.ranks[answers.evaluator.codes[mine]]
+    found, person = distinct(evaluator, len(answers.evaluator.names))
+    image = answers.image_ranks[mine]
     weight = answers.weight[mine]
     sides = []
     for side in (False, True):
@@ -129,14 +134,6 @@ def sides_of(answers: Answers, model: int, residual: np.ndarray | None = None) -
         who = person[here], evaluator[here]
         sides.append(Seen(*who, image[here], own * weight[here], weight[here], len(found)))
     return sides
-
-
-def _by_name(column: Coded) -> np.ndarray:
-    """Return the place of each code among the names in their order."""
-    order = sorted(range(len(column.names)), key=lambda code: str(column.names[code]))
-    places = np.empty(len(order), int)
-    places[order] = np.arange(len(order))
-    return places
 
 
 def parts_of_images(seen: Seen) -> np.ndarray:
@@ -223,7 +220,10 @@ def df_of_parts(parts: np.ndarray) -> float:
 
 
 def crossed_interval(answers: Answers, model: int, level: float) -> dict[str, Any] | None:
-    """Return the interval (percent) over evaluators and pictures, and the pictures' share of its variance."""
+    """Return the interval (percent) over evaluators and pictures, and the pictures' share of its variance.
+
+    `df` is None where it is infinite: evaluators who differ less than independent answers would.
+    """
     found = crossed(answers, model)
     if found is None:
         return None
@@ -231,7 +231,7 @@ def crossed_interval(answers: Answers, model: int, level: float) -> dict[str, An
     return {
         "ci": [100 * low, 100 * high],
         "method": "wilson, evaluators and images crossed",
-        "df": df,
+        "df": None if math.isinf(df) else df,
         "images": found.images,
         "share_of_images": found.share_of_images,
     }

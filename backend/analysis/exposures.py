@@ -11,7 +11,7 @@ beyond the longest exposure; it is the advised summary, and where half or more a
 of the pooled answers is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ FEWEST_TRIALS = 30
 def staircases(answers: Answers) -> list[dict[str, Any]]:
     """Return one row a block: model, evaluator, block, `exposure_ms` and `was_correct` by trial."""
     rows = []
-    for judge, some in _by_judge(answers):
+    for judge, some in enumerate(answers.judges.responses):
         for block in np.unique(answers.block[some]):
             trials = _in_order(answers, some[answers.block[some] == block])
             rows.append(
@@ -65,11 +65,10 @@ def exposures_of(
         rng: for the goodness of fit.
     """
     rows, reversals, thresholds, trials = [], [], [], []
-    mine = np.flatnonzero(answers.model.codes == model)
+    mine = answers.of_model[model]
     longest = float(answers.exposure_ms[mine].max())
-    for judge, some in _by_judge(answers):
-        if answers.judges.model[judge] != model:
-            continue
+    for judge in np.flatnonzero(answers.judges.model == model).tolist():
+        some = answers.judges.responses[judge]
         reversal = _reversals(answers, some)
         trials.append(_trials(answers, some))
         fit = None
@@ -158,14 +157,6 @@ def _mean(values: list[float], level: float) -> dict[str, Any]:
         half = float(stdtrit(len(numbers) - 1, (1 + level) / 2) * numbers.std(ddof=1)) / len(numbers) ** 0.5
         ci = [float(numbers.mean()) - half, float(numbers.mean()) + half]
     return {"mean": float(numbers.mean()), "ci": ci, "evaluators": len(numbers)}
-
-
-def _by_judge(answers: Answers) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield (judge, places of the judge's responses)."""
-    judge = answers.judges.of_response
-    order = np.argsort(judge, kind="stable")
-    found, first = np.unique(judge[order], return_index=True)
-    yield from zip(found.tolist(), np.split(order, first[1:]), strict=True)
 
 
 def _in_order(answers: Answers, some: np.ndarray) -> np.ndarray:

@@ -5,18 +5,20 @@ them the share of wrong answers with its interval. `soft_label` is the share of 
 image generated. The table is counted from the same answers as the evaluators', so that both reconcile.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv
 
+from backend.analysis.column_rows import ColumnRows, Part
 from backend.answers import Answers, distinct, some_of
 
 COLUMNS = ("model", "generated", "image_path", "number_guesses", "number_guesses_generated", "soft_label",
            "error", "ci")  # fmt: skip
 
 
-def image_table(answers: Answers, level: float = 0.95) -> list[dict[str, Any]]:
+def image_table(answers: Answers, level: float = 0.95) -> Sequence[dict[str, Any]]:
     """Return a row for each image that was named, the most fooling first within its model and side.
 
     `error` and `ci` are shares (0 to 1); the interval is Clopper and Pearson's (1934) for one image's
@@ -34,20 +36,48 @@ def image_table(answers: Answers, level: float = 0.95) -> list[dict[str, Any]]:
     said_fake = np.bincount(image, answers.said_fake, minlength=len(found)).astype(int)
     is_fake, model, name = found % 2 == 1, found // 2 % models, found // 2 // models
     wrong = np.where(is_fake, guesses - said_fake, said_fake)
+    error = wrong / guesses
+    order = np.lexsort((name, -guesses, -error, ~is_fake, model))
+    sides = [
+        {"model": model, "generated": generated}
+        for model in answers.model.names
+        for generated in (False, True)
+    ]
+    counts, count = _counts(is_fake, guesses, said_fake, level)
+    return ColumnRows(
+        (
+            Part((2 * model + is_fake)[order], sides),
+            Part(name[order], stimulus.names, "image_path"),
+            Part(count[order], counts),
+        )
+    )
+
+
+def _counts(
+    is_fake: np.ndarray, guesses: np.ndarray, said_fake: np.ndarray, level: float
+) -> tuple[list[dict[str, Any]], np.ndarray]:
+    """Return what the different counts amount to, and the place of each image among them.
+
+    Many images share their counts, and each is worked out once.
+    """
+    most = int(guesses.max()) + 1
+    found, place = np.unique((guesses * most + said_fake) * 2 + is_fake, return_inverse=True)
+    is_fake, (guesses, said_fake) = found % 2 == 1, np.divmod(found // 2, most)
+    wrong = np.where(is_fake, guesses - said_fake, said_fake)
     tail = (1 - level) / 2
     low = np.where(wrong > 0, betaincinv(np.maximum(wrong, 1), guesses - wrong + 1, tail), 0.0)
     high = np.where(wrong < guesses, betaincinv(wrong + 1, np.maximum(guesses - wrong, 1), 1 - tail), 1.0)
-    order = np.lexsort((name, -guesses, -(wrong / guesses), ~is_fake, model))
-    return [
+    columns = (guesses, said_fake, said_fake / guesses, wrong / guesses, low, high)
+    rows = [
         {
-            "model": answers.model.names[model[i]],
-            "generated": bool(is_fake[i]),
-            "image_path": stimulus.names[name[i]],
-            "number_guesses": int(guesses[i]),
-            "number_guesses_generated": int(said_fake[i]),
-            "soft_label": float(said_fake[i] / guesses[i]),
-            "error": float(wrong[i] / guesses[i]),
-            "ci": [float(low[i]), float(high[i])],
+            "number_guesses": guesses,
+            "number_guesses_generated": said_fake,
+            "soft_label": soft_label,
+            "error": error,
+            "ci": [low, high],
         }
-        for i in order
+        for guesses, said_fake, soft_label, error, low, high in zip(
+            *(column.tolist() for column in columns), strict=True
+        )
     ]
+    return rows, place

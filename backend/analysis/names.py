@@ -14,6 +14,8 @@ def are_clean(names: Sequence[Any]) -> bool:
         together = "\n".join(names)
     except TypeError:  # a name need not be a text
         return False
+    if together.isascii() and together.split() == [*names]:  # no white space in any
+        return True
     return together.isascii() and not _AROUND.search(together) and together.count("\n") < max(1, len(names))
 
 

@@ -34,8 +34,10 @@ GUESS = 0.5
 _SLOPES = (1.0, 1.5, 2.0, 3.0, 4.5)
 _LAPSES = (0.0, 0.02, 0.05)
 _KINDS = [(slope, lapse) for slope in _SLOPES for lapse in _LAPSES]
-_SDS = np.exp(np.linspace(math.log(0.05), math.log(2.0), 12))
-"""Between evaluators, of the log threshold; even on the logarithm, which is the prior 1 / SD."""
+_SDS = (math.log(0.05), math.log(2.0))
+"""Between evaluators, of the log threshold: the logarithms of the least and the most."""
+_SD_POINTS = 12
+"""Of each look, even on the logarithm, which is the prior 1 / SD."""
 _POINTS = 81
 _REACH = (2.5, 1.6)
 """Natural logarithms by which thresholds may lie under the shortest exposure and over the longest."""
@@ -103,11 +105,14 @@ def population(counts: Counts, of: Range, at: float, level: float) -> Population
     x = _grid(of)
     accuracy = _accuracy(x, np.log(counts.exposure_ms), at)
     likely, offset = _likelihoods(counts, accuracy)
-    coarse = np.linspace(x[0], x[-1], _COARSE)
-    first = _shares(_marginal(likely, offset, _weights(x, coarse))).reshape(len(_KINDS), _COARSE, -1)
+    coarse, log_sds = np.linspace(x[0], x[-1], _COARSE), np.linspace(*_SDS, _SD_POINTS)
+    first = _shares(_marginal(likely, offset, _weights(x, coarse, log_sds)))
+    first = first.reshape(len(_KINDS), _COARSE, _SD_POINTS)
     kinds = np.flatnonzero(first.sum((1, 2)) > _UNLIKELY * first.sum((1, 2)).max())
-    middles = _around(coarse, first.sum((0, 2)))
-    weights = _weights(x, middles)
+    # of many evaluators little more than one SD of the first look is left, and so of their typical thresholds
+    middles = _around(coarse, first.sum((0, 2)), _FINE)
+    log_sds = _around(log_sds, first.sum((0, 1)), _SD_POINTS)
+    weights = _weights(x, middles, log_sds)
     shares = _shares(_marginal(likely[kinds], offset[kinds], weights))
     expected = expected_modes(of, at)[kinds]
     tails = [(1 - level) / 2, 0.5, (1 + level) / 2]
@@ -119,7 +124,7 @@ def population(counts: Counts, of: Range, at: float, level: float) -> Population
     function = accuracy[kind]
     rises = slope * (function - GUESS) * (1 - (function - GUESS) / (1 - GUESS - lapse))
     return Population(
-        threshold=_quantiles(np.repeat(middles, len(_SDS)), shares.sum(axis=0), tails),
+        threshold=_quantiles(np.repeat(middles, len(log_sds)), shares.sum(axis=0), tails),
         expected=_quantiles((expected @ weights.T).ravel(), shares.ravel(), tails),
         slope=slope,
         lapse=lapse,
@@ -210,10 +215,10 @@ def _likelihoods(counts: Counts, accuracy: np.ndarray) -> tuple[np.ndarray, np.n
     return np.exp(log - most), most.sum(axis=(1, 2))
 
 
-def _weights(x: np.ndarray, middles: np.ndarray) -> np.ndarray:
+def _weights(x: np.ndarray, middles: np.ndarray, log_sds: np.ndarray) -> np.ndarray:
     """Return the shares of a normal population at the grid's points, (middles * SDs, thresholds)."""
     edges = (x[1:] + x[:-1]) / 2
-    below = ndtr((edges - middles[:, None, None]) / _SDS[None, :, None]).reshape(-1, len(edges))
+    below = ndtr((edges - middles[:, None, None]) / np.exp(log_sds)[None, :, None]).reshape(-1, len(edges))
     ends = np.zeros((len(below), 1)), np.ones((len(below), 1))
     return np.diff(np.concatenate([ends[0], below, ends[1]], axis=1), axis=1)
 
@@ -233,11 +238,11 @@ def _shares(log_likelihood: np.ndarray) -> np.ndarray:
     return shares / shares.sum()
 
 
-def _around(coarse: np.ndarray, shares: np.ndarray) -> np.ndarray:
+def _around(coarse: np.ndarray, shares: np.ndarray, points: int) -> np.ndarray:
     """Return a finer grid over all of `coarse` that is not out of the question."""
     is_in = np.flatnonzero(shares > 1e-5 * shares.sum())
     low, high = coarse[max(is_in[0] - 1, 0)], coarse[min(is_in[-1] + 1, len(coarse) - 1)]
-    return np.linspace(low, high, _FINE)
+    return np.linspace(low, high, points)
 
 
 def _quantiles(values: np.ndarray, shares: np.ndarray, tails: list[float]) -> tuple[float, float, float]:

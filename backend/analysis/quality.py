@@ -29,39 +29,54 @@ def evaluator_table(answers: Answers, values: dict[str, Values]) -> list[dict[st
     often the flags say that the page spoke of a run of equal answers. What cannot be told is None.
     """
     judges = answers.judges
-    places = np.arange(len(judges.model))
-    others = _agreement(answers) if answers.has_image.any() else np.full(len(places), np.nan)
-    times = _times(answers) if "rt" in answers.numbers else {}
-    notices = _notices(answers)
+    seen, right = judges.seen, judges.seen - judges.wrong
     said_fake = judges.fakes - judges.wrong_fakes + judges.wrong_reals
+    has_images = answers.has_image.any()
+    columns = {
+        "responses": seen,
+        "accuracy": right / seen,
+        "fakes_error": _shares(judges.wrong_fakes, judges.fakes),
+        "reals_error": _shares(judges.wrong_reals, judges.reals),
+        "said_fake": said_fake / seen,
+        "agreement": _agreement(answers) if has_images else np.full(len(seen), np.nan),
+        "guessing_p": np.where(right > 0, bdtrc(right - 1, seen, 0.5), 1.0),
+        "same_answer_notices": _notices(answers),
+    }
+    plain = {name: column.tolist() for name, column in columns.items()}
+    times = _times(answers) if "rt" in answers.numbers else {}
     rows = []
     for code, model in enumerate(answers.model.names):
-        numbers = values[model].numbers
-        distances = _distances(numbers)
-        for i, judge in enumerate(places[judges.model == code]):
-            seen, right = int(judges.seen[judge]), int(judges.seen[judge] - judges.wrong[judge])
+        numbers = values[model].numbers.tolist()
+        distances = _distances(values[model].numbers)
+        for i, judge in enumerate(np.flatnonzero(judges.model == code).tolist()):
+            of = {name: column[judge] for name, column in plain.items()}
             rows.append(
                 {
                     "model": model,
                     "evaluator": values[model].evaluators[i],
-                    "responses": seen,
-                    "value": float(numbers[i]),
-                    "accuracy": right / seen,
-                    "fakes_error": _share(judges.wrong_fakes[judge], judges.fakes[judge]),
-                    "reals_error": _share(judges.wrong_reals[judge], judges.reals[judge]),
-                    "said_fake": float(said_fake[judge] / seen),
-                    "z": distances[float(numbers[i])],
-                    "agreement": None if np.isnan(others[judge]) else float(others[judge]),
-                    "guessing_p": float(bdtrc(right - 1, seen, 0.5)) if right else 1.0,
-                    **times.get(int(judge), _NO_TIMES),
-                    "same_answer_notices": int(notices[judge]),
+                    "responses": of["responses"],
+                    "value": numbers[i],
+                    "accuracy": of["accuracy"],
+                    "fakes_error": _known(of["fakes_error"]),
+                    "reals_error": _known(of["reals_error"]),
+                    "said_fake": of["said_fake"],
+                    "z": distances[numbers[i]],
+                    "agreement": _known(of["agreement"]),
+                    "guessing_p": of["guessing_p"],
+                    **times.get(judge, _NO_TIMES),
+                    "same_answer_notices": of["same_answer_notices"],
                 }
             )
     return rows
 
 
-def _share(part: int, whole: int) -> float | None:
-    return float(part / whole) if whole else None
+def _shares(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Return shares; NaN of nothing."""
+    return np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
+
+
+def _known(number: float) -> float | None:
+    return None if number != number else number
 
 
 def _distances(numbers: np.ndarray) -> dict[float, float | None]:

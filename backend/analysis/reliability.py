@@ -72,7 +72,8 @@ def of_images(
     Images judged in one half only are left out of a split. None where fewer than three images can be
     compared, or no image was judged by two evaluators.
     """
-    mine = np.flatnonzero((answers.model.codes == model) & answers.has_image)
+    mine = answers.of_model[model]
+    mine = mine[answers.has_image[mine]]
     if not len(mine):
         return None
     images, image = distinct(answers.texts["stimulus"].codes[mine], len(answers.texts["stimulus"].names))

@@ -113,7 +113,7 @@ def _independent(answers: Answers, code: int) -> float:
 
     As many as there are, unless evaluators saw different numbers or sides are balanced.
     """
-    weight = answers.weight[answers.model.codes == code]
+    weight = answers.weight[answers.of_model[code]]
     return float(weight.sum() ** 2 / (weight**2).sum())
 
 

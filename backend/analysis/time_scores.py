@@ -184,7 +184,7 @@ def times_of(answers: Answers, values: Mapping[str, Values], level: float) -> di
 
 def _counts(answers: Answers, code: int) -> Counts:
     """Return a model's answers by evaluator and exposure."""
-    mine = np.flatnonzero(answers.model.codes == code)
+    mine = answers.of_model[code]
     _, person = np.unique(answers.evaluator.codes[mine], return_inverse=True)
     levels, level = _levels(answers.exposure_ms[mine])
     cells = person * len(levels) + level
@@ -208,7 +208,7 @@ def _pictures(answers: Answers, code: int, counts: Counts, found: Population) ->
     """Return what shared pictures add, from answers' errors less those that each evaluator's function
     expects at their exposures; None where no picture is named.
     """
-    mine = np.flatnonzero(answers.model.codes == code)
+    mine = answers.of_model[code]
     if not answers.has_image[mine].any():
         return None
     _, person = np.unique(answers.evaluator.codes[mine], return_inverse=True)

@@ -76,11 +76,12 @@ def leaderboard(
     from backend.reporting import file_entry, leaderboard_of, study_entry
     from backend.stamps import utc_now
 
+    now = utc_now()
     entries = [
         file_entry(found, level, simulated)
         if isinstance(found, Path)
-        else study_entry(world.store, found, level, simulated)
+        else study_entry(world.store, found, now, level, simulated)
         for found in (named(world, one) for one in what)
     ]
-    made = leaderboard_of(entries, title, utc_now())
+    made = leaderboard_of(entries, title, now)
     click.echo(str(write(made, out, progress=progress_bar)[-1]))

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,9 +12,13 @@ from backend.commands.world import (
     World,
     answers_named,
     finding_options,
+    named,
     pass_world,
     store_options,
 )
+
+if TYPE_CHECKING:
+    from backend.findings import Question
 
 
 @click.command()
@@ -41,7 +45,8 @@ def score(
     **options: Any,
 ) -> None:
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
-    from backend.findings import Question, findings
+    from backend.findings import Question
+    from backend.json_text import json_parts
     from backend.reading.metrics import read_metrics
     from backend.scoring import score_answers
     from backend.sections import as_sections
@@ -49,17 +54,39 @@ def score(
     from backend.tables import as_table
 
     is_full = full or metrics is not None
-    values = read_metrics(metrics) if metrics else {}
-    details = is_full or exposures == "shown"
-    answers = as_exposed(answers_named(world, what, details, simulated), exposures)
     if is_full:
-        scores = findings(answers, Question(values, margin=margin, threshold_at=threshold_at), **options)
+        values = read_metrics(metrics) if metrics else {}
+        asked = Question(values, margin=margin, threshold_at=threshold_at)
+        scores = _findings(world, what, asked, exposures, simulated, **options)
     else:
-        scores = score_answers(answers, **options)
-    if as_json:
+        answers = answers_named(world, what, exposures == "shown", simulated)
+        scores = score_answers(as_exposed(answers, exposures), **options)
+    if as_json and is_full:
+        for part in json_parts(scores):
+            click.echo(part, nl=False)
+        click.echo()
+    elif as_json:
         click.echo(json.dumps(scores, indent=2, allow_nan=False))
     else:
         click.echo("\n\n".join([as_table(scores), *(as_sections(scores) if is_full else [])]))
+
+
+def _findings(
+    world: World, what: str, question: "Question", exposures: str, simulated: bool, **options: Any
+) -> dict[str, Any]:
+    """Return the findings of a study, or of a file of responses."""
+    from backend.findings import findings
+    from backend.results import study_findings
+    from backend.shown import as_exposed
+    from backend.stamps import utc_now
+
+    found = named(world, what)
+    if isinstance(found, Path):
+        answers = as_exposed(answers_named(world, what, True, simulated), exposures)
+        return findings(answers, question, in_columns=True, **options)
+    return study_findings(
+        world.store, found, utc_now(), question, exposures, simulated, in_columns=True, **options
+    )
 
 
 @click.command()

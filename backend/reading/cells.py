@@ -101,11 +101,13 @@ class Levels:
         key = words[0].copy()
         for j, word in enumerate(words[1:], start=1):
             key ^= word * (_MIX + np.uint64(2 * j))
-        places = self._find(key)
+        # a file mostly has the rows of an evaluator one after another: only changes are looked up
+        changes = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+        places = self._find(key[changes])
         if places is None:
-            self._learn(cells, key, words)
-            places = self._find(key)
-        codes = self._codes[places]
+            self._learn(cells, key[changes], changes, words)
+            places = self._find(key[changes])
+        codes = np.repeat(self._codes[places], np.diff(np.append(changes, len(key))))
         # two texts may share a key
         if (self._lengths[codes] != cells.lengths).any() or any(
             (self._words[codes, j] != word).any() for j, word in enumerate(words)
@@ -119,17 +121,21 @@ class Levels:
         places = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
         return places if (self._keys[places] == key).all() else None
 
-    def _learn(self, cells: Cells, key: np.ndarray, words: list[np.ndarray]) -> None:
+    def _learn(self, cells: Cells, key: np.ndarray, rows: np.ndarray, words: list[np.ndarray]) -> None:
+        """Take in the texts of some rows, whose keys are `key`."""
         found, first = np.unique(key, return_index=True)
-        is_new = ~np.isin(found, self._keys)
-        first = np.sort(first[is_new])
+        place = np.searchsorted(self._keys, found)
+        if len(self._keys):
+            is_new = self._keys[np.minimum(place, len(self._keys) - 1)] != found
+            found, first, place = found[is_new], first[is_new], place[is_new]
+        in_order = np.argsort(first)
+        codes = np.empty(len(first), np.int32)
+        codes[in_order] = np.arange(len(self.texts), len(self.texts) + len(first))
+        first = rows[first[in_order]]
         self.texts += cells.texts(first)
-        rows = np.stack([word[first] for word in words], axis=1)
-        width = max(rows.shape[1], self._words.shape[1])
-        rows, known = (np.pad(some, [(0, 0), (0, width - some.shape[1])]) for some in (rows, self._words))
-        self._words = np.concatenate([known, rows])
+        new = np.stack([word[first] for word in words], axis=1)
+        width = max(new.shape[1], self._words.shape[1])
+        new, known = (np.pad(some, [(0, 0), (0, width - some.shape[1])]) for some in (new, self._words))
+        self._words = np.concatenate([known, new])
         self._lengths = np.concatenate([self._lengths, cells.lengths[first]])
-        keys = np.concatenate([self._keys, key[first]])
-        codes = np.concatenate([self._codes, np.arange(len(self._codes), len(keys), dtype=np.int32)])
-        order = np.argsort(keys)
-        self._keys, self._codes = keys[order], codes[order]
+        self._keys, self._codes = np.insert(self._keys, place, found), np.insert(self._codes, place, codes)

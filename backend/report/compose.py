@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.report import (
+    attrition,
     chance,
     comparisons,
     exposures,
@@ -34,6 +35,7 @@ def compose(data: Mapping[str, Any], about: About) -> Report:
         precision.section(found),
         images.section(found, about),
         people.section(found),
+        attrition.section(found),
         settings.section(found, about),
     )
     report = Report(

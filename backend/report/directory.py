@@ -1,16 +1,22 @@
 """A report as a directory: `index.html`, `figures/`, `tables/`, `report.json`."""
 
-import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from backend import extras
+from backend.json_text import json_parts
 from backend.report import drawing, page, writing
-from backend.report.parts import Report
+from backend.report.parts import LONG, Drawn, Report
 
-_TABLES = {"csv": writing.as_csv, "md": writing.as_markdown, "tex": writing.as_latex, "json": writing.as_json}
+_TABLES = {
+    "csv": writing.as_csv,
+    "md": writing.as_markdown,
+    "tex": writing.as_latex,
+    "json": writing.as_json,
+    "csv.gz": writing.as_compressed_csv,
+}
 
 
 def write(report: Report, out: Path, progress: Callable[..., Iterable] | None = None) -> list[Path]:
@@ -24,16 +30,34 @@ def write(report: Report, out: Path, progress: Callable[..., Iterable] | None = 
     extras.check("a report", "matplotlib")
     jobs: list[tuple[Path, Callable[[], Any]]] = []
     for table in report.tables:
-        for ending, written in _TABLES.items():
-            jobs.append((out / "tables" / f"{table.name}.{ending}", lambda w=written, t=table: w(t)))
+        for ending in table.endings:
+            jobs.append((out / "tables" / f"{table.name}.{ending}", lambda w=_TABLES[ending], t=table: w(t)))
+    drawn: dict[str, drawing.Drawing] = {}
     for figure in report.figures:
-        jobs.append((out / "figures" / f"{figure.name}.svg", lambda f=figure: drawing.svg(f)))
-        jobs.append((out / "figures" / f"{figure.name}.png", lambda f=figure: drawing.png(f)))
-    jobs.append((out / "report.json", lambda: json.dumps(report.data, indent=1, allow_nan=False) + "\n"))
-    jobs.append((out / "index.html", lambda: page.html(report, files=True)))
+        place = out / "figures" / figure.name
+        jobs.append((place.with_suffix(".svg"), lambda f=figure: _drawn(f, drawn).svg))
+        jobs.append((place.with_suffix(".png"), lambda f=figure: _drawn(f, drawn).png))
+    jobs.append((out / "report.json", lambda: "".join(json_parts(_data(report))) + "\n"))
+    jobs.append((out / "index.html", lambda: page.html(report, files=True, drawn=drawn)))
     for path, make in progress(jobs, total=len(jobs), label="report") if progress else jobs:
         _write(path, make())
     return [path for path, _ in jobs]
+
+
+def _drawn(figure: Drawn, drawn: dict[str, drawing.Drawing]) -> drawing.Drawing:
+    """Return a figure's drawing, made once for its files and the page."""
+    if figure.name not in drawn:
+        drawn[figure.name] = drawing.drawing(figure)
+    return drawn[figure.name]
+
+
+def _data(report: Report) -> Mapping[str, Any]:
+    """Return what a report was drawn from; the images, where they are many, stand in their table alone."""
+    found = report.data.get("findings")
+    if not found or len(found["images"]) <= LONG:
+        return report.data
+    kept = {name: value for name, value in found.items() if name != "images"}
+    return {**report.data, "findings": kept, "files": {"images": "tables/images.csv.gz"}}
 
 
 def _write(path: Path, content: str | bytes) -> None:

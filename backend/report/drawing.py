@@ -7,7 +7,8 @@ was set before is set again afterwards. Nothing here knows of windows or of `pyp
 import io
 import re
 import threading
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from backend.report.colours import ACCENT, VARIABLES
 from backend.report.parts import Drawn
@@ -24,25 +25,53 @@ _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _PATHS = re.compile(r' (?:d|points|transform|x|y|style)="[^"]*"')
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """A figure drawn once, for the page and for its files."""
+
+    name: str
+    wide: str
+    """SVG without a background, `WIDE_IN` wide."""
+    narrow: str
+    """The same, `NARROW_IN` wide."""
+    png: bytes
+
+    @property
+    def svg(self) -> str:
+        """The figure as an SVG file, on white."""
+        return _on_white(self.wide)
+
+
+def drawing(drawn: Drawn) -> Drawing:
+    """Return a figure as all that a report has of it."""
+    wide, png = _rendered(drawn, WIDE_IN, "svg", "png")
+    (narrow,) = _rendered(drawn, NARROW_IN, "svg")
+    return Drawing(drawn.name, wide.decode(), narrow.decode(), png)
+
+
 def svg(drawn: Drawn, width_in: float = WIDE_IN) -> str:
     """Return a figure as an SVG file, on white."""
-    return _rendered(drawn, width_in, "svg", facecolor="#ffffff").decode()
+    return _on_white(_rendered(drawn, width_in, "svg")[0].decode())
 
 
 def png(drawn: Drawn, width_in: float = WIDE_IN) -> bytes:
     """Return a figure as PNG, on white, for slides and text processors."""
-    return _rendered(drawn, width_in, "png", dpi=_PNG_DPI, facecolor="#ffffff")
+    return _rendered(drawn, width_in, "png")[0]
 
 
 def inline_svg(drawn: Drawn, width_in: float = WIDE_IN) -> str:
-    """Return a figure as an element of the page, in the page's colours, hidden from screen readers.
+    """Return a figure as an element of the page; as `inline`."""
+    return inline(drawn.name, _rendered(drawn, width_in, "svg")[0].decode(), width_in >= WIDE_IN)
+
+
+def inline(name: str, text: str, is_wide: bool) -> str:
+    """Return an SVG as an element of the page, in the page's colours, hidden from screen readers.
 
     What it says stands beside it, in the figure's label and its table.
     """
-    text = _rendered(drawn, width_in, "svg").decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
-    key = f"{drawn.name}-{'wide' if width_in >= WIDE_IN else 'narrow'}-"
+    key = f"{name}-{'wide' if is_wide else 'narrow'}-"
     text = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>{key}", text)
     for light, (variable, _) in VARIABLES.items():
         text = text.replace(light, f"var({variable})")
@@ -50,25 +79,40 @@ def inline_svg(drawn: Drawn, width_in: float = WIDE_IN) -> str:
     return re.sub(r"\n\s*", "\n", text)
 
 
+def _on_white(text: str) -> str:
+    """Return an SVG with a white ground under everything."""
+    end = text.index(">", text.index("<svg")) + 1
+    return f'{text[:end]}\n <rect width="100%" height="100%" style="fill: #ffffff"/>{text[end:]}'
+
+
 def _svg_tag(found: re.Match) -> str:
     return found[0].replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
 
 
-def _rendered(drawn: Drawn, width_in: float, kind: str, **options: Any) -> bytes:
+def _rendered(drawn: Drawn, width_in: float, *kinds: str) -> list[bytes]:
+    """Draw a figure once, and return it as each of `kinds`: `svg` without a ground, `png` on white."""
     import matplotlib
     import matplotlib.style
 
     from backend.report.figures.style import settings
 
-    file = io.BytesIO()
     with _LOCK, matplotlib.style.context(["default", {**settings(), "svg.hashsalt": drawn.name}]):
-        metadata = {"Date": None} if kind == "svg" else {"Software": None}
         figure = drawn.draw(width_in)
         if drawn.stamp:
             _stamp(figure, drawn.stamp)
-        figure.savefig(file, format=kind, metadata=metadata, **options)
+        saved = []
+        for kind in kinds:
+            saved.append(_saved(figure, kind))
+            figure.set_layout_engine("none")  # it is laid out now, once for all kinds
+        return saved
+
+
+def _saved(figure: "Figure", kind: str) -> bytes:
+    file = io.BytesIO()
     if kind == "png":
+        figure.savefig(file, format=kind, metadata={"Software": None}, dpi=_PNG_DPI, facecolor="#ffffff")
         return file.getvalue()
+    figure.savefig(file, format=kind, metadata={"Date": None})
     return _PATHS.sub(_rounded, file.getvalue().decode()).encode()
 
 

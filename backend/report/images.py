@@ -18,15 +18,15 @@ def section(found: Found, about: About) -> Section | None:
     if not rows:
         return None
     galleries, ranked = [], []
+    guesses, fakes = _counted(rows)
     for model in found.names:
-        most, least = extremes(rows, model)
+        most, least = extremes(fakes.get(model, ()), model)
         ranked += [{"rank": f"most {i}", **row} for i, row in enumerate(most, 1)]
         ranked += [{"rank": f"least {i}", **row} for i, row in enumerate(least, 1)]
         if len(galleries) < 2 * _MODELS:
             galleries += _galleries(about, model, most, least)
-    guesses = [row["number_guesses"] for row in rows]
     said = [
-        f"{wording.counted(len(rows), 'picture')} were judged {sum(guesses) / len(guesses):.1f} times on "
+        f"{wording.counted(len(rows), 'picture')} were judged {guesses / len(rows):.1f} times on "
         "average. "
         f"Fakes judged {FEWEST_GUESSES} times or more are ranked by the end of their {found.level} "
         "interval nearest "
@@ -52,9 +52,19 @@ def section(found: Found, about: About) -> Section | None:
 
 def pictured(found: Found) -> list[str]:
     """Return the names of the pictures that the page would show."""
-    rows = found.findings.get("images") or []
-    sides = (side for model in found.names[:_MODELS] for side in extremes(rows, model))
+    _, fakes = _counted(found.findings.get("images") or [])
+    sides = (side for model in found.names[:_MODELS] for side in extremes(fakes.get(model, ()), model))
     return [row["image_path"] for side in sides for row in side]
+
+
+def _counted(rows: Sequence[Row]) -> tuple[int, dict[str, list[Row]]]:
+    """Return how many judgements there are, and by model the fakes that are ranked."""
+    guesses, fakes = 0, {}
+    for row in rows:
+        guesses += row["number_guesses"]
+        if row["generated"] and row["number_guesses"] >= FEWEST_GUESSES:
+            fakes.setdefault(row["model"], []).append(row)
+    return guesses, fakes
 
 
 def extremes(rows: Sequence[Row], model: str) -> tuple[list[Row], list[Row]]:

@@ -3,31 +3,35 @@
 Its look is that of the task page: `frontend/style.css`, and `report.css` for what only reports have.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from backend.report import drawing
 from backend.report.colours import VARIABLES
-from backend.report.parts import Report
+from backend.report.parts import Drawn, Report
 
 _HERE = Path(__file__).parent
 _FRONTEND = _HERE.parent.parent / "frontend"
 
 
-def html(report: Report, files: bool = False, form: str = "") -> str:
+def html(
+    report: Report,
+    files: bool = False,
+    form: str = "",
+    drawn: Mapping[str, drawing.Drawing] | None = None,
+) -> str:
     """Return the page.
 
     Args:
         files: whether to link to `figures/` and `tables/` beside the page.
         form: markup of the server's own, put on top.
+        drawn: the figures, by name, where they are drawn already.
     """
     from markupsafe import Markup
 
     drawings = {
-        figure.name: {
-            "wide": Markup(drawing.inline_svg(figure)),
-            "narrow": Markup(drawing.inline_svg(figure, drawing.NARROW_IN)),
-        }
+        figure.name: {kind: Markup(text) for kind, text in _inline(figure, drawn or {}).items()}
         for figure in report.figures
     }
     return _template("page.html").render(
@@ -39,6 +43,18 @@ def html(report: Report, files: bool = False, form: str = "") -> str:
         files=files,
         form=Markup(form),
     )
+
+
+def _inline(figure: Drawn, drawn: Mapping[str, drawing.Drawing]) -> dict[str, str]:
+    """Return a figure as elements of the page, for wide windows and narrow ones."""
+    done = drawn.get(figure.name)
+    if done is None:
+        narrow = drawing.inline_svg(figure, drawing.NARROW_IN)
+        return {"wide": drawing.inline_svg(figure), "narrow": narrow}
+    return {
+        "wide": drawing.inline(figure.name, done.wide, is_wide=True),
+        "narrow": drawing.inline(figure.name, done.narrow, is_wide=False),
+    }
 
 
 def plain(name: str, **told: Any) -> str:

@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Row = Mapping[str, Any]
+LONG = 2000
+"""Rows, above which a table is written as CSV alone, compressed: nobody prints it."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,20 @@ class Table:
     @property
     def cells(self) -> list[list[str]]:
         """The texts of all rows."""
-        return [[column.text(row) for column in self.columns] for row in self.rows]
+        return self._texts(self.rows)
+
+    @property
+    def shown_cells(self) -> list[list[str]]:
+        """The texts of the rows that the page shows."""
+        return self._texts(self.rows[: self.shown])
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """Of its files."""
+        return ("csv.gz",) if len(self.rows) > LONG else ("csv", "md", "tex", "json")
+
+    def _texts(self, rows: Sequence[Row]) -> list[list[str]]:
+        return [[column.text(row) for column in self.columns] for row in rows]
 
 
 @dataclass(frozen=True)

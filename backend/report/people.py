@@ -4,6 +4,10 @@ from backend.report import wording
 from backend.report.found import Found
 from backend.report.parts import Column, Drawn, Section, Table
 
+_UNKNOWN = (
+    "Who began and did not finish is not known here: it stands in the store of a study, not in its responses."
+)
+
 
 def section(found: Found) -> Section | None:
     """Return evaluators' accuracy, agreement and times."""
@@ -44,6 +48,7 @@ def section(found: Found) -> Section | None:
         tuple(said),
         tables=() if figure else (_table(found, rows),),
         figures=(figure,) if figure else (),
+        notes=() if found.findings.get("attrition") else (_UNKNOWN,),
     )
 
 

@@ -5,6 +5,15 @@ from typing import Any
 
 NONE = "–"
 MINUS = "−"
+WHY = {
+    "returned": "returned",
+    "timed_out": "timed out",
+    "broke_off": "broke off",
+    "ended": "closed early",
+    "withdrawn": "withdrawn",
+    "under_way": "under way",
+}
+"""What became of who began and did not finish."""
 _SIGNS = {"percent": "%", "ms": " ms", "points": " points", "": ""}
 
 
@@ -84,6 +93,22 @@ def listing(names: Sequence[str], most: int = 6) -> str:
     if len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} more"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def outcome(row: Mapping[str, Any]) -> str:
+    """Return who began a model, who finished, and why the others did not."""
+    text = f"{row['finished']} of {row['began']} who began finished"
+    why = listed_counts({name: row[name] for name in WHY})
+    text += f"; {why}" if why else ""
+    not_begun = row["opened"] - row["began"]
+    return text + (f"; {not_begun} left before the first picture" if not_begun else "")
+
+
+def listed_counts(counts: Mapping[str, int]) -> str:
+    """Return `2 timed out, 1 withdrawn`; of each count that is not 0."""
+    return ", ".join(
+        f"{count} {WHY.get(name, name.replace('_', ' '))}" for name, count in counts.items() if count
+    )
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

@@ -1,12 +1,15 @@
 """Tables as files: CSV and JSON with full precision, Markdown and LaTeX as people read them."""
 
 import csv
+import gzip
 import io
 import json
 import re
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
+from backend.analysis.column_rows import ColumnRows
 from backend.report.parts import Table
 
 _LATEX = {
@@ -20,20 +23,39 @@ _LATEX = {
 
 def as_csv(table: Table) -> str:
     """Return a table's rows with full precision; an interval becomes two columns."""
-    rows = [_flat(row) for row in table.rows]
-    heads = [*dict.fromkeys(key for row in rows for key in row)]
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
+    if isinstance(table.rows, ColumnRows):
+        _write_columns(writer, table.rows)
+        return file.getvalue()
+    rows = [_flat(row) for row in table.rows]
+    heads = [*dict.fromkeys(key for row in rows for key in row)]
     writer.writerow(heads)
     writer.writerows(["" if row.get(key) is None else row[key] for key in heads] for row in rows)
     return file.getvalue()
 
 
+def _write_columns(writer: Any, rows: ColumnRows) -> None:
+    """Write rows of which all have the same keys; what many of them share is flattened once."""
+    flat = [[_flat({part.key: value} if part.key else value) for value in part.values] for part in rows.parts]
+    writer.writerow([key for some in flat for key in some[0]])
+    cells = [[["" if cell is None else cell for cell in one.values()] for one in some] for some in flat]
+    columns = (
+        map(some.__getitem__, part.codes.tolist()) for some, part in zip(cells, rows.parts, strict=True)
+    )
+    writer.writerows(chain.from_iterable(row) for row in zip(*columns, strict=True))
+
+
+def as_compressed_csv(table: Table) -> bytes:
+    """Return the CSV of a long table as gzip, the same bytes for the same rows."""
+    return gzip.compress(as_csv(table).encode(), mtime=0)
+
+
 def as_json(table: Table) -> str:
     """Return a table's rows as JSON with full precision."""
     rows = [dict(row) for row in table.rows]
-    return json.dumps({"table": table.name, "caption": table.caption, "rows": rows}, indent=2,
-                      allow_nan=False, ensure_ascii=False) + "\n"  # fmt: skip
+    data = {"table": table.name, "caption": table.caption, "rows": rows}
+    return json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def as_markdown(table: Table) -> str:

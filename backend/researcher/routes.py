@@ -29,7 +29,7 @@ def add_status(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
         return progress(store, store.study(study))
 
 
-def add_scores(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
+def add_scores(app: Flask, store: Store, check_key: Callable[[], None], clock: Clock) -> None:
     """Add scores to the API."""
     kept = Kept()
 
@@ -39,13 +39,17 @@ def add_scores(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
 
         check_key()
         is_full, simulated = _asks("full"), _asks("simulated")
-        found, make = store.study(study), study_findings if is_full else study_scores
+        found = store.study(study)
         tag = version(store, found, simulated)
         reply = unchanged(tag)
         if reply is None:
-            body = kept.get(
-                (study, is_full, simulated), tag, lambda: _json(make(store, found, simulated=simulated))
-            )
+
+            def make() -> dict:
+                if is_full:
+                    return study_findings(store, found, clock(), simulated=simulated)
+                return study_scores(store, found, simulated=simulated)
+
+            body = kept.get((study, is_full, simulated), tag, lambda: _json(make()))
             reply = Response(body, mimetype="application/json")
             reply.set_etag(tag)
         reply.headers["Cache-Control"] = "private, no-cache"

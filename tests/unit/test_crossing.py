@@ -1,10 +1,13 @@
 """Evaluators and images as samples: by hand, and how often the interval holds over both."""
 
+import json
+
 import numpy as np
 import pytest
 
 from backend.analysis.crossing import crossed, crossed_interval, df_of_parts, shared_reals
 from backend.answers import answers_of
+from backend.findings import findings
 from validate.studies import Shares
 
 
@@ -155,3 +158,12 @@ def test_the_images_share_is_what_they_put_in():
 
     assert images == pytest.approx(1 / 12 / 10, rel=0.15)
     assert people == pytest.approx(1 / 6 / 10 / 200, rel=0.1)
+
+
+def test_degrees_of_freedom_without_end_are_none_since_json_has_no_infinity():
+    # 9, 10, 10, 10 of 20 wrong: they differ less than independent answers would
+    wrong = [[1] * right + [0] * (20 - right) for right in (9, 10, 10, 10)]
+    answers = answers_of(rows_of(wrong, lambda i, j: f"{i}-{j}"), "infinity")
+
+    assert crossed_interval(answers, 0, 0.95)["df"] is None
+    json.dumps(findings(answers), default=list, allow_nan=False)

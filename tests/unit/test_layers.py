@@ -10,10 +10,10 @@ import pytest
 BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
-    "answers", "codebook", "errors", "findings", "flashes", "headers", "ledger", "money", "observer",
-    "origins", "panels.record", "picture_names", "plan_table", "protocol",
-    "reading.columns", "recent", "records", "replies",
-    "report", "report.chance", "report.colours", "report.comparisons", "report.compose",
+    "answers", "codebook", "errors", "findings", "flashes", "headers", "json_text", "ledger", "money",
+    "observer", "origins", "panels.record", "picture_names", "plan_table", "protocol", "reading.columns",
+    "recent", "records", "replies", "report", "report.attrition", "report.chance", "report.colours",
+    "report.comparisons", "report.compose",
     "report.drawing", "report.exposures", "report.figures", "report.figures.exposures",
     "report.figures.plan", "report.figures.precision", "report.figures.relations",
     "report.figures.scores", "report.figures.style", "report.found", "report.images",
@@ -38,7 +38,7 @@ WORLD = {
     "usage", "waiting", "webhooks", "withdrawal",
 }  # fmt: skip
 DOORS = {
-    "__main__", "admission", "cli", "commands", "commands.changes", "commands.demonstration",
+    "__main__", "admission", "attrition", "cli", "commands", "commands.changes", "commands.demonstration",
     "commands.deployment", "commands.live", "commands.moves", "commands.panels", "commands.pay",
     "commands.people", "commands.plans", "commands.recruit", "commands.reports", "commands.scores",
     "commands.service", "commands.settings", "commands.studies", "commands.world", "copying",

@@ -8,7 +8,7 @@ import pytest
 
 from backend import recruiting
 from backend.panels import NotThere, PanelRefused, PanelUnreached, PanelUnsure, TokenRefused
-from backend.places import settle
+from backend.places import given_back, settle
 from backend.recruiting import begin, plan
 from backend.results import study_rows
 from backend.withdrawal import withdraw
@@ -70,6 +70,8 @@ def test_a_place_that_is_gone_is_given_back_to_its_model(recruited, leave):
     assert (sum(before.values()), recruited.taken()) == (1, {})
     assert (done["given back"], again["given back"]) == (1, 0)
     assert recruited.state_of(player) == "returned"
+    why = {"give_back": "returned", "time_out": "timed_out"}[leave]
+    assert given_back(recruited.world.store, recruited.study) == {player.state["session"]: why}
     reply = player.post("answers", player.body())
     assert (reply.status_code, reply.json["error"]["code"]) == (409, "returned")
 

@@ -6,6 +6,7 @@ import pytest
 from backend.analysis import population
 from backend.analysis.population import Counts, Range, expected_modes
 from backend.analysis.score_intervals import beside_scores
+from backend.analysis.time_scores import _counts
 from backend.analysis.values import values_by_model
 from backend.staircase import NAMED_RULES, StaircaseRule, equilibrium_accuracy
 from validate.coverage import coverage
@@ -94,6 +95,21 @@ def test_the_interval_covers_at_floor_middle_and_ceiling(threshold):
 
     assert found["interval"] > 0.86
     assert threshold != 60 or found["percentile"] < 0.8
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_of_many_evaluators_a_finer_grid_says_the_same(monkeypatch, seed):
+    """Of 60 people the SD between them is known to a tenth, less than a step of the first look's grid."""
+    counts = _counts(Times(40).study(60, np.random.default_rng(seed)), 0)
+
+    found = population.population(counts, RANGE, AT, 0.95)
+    monkeypatch.setattr(population, "_SD_POINTS", 60)
+    monkeypatch.setattr(population, "_FINE", 161)
+    finer = population.population(counts, RANGE, AT, 0.95)
+
+    for coarse, fine in ((found.expected, finer.expected), (found.threshold, finer.threshold)):
+        assert coarse[2] - coarse[0] == pytest.approx(fine[2] - fine[0], rel=0.05)
+        assert coarse == pytest.approx(fine, abs=0.05 * (fine[2] - fine[0]))
 
 
 def test_other_rules_have_populations_too():

@@ -1,6 +1,7 @@
 """Reports say what the findings say: every number, every name, whatever the data."""
 
 import csv
+import gzip
 import io
 import json
 import re
@@ -12,6 +13,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from backend.answers import answers_of
 from backend.findings import findings
 from backend.report import comparisons, drawing, page, wording, writing
 from backend.report.compose import compose
@@ -19,7 +21,7 @@ from backend.report.directory import write
 from backend.report.found import About, Found
 from backend.report.images import extremes
 from backend.report.leaderboard import Entry, leaderboard
-from backend.report.parts import Column, Table
+from backend.report.parts import LONG, Column, Table
 from validate.studies import Shares, together
 
 from . import answered
@@ -90,6 +92,36 @@ def test_every_figure_has_its_table_on_the_page(infinity, time):
             assert figure.table.caption in text
             first = figure.table.cells[0]
             assert all(cell in text for cell in first)
+
+
+def test_a_long_table_is_written_once_and_compressed(tmp_path):
+    rows = [
+        {"model": "m", "evaluator": f"e{i % 3}", "truth": "fake", "response": "real", "stimulus": f"{i}.png"}
+        for i in range(LONG + 1)
+    ]
+    report = compose(findings(answers_of(rows, "infinity"), in_columns=True), ABOUT)
+
+    write(report, tmp_path)
+
+    assert [path.name for path in tmp_path.glob("tables/images.*")] == ["images.csv.gz"]
+    packed = (tmp_path / "tables" / "images.csv.gz").read_bytes()
+    written = [*csv.DictReader(io.StringIO(gzip.decompress(packed).decode()))]
+    assert [row["image_path"] for row in written] == [
+        row["image_path"] for row in report.data["findings"]["images"]
+    ]
+    (table,) = (table for table in report.tables if table.name == "images")
+    assert writing.as_compressed_csv(table) == packed
+    data = json.loads((tmp_path / "report.json").read_text())
+    assert data["files"] == {"images": "tables/images.csv.gz"}
+    assert "images" not in data["findings"]
+    assert data["models"] == report.data["models"]
+    assert 'href="tables/images.csv.gz"' in (tmp_path / "index.html").read_text()
+
+
+def test_a_short_table_stands_in_the_json_of_a_report(infinity, tmp_path):
+    write(infinity, tmp_path)
+
+    assert json.loads((tmp_path / "report.json").read_text()) == infinity.data
 
 
 def test_the_table_of_models_says_the_numbers_of_the_json(infinity):

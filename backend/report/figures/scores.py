@@ -1,5 +1,6 @@
 """Scores with their intervals, and differences between models."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,22 +22,22 @@ def scores(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
     has_sides = any(row.get("fakes_error") is not None for row in rows)
     if unit == "percent":
         axes.axvline(50, color=style.QUIET, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
-    for y, row in enumerate(rows):
-        axes.barh(y, row["score"], height=0.62, color=style.TINT, zorder=0)
-        if row["interval_ci"]:
-            axes.plot(row["interval_ci"], [y, y], color=style.ACCENT, linewidth=3.4, solid_capstyle="butt",
-                      zorder=3)  # fmt: skip
-        if row["ci"]:
-            axes.plot(row["ci"], [y, y], color=style.INK, linewidth=0.9, marker="|", markersize=7,
-                      clip_on=False, zorder=4)  # fmt: skip
-        axes.plot(row["score"], y, marker="o", color=style.CARD, markeredgecolor=style.INK, markersize=5.2,
-                  clip_on=False, zorder=5)  # fmt: skip
-        if has_sides:
-            for side, mark in (("fakes_error", "^"), ("reals_error", "v")):
-                if row[side] is not None:
-                    axes.plot(row[side], y + 0.3, marker=mark, linestyle="", markerfacecolor="none",
-                              markeredgecolor=style.QUIET, markersize=4.6, markeredgewidth=0.9,
-                              clip_on=False, zorder=2)  # fmt: skip
+    axes.barh(range(len(rows)), [row["score"] for row in rows], height=0.62, color=style.TINT, zorder=0)
+    spans = [(row["interval_ci"], y) for y, row in enumerate(rows) if row["interval_ci"]]
+    if spans:
+        axes.plot(*_apart(spans), color=style.ACCENT, linewidth=3.4, solid_capstyle="butt", zorder=3)
+    spans = [(row["ci"], y) for y, row in enumerate(rows) if row["ci"]]
+    if spans:
+        axes.plot(*_apart(spans), color=style.INK, linewidth=0.9, marker="|", markersize=7, clip_on=False,
+                  zorder=4)  # fmt: skip
+    axes.plot([row["score"] for row in rows], range(len(rows)), marker="o", linestyle="", color=style.CARD,
+              markeredgecolor=style.INK, markersize=5.2, clip_on=False, zorder=5)  # fmt: skip
+    for side, mark in (("fakes_error", "^"), ("reals_error", "v")):
+        some = [(row[side], y + 0.3) for y, row in enumerate(rows) if row.get(side) is not None]
+        if has_sides and some:
+            axes.plot(*zip(*some, strict=True), marker=mark, linestyle="", markerfacecolor="none",
+                      markeredgecolor=style.QUIET, markersize=4.6, markeredgewidth=0.9, clip_on=False,
+                      zorder=2)  # fmt: skip
     style.rows_down(axes, [short(row["model"], style.label_length(width_in)) for row in rows])
     axes.set_xlim(left=0)
     axes.set_xlabel("pictures judged wrong (%)" if unit == "percent" else "score (ms)")
@@ -48,6 +49,15 @@ def scores(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
         right.spines["right"].set_visible(False)
     _legend(figure, width_in, level, has_sides, any(row["ci"] for row in rows))
     return figure
+
+
+def _apart(spans: Sequence[tuple[Sequence[float], float]]) -> tuple[list[float], list[float]]:
+    """Return the points of one line that draws all spans, (ends, height) each, with gaps between them."""
+    x, y = [], []
+    for (low, high), height in spans:
+        x += [low, high, math.nan]
+        y += [height, height, math.nan]
+    return x, y
 
 
 def _words(row: Mapping[str, Any]) -> str:

@@ -1,0 +1,77 @@
+"""The section of who began and who finished: whether models lose evaluators at different rates."""
+
+from backend.report import wording
+from backend.report.found import Found
+from backend.report.parts import Column, Section, Table
+
+_BEFORE = {
+    "declined": "did not consent",
+    "unfit_device": "had an unfit display",
+    "screened_out": "did not pass the qualification",
+    "unfinished": "left unfinished",
+    "no_session": "never came",
+}
+
+
+def section(found: Found) -> Section | None:
+    """Return who left, by model; None of a file of responses, which does not know it."""
+    attrition = found.findings.get("attrition")
+    if attrition is None:
+        return None
+    rows, test = attrition["models"], attrition["test"]
+    began, finished, under_way = (sum(row[key] for row in rows) for key in ("began", "finished", "under_way"))
+    said = [
+        f"{wording.counted(began, 'evaluator')} began, {finished} of them finished"
+        + (f", and {under_way} {'is' if under_way == 1 else 'are'} under way." if under_way else ".")
+    ]
+    if test:
+        how = (
+            "exact test over all tables of the same margins"
+            if test["method"] == "exact"
+            else f"by {test['tables']:,} random tables of the same margins"
+        )
+        statistic = f"χ²({test['df']}) = {test['statistic']:.2f}, {wording.p_value(test['p'])}, {how}"
+        said.append(
+            f"Models lost evaluators at different rates ({statistic}): who stayed may have found some models "
+            "easier than who left, and the scores are of those who stayed."
+            if test["p"] < found.alpha
+            else f"Models were not shown to lose evaluators at different rates ({statistic})."
+        )
+    elif len(rows) > 1 and began > under_way:
+        said.append("There is nothing to compare between models: all of them lost nobody, or everybody.")
+    notes = [
+        "Began: was given the first pictures. Left: did not finish, of those who began and are not under "
+        "way. "
+        "A model is drawn after consent and the check of the display, so that whoever left before has none."
+    ]
+    if attrition["before"]:
+        why = "; ".join(f"{count} {_BEFORE[name]}" for name, count in attrition["before"].items())
+        notes.append(f"Before that, of those whom the panel charges for: {why}.")
+    return Section(
+        "attrition",
+        "Who began and who finished",
+        tuple(said),
+        tables=(_table(found, rows),),
+        notes=tuple(notes),
+    )
+
+
+def _table(found: Found, rows: list[dict]) -> Table:
+    columns = [
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("opened", lambda row: str(row["opened"])),
+        Column("began", lambda row: str(row["began"])),
+        Column("finished", lambda row: str(row["finished"])),
+        *(
+            Column(head, lambda row, key=key: str(row[key]))
+            for key, head in wording.WHY.items()
+            if any(row[key] for row in rows)
+        ),
+        Column("left", lambda row: wording.share(row["left"])),
+        Column(f"{found.level} interval", _percent_interval),
+    ]
+    return Table("attrition", "Who began and who finished, by model", tuple(columns), rows)
+
+
+def _percent_interval(row: dict) -> str:
+    return wording.brackets(row["ci"] and [100 * end for end in row["ci"]], 0)
