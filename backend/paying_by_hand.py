@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.errors import InvalidInput
+from backend.formulas import escape_formula
 from backend.ledger import PARTS, Account, report
 from backend.owing import change, enter_all, in_force, plain_accounts, purse, recruited
 from backend.reading.texts import read_text
@@ -76,7 +77,9 @@ def write_list(store: Store, study: Study, path: Path, now: datetime) -> None:
         writer.writerow(COLUMNS)
         for account in listed:
             amounts = (account.base_usd_cents, account.bonus_usd_cents, _total(account))
-            writer.writerow((account.evaluator, account.code, *amounts, study.protocol.currency))
+            writer.writerow(
+                (account.evaluator, escape_formula(account.code), *amounts, study.protocol.currency)
+            )
 
 
 def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], datetime]) -> int:

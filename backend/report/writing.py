@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from backend.formulas import escape_formula
 from backend.report.parts import Table
 
 _LATEX = {
@@ -19,13 +20,17 @@ _LATEX = {
 
 
 def as_csv(table: Table) -> str:
-    """Return a table's rows with full precision; an interval becomes two columns."""
+    """Return a table's rows with full precision; an interval becomes two columns.
+
+    Names that a spreadsheet would take for formulas get a quote in front.
+    """
     rows = [_flat(row) for row in table.rows]
     heads = [*dict.fromkeys(key for row in rows for key in row)]
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(heads)
-    writer.writerows(["" if row.get(key) is None else row[key] for key in heads] for row in rows)
+    for row in rows:
+        writer.writerow(["" if row.get(key) is None else escape_formula(row[key]) for key in heads])
     return file.getvalue()
 
 

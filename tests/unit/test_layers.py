@@ -10,8 +10,8 @@ import pytest
 BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
-    "answers", "codebook", "errors", "findings", "flashes", "headers", "ledger", "money", "observer",
-    "panels.record", "plan_table", "protocol", "reading.columns", "recent", "records", "replies",
+    "answers", "codebook", "errors", "findings", "flashes", "formulas", "headers", "ledger", "money",
+    "observer", "panels.record", "plan_table", "protocol", "reading.columns", "recent", "records", "replies",
     "report", "report.chance", "report.colours", "report.comparisons", "report.compose",
     "report.drawing", "report.exposures", "report.figures", "report.figures.exposures",
     "report.figures.plan", "report.figures.precision", "report.figures.relations",
