@@ -30,6 +30,7 @@ from backend.errors import (
     Unavailable,
 )
 from backend.printable import escaped
+from backend.proxies import behind_one_proxy
 from backend.researcher import dashboard, entry, routes
 from backend.stamps import utc_now
 from backend.stores import Store
@@ -68,6 +69,7 @@ def create_app(
     serves: frozenset[str] = EVERYTHING,
     watch: Watch | None = None,
     front: str = "root.html",
+    behind_proxy: bool = False,
 ) -> Flask:
     """Return the WSGI application over a store and a data directory.
 
@@ -76,6 +78,7 @@ def create_app(
         serves: the groups of routes it has; a function that has no numpy has no scores.
         watch: who hears of what happens at the panel; None where nobody is recruited through its API.
         front: the page at `/`.
+        behind_proxy: whether one proxy stands in front, whose X-Forwarded headers are believed.
     """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = wire.MAX_BODY_BYTES
@@ -99,6 +102,8 @@ def create_app(
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, _fault)
     app.after_request(_with_headers)
+    if behind_proxy:
+        app.wsgi_app = behind_one_proxy(app.wsgi_app)
     return app
 
 

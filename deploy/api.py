@@ -12,6 +12,7 @@ from typing import Any
 from backend.datadir import DataDir, Keys, parse_keys
 from backend.errors import InvalidInput
 from backend.handlers import EVERYTHING, create_app
+from backend.proxies import asks_for_proxy
 from backend.stores import open_store
 
 _FROM_SSM = "ssm:"
@@ -21,7 +22,8 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
     """Return the application that the environment describes.
 
     Raises:
-        InvalidInput: OPENHYPE_STORE is not set; or neither OPENHYPE_DATA nor OPENHYPE_KEYS.
+        InvalidInput: OPENHYPE_STORE is not set; or neither OPENHYPE_DATA nor OPENHYPE_KEYS; or
+            OPENHYPE_BEHIND_PROXY is neither true nor false.
     """
     needed = ["OPENHYPE_STORE"]
     if "files" in serves or not environment.get("OPENHYPE_KEYS"):
@@ -29,9 +31,11 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
     for name in needed:
         if not environment.get(name):
             raise InvalidInput(f"{name} is not set; see deploy/README.md")
+    is_behind = asks_for_proxy(environment)
     data = DataDir(Path(environment.get("OPENHYPE_DATA", ".")))
     keys = _keys(environment, data)
-    return create_app(open_store(environment["OPENHYPE_STORE"], data.root), data, keys, serves=serves)
+    store = open_store(environment["OPENHYPE_STORE"], data.root)
+    return create_app(store, data, keys, serves=serves, behind_proxy=is_behind)
 
 
 def _keys(environment: Mapping[str, str], data: DataDir) -> Keys:

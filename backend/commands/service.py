@@ -27,30 +27,45 @@ _WATCH_SECONDS = 2.0
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
+@click.option(
+    "--behind-proxy",
+    is_flag=True,
+    envvar="OPENHYPE_BEHIND_PROXY",
+    show_envvar=True,
+    help="One proxy stands in front: believe its X-Forwarded-For, -Proto and -Host.",
+)
 @store_options
 @pass_world
-def serve(world: World, host: str, port: int) -> None:
+def serve(world: World, host: str, port: int, behind_proxy: bool) -> None:
     """Serve the task page and the API on this machine."""
     from backend.server import listen
 
     with listen(host, port) as listening:
-        _serve(world, listening)
+        _serve(world, listening, behind_proxy=behind_proxy)
 
 
-def _serve(world: World, listening: Any, start_page: Any = None) -> None:
+def _serve(world: World, listening: Any, start_page: Any = None, behind_proxy: bool = False) -> None:
     """Serve on a socket that listens already: a port that is taken is told before any work."""
     from backend.handlers import create_app
-    from backend.server import base_url, make_server
+    from backend.server import base_url, is_everywhere, make_server
     from backend.server import serve as run
     from backend.withdrawal import finish
 
     finish(world.store)
     watch = _places_watch(world)
     front = {"front": start_page.front} if start_page else {}
-    app = create_app(world.store, world.data, world.data.keys(), watch=watch, **front)
-    server = make_server(app, listening)
+    app = create_app(
+        world.store, world.data, world.data.keys(), watch=watch, behind_proxy=behind_proxy, **front
+    )
+    server = make_server(app, listening, behind_proxy=behind_proxy)
     base = base_url(listening)
     _tell_where(world, listening, base, is_demo=start_page is not None)
+    if behind_proxy and is_everywhere(listening):
+        click.echo(
+            "note: who reaches this port without the proxy can claim any address; keep it to the proxy "
+            "(--host 127.0.0.1, or a firewall)",
+            err=True,
+        )
     sys.stdout.flush()
     with ExitStack() as stack:
         if start_page is not None:

@@ -41,7 +41,7 @@ DOORS = {
     "commands.people", "commands.plans", "commands.recruit", "commands.reports", "commands.scores",
     "commands.service", "commands.settings", "commands.studies", "commands.world", "copying",
     "creation", "deletion", "demo", "demo_making", "demo_page", "export", "handlers", "live",
-    "notebook", "place_check", "places", "progress", "recruiting", "recruitment_plan", "reporting",
+    "notebook", "place_check", "places", "progress", "proxies", "recruiting", "recruitment_plan", "reporting",
     "researcher", "researcher.dashboard", "researcher.entry", "researcher.kept", "researcher.routes",
     "results", "revision", "server", "simulation", "site", "visits", "watching",
 }  # fmt: skip
