@@ -18,6 +18,7 @@ from backend.errors import InvalidInput
 from backend.formulas import escape_formula
 from backend.ledger import PARTS, Account, report
 from backend.owing import change, enter_all, in_force, plain_accounts, purse, recruited
+from backend.permissions import private
 from backend.reading.texts import read_text
 from backend.records import Study
 from backend.stores import Store
@@ -72,7 +73,7 @@ def write_list(store: Store, study: Study, path: Path, now: datetime) -> None:
     """Write what is owed as CSV, a row a session."""
     listed = owed(store, study, now)
     enter_all(store, study, now)
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with open(path, "w", encoding="utf-8", newline="", opener=private) as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for account in listed:

@@ -4,6 +4,7 @@
 `sessions` takes sessions and answers and needs Flask and boto3 alone, `scores` also numpy and scipy.
 """
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -12,8 +13,11 @@ from typing import Any
 from backend.datadir import DataDir, Keys, parse_keys
 from backend.errors import InvalidInput
 from backend.handlers import EVERYTHING, create_app
+from backend.permissions import tighten
 from backend.proxies import asks_for_proxy
-from backend.stores import open_store
+from backend.stores import open_store, sqlite_path
+
+log = logging.getLogger("openhype")
 
 _FROM_SSM = "ssm:"
 
@@ -34,6 +38,9 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
     is_behind = asks_for_proxy(environment)
     data = DataDir(Path(environment.get("OPENHYPE_DATA", ".")))
     keys = _keys(environment, data)
+    if "files" in serves:
+        for note in tighten(data.root, sqlite_path(environment["OPENHYPE_STORE"], data.root)):
+            log.warning(note)
     store = open_store(environment["OPENHYPE_STORE"], data.root)
     return create_app(store, data, keys, serves=serves, behind_proxy=is_behind)
 

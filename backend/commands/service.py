@@ -47,10 +47,14 @@ def serve(world: World, host: str, port: int, behind_proxy: bool) -> None:
 def _serve(world: World, listening: Any, start_page: Any = None, behind_proxy: bool = False) -> None:
     """Serve on a socket that listens already: a port that is taken is told before any work."""
     from backend.handlers import create_app
+    from backend.permissions import tighten
     from backend.server import base_url, is_everywhere, make_server
     from backend.server import serve as run
+    from backend.stores import sqlite_path
     from backend.withdrawal import finish
 
+    for note in tighten(world.data.root, sqlite_path(world.url, world.data.root)):
+        click.echo(note, err=True)
     finish(world.store)
     watch = _places_watch(world)
     front = {"front": start_page.front} if start_page else {}

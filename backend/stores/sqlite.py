@@ -12,11 +12,12 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 from backend.errors import Conflict, NotFound, StoreFailed
+from backend.permissions import make_folder, private
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
 from backend.stores import Entry, Stale, codec, found_study
@@ -81,13 +82,14 @@ class SqliteStore:
     """`Store` on one file, which is made if missing. Safe to use from many threads and processes."""
 
     def __init__(self, path: Path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent, is_first=True)
         self._path = path
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         self._readers_lock = threading.Lock()
         self._queue: queue.SimpleQueue = queue.SimpleQueue()
         try:
+            _make_private(path)
             _check_ours(path)
             writer = _connect(path)
             _migrate(writer, path)
@@ -371,13 +373,13 @@ def snapshot(path: Path, target: Path) -> dict[str, int]:
         StoreFailed: the database cannot be read, there is no room for the copy, or the copy is damaged.
     """
     try:
+        os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         with closing(_reading(path)) as source, closing(sqlite3.connect(target)) as copy:
-            os.chmod(target, 0o600)
             source.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")
             (found,) = copy.execute("PRAGMA integrity_check").fetchone()
             counts = {table: _count(copy, table) for table in ("studies", "sessions", "responses", "entries")}
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         target.unlink(missing_ok=True)
         raise StoreFailed(f"{path} could not be copied to {target}: {error}") from None
     if found != "ok":
@@ -521,6 +523,12 @@ def _connect(path: Path) -> sqlite3.Connection:
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
     return db
+
+
+def _make_private(path: Path) -> None:
+    """Make an empty database that others cannot read; the files that SQLite puts beside it are as it is."""
+    with suppress(OSError):  # SQLite says what is wrong
+        os.close(private(str(path), os.O_RDWR | os.O_CREAT))
 
 
 def _check_ours(path: Path) -> None:
