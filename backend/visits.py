@@ -29,7 +29,7 @@ from backend.recruiting import told
 from backend.sampling import Pool
 from backend.session import Cursor, Posted
 from backend.stamps import stamp, utc_now
-from backend.stores import Entry, Stale, Store
+from backend.stores import Entry, Room, Stale, Store
 from backend.watching import Watch
 
 _CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -212,12 +212,7 @@ class Visits:
         secret = self._dice.randbytes(32).hex()
         with self._assigning:
             previous = self._admission.previous(study, key)
-            session = self._planned(study, key, opening, secret)
-            cursor = sessions.opening(study.protocol, session.opened_at)
-            if not session.is_simulated:
-                begun = lifecycle.begin(self._store, study, session.opened_at)
-                _check_settings(begun, session)
-            self._store.add_session(session, cursor)
+            session, cursor = self._added(study, key, opening, secret)
             try:
                 self._admission.take(study, session, previous)
                 # Its deletion may have begun meanwhile, and that of its sessions too.
@@ -232,6 +227,29 @@ class Visits:
             "token": f"{session.id}.{secret}",
             "state": self._state(study, session, cursor),
         }
+
+    def _added(
+        self, study: Study, key: str | None, opening: Mapping[str, Any], secret: str
+    ) -> tuple[Session, Cursor]:
+        """Plan a session and store it, for another model where a server beside this one took the last place.
+
+        Raises:
+            Conflict: `study_full`.
+            Unavailable: others are let in all the time.
+        """
+        for _ in range(_TRIES):
+            room = self._room(study, bool(opening.get("simulated")))
+            session = self._planned(study, key, opening, secret)
+            cursor = sessions.opening(study.protocol, session.opened_at)
+            if not session.is_simulated:
+                begun = lifecycle.begin(self._store, study, session.opened_at)
+                _check_settings(begun, session)
+            try:
+                self._store.add_session(session, cursor, room)
+            except Stale:
+                continue
+            return session, cursor
+        raise Unavailable("many are let in at once; try again", code="busy")
 
     def wait(
         self,
@@ -568,11 +586,20 @@ class Visits:
         """Return the model of the next session, and how many have judged it or do; a test has none."""
         if study.kind == "qualification":
             return None, 0
-        since = self._clock() - timedelta(minutes=study.protocol.abandon_after_minutes)
-        taken = self._store.taken(study.name, stamp(since), simulated)
-        wanted = None if simulated else study.protocol.evaluators
-        model = sampling.choose_model(taken, study.models, wanted, rng)
+        taken = self._store.taken(study.name, self._silent_since(study), simulated)
+        room = self._room(study, simulated)
+        model = sampling.choose_model(taken, study.models, room.wanted if room else None, rng)
         return model, taken.get(model, 0)
+
+    def _room(self, study: Study, simulated: bool) -> Room | None:
+        """Return how many sessions of each model a study has room for; None for any number."""
+        if simulated or study.kind == "qualification":
+            return None
+        return Room(study.protocol.evaluators, self._silent_since(study))
+
+    def _silent_since(self, study: Study) -> str:
+        """Return the time since when an open session must have been heard of, to hold its place."""
+        return stamp(self._clock() - timedelta(minutes=study.protocol.abandon_after_minutes))
 
     def _coin(self, study: Study, model: str | None, turn: int) -> Random:
         """Return the dice that two evaluators of a model share, who come one after the other."""

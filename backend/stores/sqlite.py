@@ -20,7 +20,7 @@ from backend.errors import Conflict, NotFound, StoreFailed
 from backend.permissions import make_folder, private
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
-from backend.stores import Entry, Stale, codec, found_study
+from backend.stores import Entry, Room, Stale, check_room, codec, found_study
 
 MIGRATIONS = (
     """
@@ -76,6 +76,9 @@ _WRITER_BUSY_SECONDS = 2
 _LOOK_SECONDS = 0.25
 """How often it is tried then whether the lock is free."""
 _PAGE_ROWS = 256
+_HOLDS_A_PLACE = "(state = 'finished' OR (state = 'active' AND last_at >= ?))"
+_TAKEN_OF_MODEL = f"""SELECT count(*) FROM cursors
+    WHERE study = ? AND is_simulated = ? AND model IS ? AND {_HOLDS_A_PLACE}"""
 
 
 class SqliteStore:
@@ -163,10 +166,13 @@ class SqliteStore:
         row = self._db().execute(sql, (study, evaluator_key)).fetchone()
         return row[0] if row else None
 
-    def add_session(self, session: Session, cursor: Cursor) -> None:
+    def add_session(self, session: Session, cursor: Cursor, room: Room | None = None) -> None:
         record, standing = codec.dump(session), _standing(session, cursor)
 
         def write(db: sqlite3.Connection) -> None:
+            if room is not None:
+                values = (session.study, session.is_simulated, session.model, room.active_since)
+                check_room(session, db.execute(_TAKEN_OF_MODEL, values).fetchone()[0], room)
             db.execute("INSERT INTO sessions VALUES (?, ?, ?)", (session.id, session.study, record))
             db.execute("INSERT INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?)", standing)
 
@@ -201,9 +207,9 @@ class SqliteStore:
             yield session_id, codec.load_cursor(cursor)
 
     def taken(self, study: str, active_since: str, simulated: bool = False) -> dict[str, int]:
-        sql = """SELECT model, count(*) FROM cursors
-                 WHERE study = ? AND is_simulated = ? AND model IS NOT NULL
-                 AND (state = 'finished' OR (state = 'active' AND last_at >= ?)) GROUP BY model"""
+        sql = f"""SELECT model, count(*) FROM cursors
+                  WHERE study = ? AND is_simulated = ? AND model IS NOT NULL AND {_HOLDS_A_PLACE}
+                  GROUP BY model"""
         return dict(self._db().execute(sql, (study, simulated, active_since)))
 
     def finished(self, study: str, simulated: bool = False) -> tuple[int, str]:
