@@ -99,7 +99,8 @@ class SqliteStore:
         except sqlite3.Error as error:
             raise StoreFailed(f"the database {path} cannot be opened: {_why_not(path, error)}") from None
         writer.execute(f"PRAGMA busy_timeout = {1000 * _WRITER_BUSY_SECONDS}")
-        self._is_locked_out = False
+        self._is_locked_out = self._is_closed = False
+        self._closing = threading.Lock()
         self._thread = threading.Thread(target=self._write_on, args=(writer,), name="openhype-writer")
         self._thread.daemon = True
         self._thread.start()
@@ -296,7 +297,9 @@ class SqliteStore:
         return Entry(key, expected_version + 1, json.loads(text))
 
     def close(self) -> None:
-        self._queue.put(None)
+        with self._closing:
+            self._is_closed = True
+            self._queue.put(None)
         self._thread.join()
         with self._readers_lock:
             for reader in self._readers:
@@ -337,12 +340,15 @@ class SqliteStore:
                 savepoint. Each statement costs the writer a turn at the interpreter's lock.
 
         Raises:
-            StoreFailed: another program keeps the database locked, or the disk is full.
+            StoreFailed: another program keeps the database locked, the disk is full, or the store is closed.
         """
         if self._is_locked_out:
             raise _locked_out(self._path)
         done: Future = Future()
-        self._queue.put((work, done, checks_first))
+        with self._closing:
+            if self._is_closed:
+                raise StoreFailed(f"{self._path} is closed, so nothing of this is stored")
+            self._queue.put((work, done, checks_first))
         return done.result()
 
     def _write_on(self, db: sqlite3.Connection) -> None:
@@ -365,7 +371,11 @@ class SqliteStore:
                     break
             running = None not in batch
             jobs = [job for job in batch if job is not None]
-            self._is_locked_out = bool(jobs) and not _commit_together(db, self._path, jobs)
+            try:
+                self._is_locked_out = bool(jobs) and not _commit_together(db, self._path, jobs)
+            except BaseException as error:  # noqa: BLE001 - a writer that ends would keep all waiting for ever
+                _fail_all(jobs, _not_written(self._path, error))
+                db = _sound(db, self._path)
         db.close()
 
 
@@ -415,14 +425,16 @@ def note_restore(path: Path, book: str, at: str, taken_at: str) -> None:
 def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[tuple[Callable, Future, bool]]) -> bool:
     """Do all jobs in one transaction; a job that fails takes back its own writes only.
 
-    Returns False, with nothing done, where another program holds the write lock.
+    Returns False, with nothing done, where another program holds the write lock. Whatever it raises, the jobs
+    that are not done were not committed, and the connection may be of no use any more.
     """
     try:
         db.execute("BEGIN IMMEDIATE")
-    except sqlite3.Error as error:
-        is_locked = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-        _fail_all(jobs, _locked_out(path) if is_locked else _not_written(path, error))
-        return not is_locked
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        _fail_all(jobs, _locked_out(path))
+        return False
     try:
         outcomes = [
             _try_checked(db, work) if checks_first else _try(db, work) for work, _, checks_first in jobs
@@ -449,10 +461,11 @@ def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[tuple[Callab
 
 def _fail_all(jobs: list[tuple[Callable, Future, bool]], error: Exception) -> None:
     for _, done, _ in jobs:
-        done.set_exception(error)
+        if not done.done():
+            done.set_exception(error)
 
 
-def _not_written(path: Path, error: Exception) -> StoreFailed:
+def _not_written(path: Path, error: BaseException) -> StoreFailed:
     return StoreFailed(f"{path} could not be written ({error}), so nothing of this is stored; try again")
 
 
@@ -524,8 +537,26 @@ def _hot(cursor: Cursor) -> tuple[str, str, int]:
     return cursor.state, cursor.last_at, cursor.version
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+def _sound(db: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """Return a connection that can write: the same one outside of a transaction, or a new one."""
+    try:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        db.execute("SELECT 1")
+        return db
+    except sqlite3.Error:
+        pass
+    try:
+        made = _connect(path, _WRITER_BUSY_SECONDS)
+    except sqlite3.Error:  # tried again after the next write
+        return db
+    with suppress(sqlite3.Error):
+        db.close()
+    return made
+
+
+def _connect(path: Path, busy_seconds: float = _BUSY_SECONDS) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None, check_same_thread=False)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
     return db
