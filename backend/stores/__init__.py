@@ -16,7 +16,7 @@ from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
 
 RESTORES = "restores"
-"""The book of the times (UTC, ISO 8601) at which a store was restored from a backup."""
+"""The book of the times (UTC, ISO 8601) at which a store was restored, or took a ledger over from a copy."""
 
 
 class Stale(Conflict):

@@ -24,7 +24,7 @@ PURE = {
 WORLD = {
     "assets", "backups", "clearing", "connections", "control", "datadir", "debrief", "demo_images",
     "demo_photographs", "differences", "estimates", "extras", "folders", "images", "intake",
-    "lifecycle", "masks", "masks.cache", "masks.luminance", "masks.phase", "masks.products",
+    "ledger_copies", "lifecycle", "masks", "masks.cache", "masks.luminance", "masks.phase", "masks.products",
     "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture", "owing",
     "panel_health", "panel_wallet", "panels", "panels.events", "panels.prolific",
     "panels.prolific_http", "panels.prolific_webhooks", "panels.signed", "parallel", "paying",
