@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from click.testing import CliRunner
 
-from backend import owing, paying_by_hand, recruiting
+from backend import deletion, owing, paying_by_hand, recruiting
 from backend.cli import main
 from backend.copying import copy
 from backend.errors import Conflict
@@ -223,6 +223,24 @@ def test_moves_kills_and_payers_in_any_order(seed):
         payday.clock.advance(minutes=rng.choice([0, 1, 600]))
     finish(payday)
     payday.check()
+
+
+def test_a_copy_can_be_deleted_once_its_sessions_are_in_the_ledger_of_the_store_that_pays():
+    payday, other = begun(payday_of()), MemoryStore()
+    first = payday.store
+    first.write_entry(owing.recruitment_book("faces"), "prolific", 0, {"state": "published"})
+    moved(payday, other)
+    evaluators = len(list(owing.newly_owed(first, payday.study, payday.clock())))
+    later = payday.clock() + timedelta(days=30)
+
+    with pytest.raises(Conflict, match=r"are not in the copied ledger \(copy the study to sqlite:///new\.db"):
+        deletion.check(first, payday.study, later)
+    payday.store = other
+    payday.payer().run()
+    copy(other, first, "faces", names=NAMES[::-1])
+
+    assert evaluators > 0
+    deletion.check(first, payday.study, later)
 
 
 @pytest.fixture
