@@ -15,7 +15,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from backend.errors import InvalidInput
 
 VARIABLE = "OPENHYPE_BEHIND_PROXY"
-_SAID = {"": False, "0": False, "false": False, "1": True, "true": True}
+_TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 _WITH_PORT = re.compile(r"\[(?P<six>[^\]]+)\](:[0-9]+)?|(?P<four>[0-9.]+):[0-9]+")
 
 Application = Callable[[dict[str, Any], Callable], Iterable[bytes]]
@@ -41,9 +41,9 @@ def asks_for_proxy(environment: Mapping[str, str]) -> bool:
         InvalidInput: it says neither true nor false.
     """
     value = environment.get(VARIABLE, "")
-    if value.lower() not in _SAID:
+    if value.lower() not in _TRUE | _FALSE:
         raise InvalidInput(f"{VARIABLE} must be true or false, not {value!r}")
-    return _SAID[value.lower()]
+    return value.lower() in _TRUE
 
 
 def _address(told: str | None) -> str | None:

@@ -196,7 +196,9 @@ class DynamoStore:
         expires_at = None
         if self._expire_days is not None and cursor.state == "active":
             expires_at = self._clock() + 86400 * self._expire_days
-        self._list(self._heads.add(session, cursor, expires_at), cursor)
+        head = self._heads.add(session, cursor, expires_at)
+        if room is None or cursor.state != "active":
+            self._list(head, cursor)
 
     def session(self, session_id: str) -> Session:
         return self._heads.of(session_id).session

@@ -16,7 +16,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from backend.errors import Conflict, NotFound, StoreFailed
+from backend.errors import Conflict, NotFound, StoreFailed, reason
 from backend.permissions import make_folder, private
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
@@ -390,12 +390,15 @@ def snapshot(path: Path, target: Path) -> dict[str, int]:
     """
     try:
         os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as error:
+        raise StoreFailed(f"{path} could not be copied to {target}: {reason(error)}") from None
+    try:
         with closing(_reading(path)) as source, closing(sqlite3.connect(target)) as copy:
             source.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")
             (found,) = copy.execute("PRAGMA integrity_check").fetchone()
             counts = {table: _count(copy, table) for table in ("studies", "sessions", "responses", "entries")}
-    except (sqlite3.Error, OSError) as error:
+    except sqlite3.Error as error:
         target.unlink(missing_ok=True)
         raise StoreFailed(f"{path} could not be copied to {target}: {error}") from None
     if found != "ok":
