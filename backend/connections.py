@@ -30,7 +30,7 @@ class Channel(HTTPChannel):
         most, address = adj.connection_limit, addr[0]
         server.accepted += 1
         server.held[address] += 1
-        if server.held[address] < _ONE_ADDRESS * most:
+        if server.held[address] < server.most_of_one_address:
             if len(server.active_channels) < _FULL * most:
                 return
             ((address, _),) = server.held.most_common(1)
@@ -45,11 +45,17 @@ class Channel(HTTPChannel):
             del held[self.addr[0]]
 
 
-def protect(server: BaseWSGIServer) -> None:
+def protect(server: BaseWSGIServer, one_address: bool = True) -> None:
     """Have a server make room, and take all connections that wait in one turn of its loop.
 
     waitress takes one a turn, so that a thousand that send nothing hold up the next for a thousand turns.
+
+    Args:
+        one_address: whether one address is held to a share of the connections; all of a proxy's visitors
+            have the proxy's.
     """
+    most = server.adj.connection_limit
+    server.most_of_one_address = _ONE_ADDRESS * most if one_address else most
     accept_one = server.handle_accept
 
     def accept_waiting() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from backend import lifecycle
+from backend import ledger_copies, lifecycle, owing
 from backend.errors import Conflict, NotFound
 from backend.records import Response, Session, Study
 from backend.session import Cursor
@@ -23,15 +23,28 @@ class Copied:
     """All sessions of the study, real and simulated."""
     written: int
     """Those that were not there, or went on since."""
+    paid_from: str
+    """The store that pays, where it is not the target."""
 
 
-def copy(source: Store, target: Store, name: str, progress: Callable[..., Iterable] | None = None) -> Copied:
-    """Copy the study `name` with its pool, sessions, answers and evaluators' places.
+def copy(
+    source: Store,
+    target: Store,
+    name: str,
+    progress: Callable[..., Iterable] | None = None,
+    names: tuple[str, str] = ("another store", "another store"),
+    moves: bool = False,
+) -> Copied:
+    """Copy the study `name` with its pool, sessions, answers, evaluators' places, and its ledger.
+
+    Args:
+        names: what source and target are called, for who asks one of them to pay where the other one does.
+        moves: whether the target is the one to pay from now on.
 
     Raises:
         NotFound: the source has no such study.
         Conflict: the target has another study of that name, or had one that was deleted, or has other
-            answers to one of its sessions.
+            answers to one of its sessions; or both stores pay the study.
     """
     study = source.study(name)
     _copy_study(source, target, study)
@@ -43,7 +56,11 @@ def copy(source: Store, target: Store, name: str, progress: Callable[..., Iterab
             target.restore(session, cursor, responses)
             written += 1
         _copy_place(source, target, session)
-    return Copied(count, written)
+    if moves:
+        ledger_copies.move_ledger(source, target, name, names)
+    elif study.begun_at:
+        ledger_copies.copy_ledger(source, target, name, names[0])
+    return Copied(count, written, owing.purse(target, name)[1].paid_from)
 
 
 def _copy_study(source: Store, target: Store, study: Study) -> None:

@@ -24,6 +24,7 @@ from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.panels.record import PanelRecord
 from backend.panels.signed import check_installed
+from backend.permissions import private, share
 from backend.reading.texts import read_text
 from backend.records import Stimulus, Study
 from backend.stamps import stamp
@@ -243,7 +244,8 @@ def _listed(data: DataDir, study: str, lines: Sequence[str]) -> Path | None:
         return None
     path = data.root / f"{study}-files.txt"
     try:
-        path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        with open(path, "w", encoding="utf-8", opener=private) as file:
+            file.writelines(f"{line}\n" for line in lines)
     except OSError:  # a disk that is full must not hide what was to be said
         return None
     return path
@@ -399,6 +401,7 @@ def _publish(
         mark.touch()
         try:
             pictures.rename(place)
+            share(place)
             if publish is not None:
                 publish(study.name, place)
             store.add_study(study, stimuli)

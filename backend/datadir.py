@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.errors import Conflict, InvalidInput
+from backend.permissions import make_folder, private
 from backend.reading.texts import read_text
 
 
@@ -59,7 +60,7 @@ class DataDir:
         images = self.root / "images"
         folder = images / f".partial-{study}-{secrets.token_hex(8)}"
         with self.locked("making"):
-            folder.mkdir(parents=True)
+            make_folder(folder)
             descriptor = os.open(folder, os.O_RDONLY)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             try:
@@ -81,8 +82,8 @@ class DataDir:
     @contextmanager
     def locked(self, what: str) -> Iterator[None]:
         """Hold the lock called `what` against other processes of this machine."""
-        self.root.mkdir(parents=True, exist_ok=True)
-        with (self.root / f".{what}.lock").open("w") as file:
+        make_folder(self.root, is_first=True)
+        with open(self.root / f".{what}.lock", "w", opener=private) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
@@ -107,7 +108,7 @@ class DataDir:
         """
         path = self.root / "keys.json"
         if not path.exists():
-            self.root.mkdir(parents=True, exist_ok=True)
+            make_folder(self.root, is_first=True)
             _write_once(path, {"researcher": secrets.token_urlsafe(24), "hashing": secrets.token_hex(32)})
         return parse_keys(read_text(path), str(path))
 
@@ -117,8 +118,8 @@ class DataDir:
         return path.read_text().strip() if path.exists() else ""
 
     def keep_secret(self, name: str, secret: str) -> None:
-        """Keep a secret in a file that only its owner can read; it replaces the one before."""
-        self.root.mkdir(parents=True, exist_ok=True)
+        """Keep a secret in a file that others cannot read; it replaces the one before."""
+        make_folder(self.root, is_first=True)
         path = self._secret(name)
         _write_whole(temporary := path.with_name(f".{path.name}-{secrets.token_hex(8)}"), f"{secret}\n")
         os.replace(temporary, path)
@@ -178,9 +179,8 @@ def _write_once(path: Path, data: dict[str, str]) -> None:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """Write a new file that only its owner can read, and have it on the disk."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
+    """Write a new file that only its owner can read, or the group's whose the folder is, to the disk."""
+    with open(path, "x", opener=private) as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())

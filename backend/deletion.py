@@ -57,11 +57,12 @@ def contents(store: Store, data: DataDir, study: Study) -> Contents:
 def check(store: Store, study: Study, now: datetime) -> None:
     """Raise Conflict where a study cannot be deleted now; says all that is in the way, and what to do."""
     withdrawal.finish(store)
+    elsewhere = owing.purse(store, study.name)[1].paid_from
     found = [
-        *_owed(store, study, now),
+        *(_unknown_to(store, study, now, elsewhere) if elsewhere else _owed(store, study, now)),
         *_waiting(store, study, now),
         *_under_way(store, study, now),
-        *_recruiting(store, study),
+        *([] if elsewhere else _recruiting(store, study)),
         *_asked_for(store, study),
     ]
     if found:
@@ -170,6 +171,17 @@ def _owed(store: Store, study: Study, now: datetime) -> list[str]:
     return [
         f"{_counted(len(accounts), 'evaluator')} {_is(accounts)} owed {what} (pay with "
         f"`openhype pay {study.name}`)"
+    ]
+
+
+def _unknown_to(store: Store, study: Study, now: datetime, elsewhere: str) -> list[str]:
+    """Say who is owed something that the store that pays may not know of, where the ledger is a copy."""
+    count = sum(1 for _ in owing.newly_owed(store, study, now))
+    if not count:
+        return []
+    return [
+        f"{_counted(count, 'evaluator')} of sessions here {'is' if count == 1 else 'are'} not in the copied "
+        f"ledger (copy the study to {elsewhere}, pay there, and copy it back)"
     ]
 
 

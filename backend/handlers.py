@@ -33,6 +33,7 @@ from backend.errors import (
 from backend.openings import Openings
 from backend.picture_names import PictureNames
 from backend.printable import escaped
+from backend.proxies import behind_one_proxy
 from backend.records import Session
 from backend.researcher import dashboard, entry, routes
 from backend.stamps import utc_now
@@ -82,6 +83,7 @@ def create_app(
     allowed: Collection[str] = (),
     knows_host: bool = True,
     openings: Openings | None = None,
+    behind_proxy: bool = False,
 ) -> Flask:
     """Return the WSGI application over a store and a data directory.
 
@@ -93,6 +95,7 @@ def create_app(
         allowed: hosts at which the pages are reached besides, as `origins.parse_origin` gives them.
         knows_host: whether requests name the host of the pages; behind CloudFront they name the function's.
         openings: limits the sessions that an address opens; None where a request does not tell its address.
+        behind_proxy: whether one proxy stands in front, whose X-Forwarded headers are believed.
     """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = wire.MAX_BODY_BYTES
@@ -119,6 +122,8 @@ def create_app(
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, _fault)
     app.after_request(_with_headers)
+    if behind_proxy:
+        app.wsgi_app = behind_one_proxy(app.wsgi_app)
     return app
 
 

@@ -170,6 +170,10 @@ class Purse:
     """Of the fee, where it is due."""
     pending: Mapping[str, Any] | None = None
     """What was committed last and may not yet stand in the accounts: `id`, `part`, `lines`, `before`."""
+    paid_from: str = ""
+    """The store that pays, where it is another one, of which this ledger is a copy."""
+    handover: str = ""
+    """The last move of the right to pay from one store to another: the same in both."""
 
     def __post_init__(self):
         for what, percent in (("a fee", self.fee_percent), ("VAT", self.vat_percent)):

@@ -6,6 +6,7 @@ rules, `paying.py` pays).
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -33,7 +34,7 @@ from backend.records import Session, Study
 from backend.retainer import Wait, is_waiting
 from backend.session import Cursor
 from backend.stamps import stamp
-from backend.stores import Stale, Store
+from backend.stores import RESTORES, Stale, Store
 from backend.waiting import waits
 
 TRIES = 100
@@ -80,6 +81,37 @@ def purse(store: Store, study: str) -> tuple[int, Purse]:
     return (entry.version, Purse(**entry.data)) if entry else (0, Purse())
 
 
+def check_paid_here(store: Store, study: str) -> None:
+    """Raise Conflict where another store pays the study, and the ledger here is a copy."""
+    if elsewhere := purse(store, study)[1].paid_from:
+        raise Conflict(
+            f"study {study} is paid from {elsewhere}, and the ledger here is a copy: pay and recruit there, "
+            f"or bring it here with `openhype copy {study} --move`; if that store is lost, with "
+            f"`openhype pay {study} --take-over`",
+            code="paid_elsewhere",
+        )
+
+
+def take_over(store: Store, study: str, at: str) -> None:
+    """Pay a study from here though its ledger is a copy; bonuses wait as after a restore.
+
+    Args:
+        at: the time (UTC, ISO 8601).
+    """
+    for _ in range(TRIES):
+        version, now = purse(store, study)
+        if not now.paid_from:
+            return
+        try:
+            with suppress(Stale):
+                store.write_entry(RESTORES, at, 0, {"study": study, "paid_from": now.paid_from})
+            store.write_entry(PURSES, study, version, replace(now, paid_from="").data())
+            return
+        except Stale:
+            continue
+    raise busy()
+
+
 def panel_terms(store: Store, study: Study) -> PanelTerms:
     """Return what the panel pays by itself for a submission of a study."""
     screen_out = (recruited(store, study.name) or {}).get("screen_out") or {}
@@ -107,6 +139,7 @@ def set_budget(
         "vat_percent": vat_percent,
     }
     changes = {name: value for name, value in wanted.items() if value is not None}
+    check_paid_here(store, study)
     for _ in range(TRIES):
         version, now = purse(store, study)
         after = replace(now, **changes)
@@ -133,7 +166,7 @@ def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account
     """Write down what is owed to an evaluator whose session broke off through no fault of theirs.
 
     Also for one who was done too late for the panel, though the session be withdrawn since. Raises
-    Conflict where pay is under way already.
+    Conflict where pay is under way already, or in another store.
 
     Args:
         evaluator: pseudonym, or the session's id.
@@ -144,6 +177,7 @@ def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account
             raise Conflict(f"the pay of {evaluator} is under way already")
         return account
 
+    check_paid_here(store, study.name)
     found = [pair for pair in store.sessions(study.name) if evaluator in (pair[0].evaluator, pair[0].id)]
     if found:
         session, cursor = found[0]

@@ -78,9 +78,10 @@ class Payer:
         Returns what stood in the way of anything, in words; a panel that cannot be reached ends the run.
 
         Raises:
-            Conflict: the panel pays in another currency than the study.
+            Conflict: the panel pays in another currency than the study, or another store pays it.
         """
         self._hindrances.clear()
+        owing.check_paid_here(self.store, self.study.name)
         try:
             self._check_currency()
             owing.enter_all(self.store, self.study, self.clock())
@@ -123,6 +124,7 @@ class Payer:
         Raises:
             InvalidInput: nothing is undecided that is called so.
         """
+        owing.check_paid_here(self.store, self.study.name)
         self._check_currency()
         self._take_over(self.look())
         chosen = [
@@ -262,8 +264,9 @@ class Payer:
         if self.clock() >= until:
             return False
         self._hindrances[
-            f"this store was restored from a backup at {restored_at}; bonuses are paid from "
-            f"{until.isoformat(timespec='minutes')} on, when the panel's books show what was paid before"
+            f"this store was restored from a backup, or took a ledger over, at {restored_at}; bonuses are "
+            f"paid from {until.isoformat(timespec='minutes')} on, when the panel's books show what was paid "
+            "before"
         ] = None
         return True
 
@@ -331,6 +334,9 @@ class Payer:
         asked_at = self.clock()
         paying = replace(payment, state="paying", asked_at=asked_at.isoformat())
         version, paying = self._write_payment(version, paying)
+        if owing.purse(self.store, self.study.name)[1].paid_from:  # it was moved while this payer was at work
+            self._write_payment(version, replace(paying, state="handed_in"))
+            owing.check_paid_here(self.store, self.study.name)
         if self.clock() - asked_at > ASK_WITHIN:
             raise PanelUnsure("this payer was held up for too long, and asked for nothing")
         try:
@@ -496,6 +502,8 @@ class Payer:
         """Return the purse with nothing pending, after helping along what was."""
         for _ in range(TRIES):
             version, now = owing.purse(self.store, self.study.name)
+            if now.paid_from:
+                owing.check_paid_here(self.store, self.study.name)
             if now.pending is None:
                 return version, now
             self._carry_over(version, now)

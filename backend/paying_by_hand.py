@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from backend.errors import InvalidInput
+from backend.formulas import escape_formula
 from backend.ledger import PARTS, Account, report
-from backend.owing import change, enter_all, in_force, plain_accounts, purse, recruited
+from backend.owing import change, check_paid_here, enter_all, in_force, plain_accounts, purse, recruited
+from backend.permissions import private
 from backend.reading.texts import read_text
 from backend.records import Study
 from backend.stores import Store
@@ -69,14 +71,17 @@ def plan(store: Store, study: Study, now: datetime) -> dict[str, Any]:
 
 def write_list(store: Store, study: Study, path: Path, now: datetime) -> None:
     """Write what is owed as CSV, a row a session."""
+    check_paid_here(store, study.name)
     listed = owed(store, study, now)
     enter_all(store, study, now)
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with open(path, "w", encoding="utf-8", newline="", opener=private) as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for account in listed:
             amounts = (account.base_usd_cents, account.bonus_usd_cents, _total(account))
-            writer.writerow((account.evaluator, account.code, *amounts, study.protocol.currency))
+            writer.writerow(
+                (account.evaluator, escape_formula(account.code), *amounts, study.protocol.currency)
+            )
 
 
 def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], datetime]) -> int:
@@ -85,6 +90,7 @@ def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], dateti
     Raises:
         InvalidInput: a row is of nobody, or of another amount than is owed; nothing is marked then.
     """
+    check_paid_here(store, study.name)
     enter_all(store, study, clock())
     known = by_hand(store, study, clock())
     rows = _rows(path, {account.evaluator: (key, account) for key, account in known.items()})

@@ -247,6 +247,8 @@ def _is_still_missing(
 
 def _keep_wanted(store: Store, panel: Panel, study: Study, listed: list[Submission], now: str) -> None:
     """Take in nobody once no session is lacking; add places where some are and the panel offers none."""
+    if owing.purse(store, study.name)[1].paid_from:
+        return  # it is for the store that pays to let more people in
     state = recruiting.recruitment(store, study)
     at_panel = panel.state(state["panel_study"])
     is_stopped = at_panel == "closed" and _ever_taken(listed) < state["places"]

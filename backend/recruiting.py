@@ -15,8 +15,8 @@ from typing import Any
 from backend import lifecycle, panel_wallet, unmatched
 from backend.errors import Conflict, InvalidInput, NotFound
 from backend.money import format_money
+from backend.owing import check_paid_here, set_budget
 from backend.owing import recruitment_book as book
-from backend.owing import set_budget
 from backend.panels import Panel, PanelRefused, Recruitment, ScreenOut, StudyState, TokenRefused
 from backend.panels.record import NOTHING_TOLD, Told
 from backend.records import Study
@@ -146,6 +146,7 @@ def prepare(
 ) -> Mapping[str, Any]:
     """Decide on a recruitment and make the panel's study, as a draft; arguments and errors as of `begin`."""
     check_panel(study, panel.name)
+    check_paid_here(store, study.name)
     if begun(store, study) is None:
         wallet = panel_wallet.choose(panel, workspace, project)
         wanted = _checked(panel, study, wanted, wallet, budget_cents)
@@ -191,6 +192,7 @@ def rehearse(store: Store, panel: Panel, study: Study, email: str) -> Mapping[st
 
 def change(store: Store, panel: Panel, study: Study, action: str) -> Mapping[str, Any]:
     """Pause a recruitment, go on with it (`start`), or stop it for good."""
+    check_paid_here(store, study.name)
     state = recruitment(store, study)
     if state["state"] == "decided":
         raise Conflict(f"the recruitment for {study.name} is not published yet; go on with --yes")
@@ -206,6 +208,7 @@ def grow(store: Store, panel: Panel, study: Study, places: int) -> Mapping[str, 
     Raises:
         InvalidInput: fewer places than there are, or more than the budget pays for.
     """
+    check_paid_here(store, study.name)
     state = recruitment(store, study)
     if places < state["places"]:
         raise InvalidInput(f"places can only grow: there are {state['places']}, and {places} were asked for")
@@ -223,6 +226,7 @@ def set_slots(store: Store, panel: Panel, study: Study, slots: int) -> Mapping[s
         InvalidInput: fewer than there are, or more than the budget pays for.
         Conflict: screening out has no payment of its own.
     """
+    check_paid_here(store, study.name)
     state = recruitment(store, study)
     if not state.get("screen_out"):
         raise Conflict(f"the recruitment for {study.name} pays nothing for being screened out")

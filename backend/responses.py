@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from backend.errors import NotFound
+from backend.formulas import escape_formula
 from backend.reading.columns import COLUMNS, LISTS, NUMBERS, TRUTH_VALUES, WHOLE, number, truth_of, whole
 from backend.shown import as_exposed
 
@@ -29,7 +30,8 @@ def row_writer(file: TextIO, columns: Sequence[str]) -> Callable[[Mapping[str, A
     """Write the header of a CSV and return what writes a row to it.
 
     Lists become words separated by spaces, None an empty cell, truth values `true` and `false`. Floats are
-    written as `repr` gives them, so that they come back as they were.
+    written as `repr` gives them, so that they come back as they were. Texts that a spreadsheet would take for
+    formulas get a quote in front, which reading the file takes away again.
     """
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
@@ -147,4 +149,4 @@ def _cell(value: Any) -> Any:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
-    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+    return escape_formula(" ".join(map(str, value)) if isinstance(value, (list, tuple)) else value)

@@ -61,11 +61,14 @@ def is_everywhere(listening: socket.socket) -> bool:
     return listening.getsockname()[0] in _EVERYWHERE
 
 
-def make_server(app: Flask, listening: socket.socket, connections: int = _CONNECTIONS):
+def make_server(
+    app: Flask, listening: socket.socket, connections: int = _CONNECTIONS, behind_proxy: bool = False
+):
     """Return a waitress server on a socket that listens; `effective_port` tells its port.
 
     Args:
         connections: that are open at once, at most.
+        behind_proxy: whether `app` believes one proxy's headers, and all connections are that proxy's.
     """
     from waitress.server import create_server
 
@@ -82,8 +85,9 @@ def make_server(app: Flask, listening: socket.socket, connections: int = _CONNEC
         max_request_body_size=4 * wire.MAX_BODY_BYTES,
         ident=None,
         asyncore_use_poll=True,
+        clear_untrusted_proxy_headers=not behind_proxy,
     )
-    protect(server)
+    protect(server, one_address=not behind_proxy)
     return server
 
 

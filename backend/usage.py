@@ -28,8 +28,10 @@ _MASKS = 64
 _OPENING_READS = 15
 """Evaluator record and claim, read for the admission and twice for the opening; the study at each of the
 three; pause, recruitment and what is known of the place, read for both."""
-_OPENING_CALLS = _OPENING_READS + 6
-"""With these: models counted for both, session stored and listed, person and place written down."""
+_COUNTS = 3
+"""Sessions counted by model: for the admission, for the opening, and once more with the new one."""
+_OPENING_CALLS = _OPENING_READS + _COUNTS + 4
+"""With these: session stored and listed, person and place written down."""
 _CLOSING_CALLS = 3
 """Answers read, packed, and the session taken off the list."""
 
@@ -69,7 +71,7 @@ def of_session(protocol: Protocol, assumed: Mapping[str, float]) -> Usage:
     packed = _STANDING_BYTES + _PACKED_BYTES[protocol.method] * trials
     answers = _STANDING_BYTES * ceil(writes / WRITES_PER_ITEM) + _ANSWER_BYTES[protocol.method] * trials
     api_requests = 3 + writes
-    read_units = _OPENING_READS + 2 * SHARDS + _units(head + answers, _READ_UNIT)
+    read_units = _OPENING_READS + _COUNTS * SHARDS + _units(head + answers, _READ_UNIT)
     return Usage(
         api_requests=api_requests,
         table_calls=_OPENING_CALLS + writes + _CLOSING_CALLS,

@@ -30,7 +30,7 @@ from backend.recruiting import told
 from backend.sampling import Pool
 from backend.session import Cursor, Posted
 from backend.stamps import stamp, utc_now
-from backend.stores import Entry, Stale, Store
+from backend.stores import Entry, Room, Stale, Store
 from backend.watching import Watch
 
 _CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -214,12 +214,7 @@ class Visits:
         secret = self._dice.randbytes(32).hex()
         with self._assigning:
             previous = self._admission.previous(study, key)
-            session = self._planned(study, key, opening, secret)
-            cursor = sessions.opening(study.protocol, session.opened_at)
-            if not session.is_simulated:
-                begun = lifecycle.begin(self._store, study, session.opened_at)
-                _check_settings(begun, session)
-            self._store.add_session(session, cursor)
+            session, cursor = self._added(study, key, opening, secret)
             try:
                 self._admission.take(study, session, previous)
                 # Its deletion may have begun meanwhile, and that of its sessions too.
@@ -234,6 +229,29 @@ class Visits:
             "token": f"{session.id}.{secret}",
             "state": self._state(study, session, cursor),
         }
+
+    def _added(
+        self, study: Study, key: str | None, opening: Mapping[str, Any], secret: str
+    ) -> tuple[Session, Cursor]:
+        """Plan a session and store it, for another model where a server beside this one took the last place.
+
+        Raises:
+            Conflict: `study_full`.
+            Unavailable: others are let in all the time.
+        """
+        for _ in range(_TRIES):
+            room = self._room(study, bool(opening.get("simulated")))
+            session = self._planned(study, key, opening, secret)
+            cursor = sessions.opening(study.protocol, session.opened_at)
+            if not session.is_simulated:
+                begun = lifecycle.begin(self._store, study, session.opened_at)
+                _check_settings(begun, session)
+            try:
+                self._store.add_session(session, cursor, room)
+            except Stale:
+                continue
+            return session, cursor
+        raise Unavailable("many are let in at once; try again", code="busy")
 
     def wait(
         self,
@@ -577,13 +595,25 @@ class Visits:
         """Return the model of the next session, and how many have judged it or do; a test has none."""
         if study.kind == "qualification":
             return None, 0
-        now, protocol = self._clock(), study.protocol
-        since = stamp(now - timedelta(minutes=protocol.abandon_after_minutes))
-        unanswered_since = stamp(now - timedelta(minutes=protocol.begin_within_minutes))
-        taken = self._store.taken(study.name, since, simulated, unanswered_since)
-        wanted = None if simulated else study.protocol.evaluators
-        model = sampling.choose_model(taken, study.models, wanted, rng)
+        room = self._wanted(study)
+        taken = self._store.taken(study.name, room.active_since, simulated, room.unanswered_since)
+        model = sampling.choose_model(taken, study.models, None if simulated else room.wanted, rng)
         return model, taken.get(model, 0)
+
+    def _room(self, study: Study, simulated: bool) -> Room | None:
+        """Return how many sessions of each model a study has room for; None for any number."""
+        if simulated or study.kind == "qualification":
+            return None
+        return self._wanted(study)
+
+    def _wanted(self, study: Study) -> Room:
+        """Return how many sessions of each model a study wants, and which hold their places by now."""
+        now, protocol = self._clock(), study.protocol
+        active_since, unanswered_since = (
+            stamp(now - timedelta(minutes=minutes))
+            for minutes in (protocol.abandon_after_minutes, protocol.begin_within_minutes)
+        )
+        return Room(protocol.evaluators, active_since, unanswered_since)
 
     def _coin(self, study: Study, model: str | None, turn: int) -> Random:
         """Return the dice that two evaluators of a model share, who come one after the other."""

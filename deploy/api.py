@@ -4,6 +4,7 @@
 `sessions` takes sessions and answers and needs Flask and boto3 alone, `scores` also numpy and scipy.
 """
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -14,7 +15,11 @@ from backend.errors import InvalidInput
 from backend.handlers import EVERYTHING, create_app
 from backend.openings import PER_HOUR, PER_MINUTE, Openings
 from backend.origins import parse_origin
-from backend.stores import open_store
+from backend.permissions import tighten
+from backend.proxies import asks_for_proxy
+from backend.stores import open_store, sqlite_path
+
+log = logging.getLogger("openhype")
 
 _FROM_SSM = "ssm:"
 
@@ -24,7 +29,7 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
 
     Raises:
         InvalidInput: OPENHYPE_STORE is not set; or neither OPENHYPE_DATA nor OPENHYPE_KEYS; or what
-            OPENHYPE_ORIGINS holds are no origins.
+            OPENHYPE_ORIGINS holds are no origins; or OPENHYPE_BEHIND_PROXY is neither true nor false.
     """
     needed = ["OPENHYPE_STORE"]
     if "files" in serves or not environment.get("OPENHYPE_KEYS"):
@@ -32,14 +37,22 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
     for name in needed:
         if not environment.get(name):
             raise InvalidInput(f"{name} is not set; see deploy/README.md")
+    is_behind = asks_for_proxy(environment)
     data = DataDir(Path(environment.get("OPENHYPE_DATA", ".")))
     keys = _keys(environment, data)
-    store = open_store(environment["OPENHYPE_STORE"], data.root)
-    allowed = frozenset(map(parse_origin, environment.get("OPENHYPE_ORIGINS", "").split()))
     if "files" in serves:
-        return create_app(store, data, keys, allowed=allowed, openings=_openings(environment), serves=serves)
+        for note in tighten(data.root, sqlite_path(environment["OPENHYPE_STORE"], data.root)):
+            log.warning(note)
+    store = open_store(environment["OPENHYPE_STORE"], data.root)
+    options = {
+        "allowed": frozenset(map(parse_origin, environment.get("OPENHYPE_ORIGINS", "").split())),
+        "behind_proxy": is_behind,
+        "serves": serves,
+    }
+    if "files" in serves:
+        return create_app(store, data, keys, openings=_openings(environment), **options)
     # CloudFront asks functions by names of their own and in its own name: neither host nor visitor is known.
-    return create_app(store, data, keys, allowed=allowed, knows_host=False, serves=serves)
+    return create_app(store, data, keys, knows_host=False, **options)
 
 
 def _openings(environment: Mapping[str, str]) -> Openings:

@@ -54,10 +54,11 @@ def _counted(counts: Mapping[str, int]) -> str:
 @click.argument("name", metavar="STUDY")
 @click.option("--from", "source", required=True, metavar="URL", help="The store that has the study.")
 @click.option("--to", "target", required=True, metavar="URL", help="The store that is to have it.")
+@click.option("--move", "moves", is_flag=True, help="Pay and recruit from the other store from now on.")
 @data_option
 @pass_world
-def copy(world: World, name: str, source: str, target: str) -> None:
-    """Copy STUDY with its answers from one store to another; done again, it catches up."""
+def copy(world: World, name: str, source: str, target: str, moves: bool) -> None:
+    """Copy STUDY, answers and ledger, from one store to another; done again, it catches up."""
     from contextlib import closing
 
     from backend.copying import copy as run
@@ -67,11 +68,22 @@ def copy(world: World, name: str, source: str, target: str) -> None:
         closing(open_store(source, world.data.root)) as one,
         closing(open_store(target, world.data.root)) as other,
     ):
-        done = run(one, other, name, progress=progress_bar)
+        names = (_whole(source, world.data.root), _whole(target, world.data.root))
+        done = run(one, other, name, progress_bar, names, moves)
         qualification = one.study(name).protocol.qualification
     click.echo(f"{name}: {done.sessions} sessions, {done.written} of them written")
+    if done.paid_from:
+        click.echo(f"note: {name} is paid from {done.paid_from} as before; --move brings that along")
     if qualification:
         click.echo(f"note: {name} asks for the qualification {qualification}; copy it too")
+
+
+def _whole(url: str, data: Path) -> str:
+    """Return a store's URL with the whole path of a file."""
+    from backend.stores import sqlite_path
+
+    path = sqlite_path(url, data)
+    return url if path is None else f"sqlite:///{path.absolute()}"
 
 
 @click.command()

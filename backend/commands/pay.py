@@ -97,6 +97,11 @@ _SAID = {
     metavar="FILE",
     help="link: the rows of this CSV file were paid.",
 )
+@click.option(
+    "--take-over",
+    is_flag=True,
+    help="Pay from here though the ledger is a copy, since the store that paid is lost.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @store_options
 @pass_world
@@ -108,13 +113,20 @@ def pay(
     fee: str | None,
     vat: str | None,
     faults: tuple[tuple[str, str], ...],
+    take_over: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Show what the evaluators of the study NAME are owed, and pay it with --yes."""
     from backend import owing
+    from backend.stamps import stamp, utc_now
 
     study = world.study(name)
+    if take_over:
+        owing.take_over(world.store, name, stamp(utc_now()))
+    elsewhere = owing.purse(world.store, name)[1].paid_from
+    if elsewhere:
+        click.echo(f"note: {name} is paid from {elsewhere}; what follows is a copy of its ledger", err=True)
     if (budget, fee, vat) != (None, None, None):
         owing.set_budget(world.store, name, budget, fee, vat)
     for evaluator, fault in faults:

@@ -29,6 +29,13 @@ _WATCH_SECONDS = 2.0
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @click.option(
+    "--behind-proxy",
+    is_flag=True,
+    envvar="OPENHYPE_BEHIND_PROXY",
+    show_envvar=True,
+    help="One proxy stands in front: believe its X-Forwarded-For, -Proto and -Host.",
+)
+@click.option(
     "--origin",
     "origins",
     multiple=True,
@@ -60,7 +67,13 @@ _WATCH_SECONDS = 2.0
 @store_options
 @pass_world
 def serve(
-    world: World, host: str, port: int, origins: tuple[str, ...], per_minute: int, per_hour: int
+    world: World,
+    host: str,
+    port: int,
+    behind_proxy: bool,
+    origins: tuple[str, ...],
+    per_minute: int,
+    per_hour: int,
 ) -> None:
     """Serve the task page and the API on this machine."""
     from backend.openings import Openings
@@ -73,23 +86,38 @@ def serve(
         raise click.BadParameter(str(error), param_hint="'--origin'") from None
     options = {"allowed": allowed, "openings": Openings(per_minute, per_hour)}
     with listen(host, port) as listening:
-        _serve(world, listening, **options)
+        _serve(world, listening, behind_proxy=behind_proxy, **options)
 
 
-def _serve(world: World, listening: Any, start_page: Any = None, **options: Any) -> None:
+def _serve(
+    world: World, listening: Any, start_page: Any = None, behind_proxy: bool = False, **options: Any
+) -> None:
     """Serve on a socket that listens already: a port that is taken is told before any work."""
     from backend.handlers import create_app
-    from backend.server import base_url, make_server
+    from backend.permissions import tighten
+    from backend.server import base_url, is_everywhere, make_server
     from backend.server import serve as run
+    from backend.stores import sqlite_path
     from backend.withdrawal import finish
 
+    for note in tighten(world.data.root, sqlite_path(world.url, world.data.root)):
+        click.echo(note, err=True)
     finish(world.store)
     watch = _places_watch(world)
-    front = {"front": start_page.front} if start_page else {}
-    app = create_app(world.store, world.data, world.data.keys(), watch=watch, **front, **options)
-    server = make_server(app, listening)
+    if start_page:
+        options["front"] = start_page.front
+    app = create_app(
+        world.store, world.data, world.data.keys(), watch=watch, behind_proxy=behind_proxy, **options
+    )
+    server = make_server(app, listening, behind_proxy=behind_proxy)
     base = base_url(listening)
     _tell_where(world, listening, base, is_demo=start_page is not None)
+    if behind_proxy and is_everywhere(listening):
+        click.echo(
+            "note: who reaches this port without the proxy can claim any address; keep it to the proxy "
+            "(--host 127.0.0.1, or a firewall)",
+            err=True,
+        )
     sys.stdout.flush()
     with ExitStack() as stack:
         if start_page is not None:

@@ -16,6 +16,7 @@ import numpy as np
 from PIL import Image
 
 from backend.images import encode
+from backend.permissions import make_folder
 
 _DIGEST = 32
 
@@ -53,7 +54,7 @@ def _read(path: Path) -> np.ndarray | None:
 
 def _write(path: Path, mask: np.ndarray) -> None:
     body = encode(Image.fromarray(mask), "png")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     partial = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     try:
         partial.write_bytes(hashlib.blake2b(body, digest_size=_DIGEST).digest() + body)

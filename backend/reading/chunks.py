@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TextIO
 
 from backend.errors import InvalidInput
-from backend.reading.columns import COLUMNS, LISTS, NEEDED, TRUTH_VALUES
+from backend.formulas import is_escaped, unescape_formula
+from backend.reading.columns import COLUMNS, LISTS, NEEDED, TEXTS, TRUTH_VALUES
 from backend.reading.texts import unreadable
 
 _CHUNK_ROWS = 2**10
@@ -90,7 +91,16 @@ def _csv_chunk(
         if len(cells) != width:
             raise InvalidInput(f"{path} line {line(i)}: expected {width} cells, got {len(cells)}")
     if kept:
+        _unescape(places, kept)
         yield Chunk(path, places, kept, line)
+
+
+def _unescape(places: dict[str, int], rows: list[list[str]]) -> None:
+    """Take the quotes away that an export puts before texts that a spreadsheet would take for formulas."""
+    for place in (places[column] for column in TEXTS if column in places):
+        if any(map(is_escaped, set(map(itemgetter(place), rows)))):
+            for cells in rows:
+                cells[place] = unescape_formula(cells[place])
 
 
 def _lines(cells: list[str]) -> int:

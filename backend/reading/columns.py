@@ -18,6 +18,7 @@ WHOLE = ("block", "trial_index", "frames", "attempt", "shown_px")
 NUMBERS = ("exposure_ms", "shown_ms", "frame_ms", "rt", "lateness_ms", "shown_css_px")
 LISTS = ("mask_ms", "planned_frames", "achieved_frames", "phase_ms")
 TRUTH_VALUES = ("simulated",)
+TEXTS = ("study", "session", "model", "evaluator", "stimulus", "class", "at", "evidence")
 
 
 def truth_of(cell: Any) -> str | None:

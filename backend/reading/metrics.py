@@ -9,6 +9,7 @@ import math
 from pathlib import Path
 
 from backend.errors import InvalidInput
+from backend.formulas import unescape_formula
 from backend.reading.columns import number
 from backend.reading.texts import read_text
 
@@ -44,7 +45,7 @@ def _read(path: Path, reader) -> dict[str, dict[str, float]]:
         where = f"{path} line {reader.line_num}"
         if len(cells) != len(header):
             raise InvalidInput(f"{where}: expected {len(header)} cells, got {len(cells)}")
-        model = cells[0].strip()
+        model = unescape_formula(cells[0].strip())
         if not model or model in seen:
             raise InvalidInput(f"{where}: model must be a name that stands there once, not {model!r}")
         seen.add(model)

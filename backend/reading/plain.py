@@ -13,6 +13,7 @@ from typing import BinaryIO
 import numpy as np
 
 from backend.answers import FOR_INTERVALS, NAMES, NUMBERS, Answers, Coded, distinct
+from backend.formulas import is_escaped
 from backend.reading.cells import LONGEST, Cells, Levels, NotPlain
 from backend.reading.columns import COLUMNS, NEEDED, NEEDED_FOR_TIME, truth_of
 from backend.records import FAKE, REAL
@@ -69,6 +70,8 @@ class _PlainFile:
     def answers(self) -> Answers:
         """Return what was taken in."""
         if self.method is None:
+            raise NotPlain
+        if any(is_escaped(text) for levels in self._levels.values() for text in levels.texts):
             raise NotPlain
         columns = {name: np.concatenate(parts) for name, parts in self._parts.items()}
         coded = {

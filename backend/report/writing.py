@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 from backend.analysis.column_rows import ColumnRows
+from backend.formulas import escape_formula
 from backend.report.parts import Table
 
 _LATEX = {
@@ -22,7 +23,10 @@ _LATEX = {
 
 
 def as_csv(table: Table) -> str:
-    """Return a table's rows with full precision; an interval becomes two columns."""
+    """Return a table's rows with full precision; an interval becomes two columns.
+
+    Names that a spreadsheet would take for formulas get a quote in front.
+    """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     if isinstance(table.rows, ColumnRows):
@@ -31,7 +35,8 @@ def as_csv(table: Table) -> str:
     rows = [_flat(row) for row in table.rows]
     heads = [*dict.fromkeys(key for row in rows for key in row)]
     writer.writerow(heads)
-    writer.writerows(["" if row.get(key) is None else row[key] for key in heads] for row in rows)
+    for row in rows:
+        writer.writerow(["" if row.get(key) is None else escape_formula(row[key]) for key in heads])
     return file.getvalue()
 
 
@@ -39,7 +44,10 @@ def _write_columns(writer: Any, rows: ColumnRows) -> None:
     """Write rows of which all have the same keys; what many of them share is flattened once."""
     flat = [[_flat({part.key: value} if part.key else value) for value in part.values] for part in rows.parts]
     writer.writerow([key for some in flat for key in some[0]])
-    cells = [[["" if cell is None else cell for cell in one.values()] for one in some] for some in flat]
+    cells = [
+        [["" if cell is None else escape_formula(cell) for cell in one.values()] for one in some]
+        for some in flat
+    ]
     columns = (
         map(some.__getitem__, part.codes.tolist()) for some, part in zip(cells, rows.parts, strict=True)
     )

@@ -16,7 +16,7 @@ from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
 
 RESTORES = "restores"
-"""The book of the times (UTC, ISO 8601) at which a store was restored from a backup."""
+"""The book of the times (UTC, ISO 8601) at which a store was restored, or took a ledger over from a copy."""
 
 
 class Stale(Conflict):
@@ -32,6 +32,15 @@ class Entry:
     key: str
     version: int
     data: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Room:
+    """How many sessions of each model a study wants, and which count: as `Store.taken` counts them."""
+
+    wanted: int
+    active_since: str
+    unanswered_since: str = ""
 
 
 class Store(Interface):
@@ -72,7 +81,11 @@ class Store(Interface):
     def claimed(self, study: str, evaluator_key: str) -> str | None:
         """Return the session that holds an evaluator's place, or None."""
 
-    def add_session(self, session: Session, cursor: Cursor) -> None: ...
+    def add_session(self, session: Session, cursor: Cursor, room: Room | None = None) -> None:
+        """Store a session; Stale, and nothing stored, if there is no room for it.
+
+        However many processes add sessions at once, no model has more than its room.
+        """
 
     def session(self, session_id: str) -> Session: ...
 
@@ -150,6 +163,14 @@ class Store(Interface):
         """Store an entry and return it; Stale unless it stands at `expected_version`, 0 where it is new."""
 
     def close(self) -> None: ...
+
+
+def check_room(session: Session, taken: int, room: Room) -> None:
+    """Raise Stale where `taken` sessions of a session's model leave no room for it."""
+    if taken >= room.wanted:
+        raise Stale(
+            f"the model {session.model} of study {session.study} has its {room.wanted} sessions by now"
+        )
 
 
 def is_there(url: str, data: Path) -> bool:

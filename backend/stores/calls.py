@@ -120,7 +120,7 @@ class Calls:
             wanted = left + wanted[_BATCH:]
             if left:
                 tries += 1
-                self._pause(tries, "batch_get_item left keys out")
+                self.pause(tries, "batch_get_item left keys out")
         return items
 
     def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
@@ -153,10 +153,10 @@ class Calls:
                 reason = str(error)
             except BotoCoreError as error:  # no credentials, no region
                 raise StoreFailed(f"DynamoDB could not be called: {error}") from None
-            self._pause(tries, reason)
+            self.pause(tries, reason)
         raise AssertionError("the last pause raises")
 
-    def _pause(self, tries: int, reason: str) -> None:
+    def pause(self, tries: int, reason: str) -> None:
         """Wait before the next try: anything up to a bound that doubles, so that callers spread out."""
         if tries > _TRIES:
             raise StoreFailed(f"table {self.table} did not answer {tries} times ({reason}); try again")

@@ -34,7 +34,18 @@ from typing import Any
 from backend.errors import Conflict, NotFound, StoreFailed
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor, has_answered, total_trials
-from backend.stores import Entry, Stale, codec, compact, found_study, items, no_study, plans
+from backend.stores import (
+    Entry,
+    Room,
+    Stale,
+    check_room,
+    codec,
+    compact,
+    found_study,
+    items,
+    no_study,
+    plans,
+)
 from backend.stores.books import Books
 from backend.stores.calls import Calls, Item, Refused, connect, key, parse_url
 from backend.stores.heads import TTL_ATTRIBUTE, UPLOAD, Head, Heads, no_session
@@ -46,6 +57,7 @@ _RESPONSES_PER_PART = 2000
 _HEADS_AT_ONCE = 50
 _LOOK_AGAIN_S = 600
 _LOOKS_AT_ONCE = 16
+_TRIES_FOR_ROOM = 5
 
 _BARRED = "gone"
 
@@ -178,11 +190,15 @@ class DynamoStore:
         item = self._calls.get(f"claim {study} {evaluator_key}", "-")
         return item["h"]["S"] if item else None
 
-    def add_session(self, session: Session, cursor: Cursor) -> None:
+    def add_session(self, session: Session, cursor: Cursor, room: Room | None = None) -> None:
+        if room is not None:
+            self._hold(session, cursor, room)
         expires_at = None
         if self._expire_days is not None and cursor.state == "active":
             expires_at = self._clock() + 86400 * self._expire_days
-        self._list(self._heads.add(session, cursor, expires_at), cursor)
+        head = self._heads.add(session, cursor, expires_at)
+        if room is None or cursor.state != "active":
+            self._list(head, cursor)
 
     def session(self, session_id: str) -> Session:
         return self._heads.of(session_id).session
@@ -406,6 +422,30 @@ class DynamoStore:
 
     def _tally(self, head: Head) -> Tally:
         return Tally(self._calls, head.session.study, head.is_listed_apart)
+
+    def _hold(self, session: Session, cursor: Cursor, room: Room) -> None:
+        """Have a session counted before it is stored, unless with it there are more than there is room for.
+
+        Nothing counts all sessions of a model in one conditional write. But of two who are let in at once the
+        later one to be counted finds both. It, or both, step back and try again after pauses of chance. One
+        whose process dies here is counted until it has been silent for too long.
+
+        Raises:
+            Stale: there is no room.
+        """
+        tally = Tally(self._calls, session.study, session.is_simulated)
+        for tries in range(1, _TRIES_FOR_ROOM + 1):
+            tally.open(OpenSession(session.id, session.model, cursor.last_at, 0))
+            if self._taken(session, room) <= room.wanted:
+                return
+            tally.close(session.id, None)
+            self._calls.pause(tries, "others are let in at once")
+            check_room(session, self._taken(session, room), room)
+        raise Stale(f"many are let into study {session.study} at once; try again")
+
+    def _taken(self, session: Session, room: Room) -> int:
+        counts = self.taken(session.study, room.active_since, session.is_simulated, room.unanswered_since)
+        return counts.get(session.model or "", 0)
 
     def _list(self, head: Head, cursor: Cursor) -> None:
         """Have a session found by its study: open, or closed and packed."""

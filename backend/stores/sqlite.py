@@ -12,14 +12,15 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from backend.errors import Conflict, NotFound, StoreFailed
+from backend.errors import Conflict, NotFound, StoreFailed, reason
+from backend.permissions import make_folder, private
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
-from backend.stores import Entry, Stale, codec, found_study
+from backend.stores import Entry, Room, Stale, check_room, codec, found_study
 
 MIGRATIONS = (
     """
@@ -75,26 +76,33 @@ _WRITER_BUSY_SECONDS = 2
 _LOOK_SECONDS = 0.25
 """How often it is tried then whether the lock is free."""
 _PAGE_ROWS = 256
+_HOLDS_A_PLACE = """(state = 'finished' OR (state = 'active' AND last_at >= ? AND (last_at >= ?
+    OR json_extract(record, '$.trial_index') > 0
+    OR coalesce(json_extract(record, '$.voided_answers'), 0) > 0)))"""
+_TAKEN_OF_MODEL = f"""SELECT count(*) FROM cursors
+    WHERE study = ? AND is_simulated = ? AND model IS ? AND {_HOLDS_A_PLACE}"""
 
 
 class SqliteStore:
     """`Store` on one file, which is made if missing. Safe to use from many threads and processes."""
 
     def __init__(self, path: Path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent, is_first=True)
         self._path = path
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         self._readers_lock = threading.Lock()
         self._queue: queue.SimpleQueue = queue.SimpleQueue()
         try:
+            _make_private(path)
             _check_ours(path)
             writer = _connect(path)
             _migrate(writer, path)
         except sqlite3.Error as error:
             raise StoreFailed(f"the database {path} cannot be opened: {_why_not(path, error)}") from None
         writer.execute(f"PRAGMA busy_timeout = {1000 * _WRITER_BUSY_SECONDS}")
-        self._is_locked_out = False
+        self._is_locked_out = self._is_closed = False
+        self._closing = threading.Lock()
         self._thread = threading.Thread(target=self._write_on, args=(writer,), name="openhype-writer")
         self._thread.daemon = True
         self._thread.start()
@@ -161,10 +169,16 @@ class SqliteStore:
         row = self._db().execute(sql, (study, evaluator_key)).fetchone()
         return row[0] if row else None
 
-    def add_session(self, session: Session, cursor: Cursor) -> None:
+    def add_session(self, session: Session, cursor: Cursor, room: Room | None = None) -> None:
         record, standing = codec.dump(session), _standing(session, cursor)
 
         def write(db: sqlite3.Connection) -> None:
+            if room is not None:
+                values = (
+                    *(session.study, session.is_simulated, session.model),
+                    *(room.active_since, room.unanswered_since),
+                )
+                check_room(session, db.execute(_TAKEN_OF_MODEL, values).fetchone()[0], room)
             db.execute("INSERT INTO sessions VALUES (?, ?, ?)", (session.id, session.study, record))
             db.execute("INSERT INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?)", standing)
 
@@ -201,12 +215,9 @@ class SqliteStore:
     def taken(
         self, study: str, active_since: str, simulated: bool = False, unanswered_since: str = ""
     ) -> dict[str, int]:
-        sql = """SELECT model, count(*) FROM cursors
-                 WHERE study = ? AND is_simulated = ? AND model IS NOT NULL
-                 AND (state = 'finished' OR (state = 'active' AND last_at >= ? AND (last_at >= ?
-                      OR json_extract(record, '$.trial_index') > 0
-                      OR coalesce(json_extract(record, '$.voided_answers'), 0) > 0)))
-                 GROUP BY model"""
+        sql = f"""SELECT model, count(*) FROM cursors
+                  WHERE study = ? AND is_simulated = ? AND model IS NOT NULL AND {_HOLDS_A_PLACE}
+                  GROUP BY model"""
         return dict(self._db().execute(sql, (study, simulated, active_since, unanswered_since)))
 
     def finished(self, study: str, simulated: bool = False) -> tuple[int, str]:
@@ -293,7 +304,9 @@ class SqliteStore:
         return Entry(key, expected_version + 1, json.loads(text))
 
     def close(self) -> None:
-        self._queue.put(None)
+        with self._closing:
+            self._is_closed = True
+            self._queue.put(None)
         self._thread.join()
         with self._readers_lock:
             for reader in self._readers:
@@ -334,12 +347,15 @@ class SqliteStore:
                 savepoint. Each statement costs the writer a turn at the interpreter's lock.
 
         Raises:
-            StoreFailed: another program keeps the database locked, or the disk is full.
+            StoreFailed: another program keeps the database locked, the disk is full, or the store is closed.
         """
         if self._is_locked_out:
             raise _locked_out(self._path)
         done: Future = Future()
-        self._queue.put((work, done, checks_first))
+        with self._closing:
+            if self._is_closed:
+                raise StoreFailed(f"{self._path} is closed, so nothing of this is stored")
+            self._queue.put((work, done, checks_first))
         return done.result()
 
     def _write_on(self, db: sqlite3.Connection) -> None:
@@ -362,7 +378,11 @@ class SqliteStore:
                     break
             running = None not in batch
             jobs = [job for job in batch if job is not None]
-            self._is_locked_out = bool(jobs) and not _commit_together(db, self._path, jobs)
+            try:
+                self._is_locked_out = bool(jobs) and not _commit_together(db, self._path, jobs)
+            except BaseException as error:  # noqa: BLE001 - a writer that ends would keep all waiting for ever
+                _fail_all(jobs, _not_written(self._path, error))
+                db = _sound(db, self._path)
         db.close()
 
 
@@ -376,8 +396,11 @@ def snapshot(path: Path, target: Path) -> dict[str, int]:
         StoreFailed: the database cannot be read, there is no room for the copy, or the copy is damaged.
     """
     try:
+        os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as error:
+        raise StoreFailed(f"{path} could not be copied to {target}: {reason(error)}") from None
+    try:
         with closing(_reading(path)) as source, closing(sqlite3.connect(target)) as copy:
-            os.chmod(target, 0o600)
             source.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")
             (found,) = copy.execute("PRAGMA integrity_check").fetchone()
@@ -412,14 +435,16 @@ def note_restore(path: Path, book: str, at: str, taken_at: str) -> None:
 def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[tuple[Callable, Future, bool]]) -> bool:
     """Do all jobs in one transaction; a job that fails takes back its own writes only.
 
-    Returns False, with nothing done, where another program holds the write lock.
+    Returns False, with nothing done, where another program holds the write lock. Whatever it raises, the jobs
+    that are not done were not committed, and the connection may be of no use any more.
     """
     try:
         db.execute("BEGIN IMMEDIATE")
-    except sqlite3.Error as error:
-        is_locked = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-        _fail_all(jobs, _locked_out(path) if is_locked else _not_written(path, error))
-        return not is_locked
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        _fail_all(jobs, _locked_out(path))
+        return False
     try:
         outcomes = [
             _try_checked(db, work) if checks_first else _try(db, work) for work, _, checks_first in jobs
@@ -446,10 +471,11 @@ def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[tuple[Callab
 
 def _fail_all(jobs: list[tuple[Callable, Future, bool]], error: Exception) -> None:
     for _, done, _ in jobs:
-        done.set_exception(error)
+        if not done.done():
+            done.set_exception(error)
 
 
-def _not_written(path: Path, error: Exception) -> StoreFailed:
+def _not_written(path: Path, error: BaseException) -> StoreFailed:
     return StoreFailed(f"{path} could not be written ({error}), so nothing of this is stored; try again")
 
 
@@ -521,11 +547,35 @@ def _hot(cursor: Cursor) -> tuple[str, str, int]:
     return cursor.state, cursor.last_at, cursor.version
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+def _sound(db: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """Return a connection that can write: the same one outside of a transaction, or a new one."""
+    try:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        db.execute("SELECT 1")
+        return db
+    except sqlite3.Error:
+        pass
+    try:
+        made = _connect(path, _WRITER_BUSY_SECONDS)
+    except sqlite3.Error:  # tried again after the next write
+        return db
+    with suppress(sqlite3.Error):
+        db.close()
+    return made
+
+
+def _connect(path: Path, busy_seconds: float = _BUSY_SECONDS) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None, check_same_thread=False)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
     return db
+
+
+def _make_private(path: Path) -> None:
+    """Make an empty database that others cannot read; the files that SQLite puts beside it are as it is."""
+    with suppress(OSError):  # SQLite says what is wrong
+        os.close(private(str(path), os.O_RDWR | os.O_CREAT))
 
 
 def _check_ours(path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from backend.errors import Conflict, NotFound
 from backend.session import has_answered
-from backend.stores import Entry, Stale, found_study
+from backend.stores import Entry, Stale, check_room, found_study
 
 
 class MemoryStore:
@@ -65,8 +65,13 @@ class MemoryStore:
     def claimed(self, study, evaluator_key):
         return self._claims.get((study, evaluator_key))
 
-    def add_session(self, session, cursor):
+    def add_session(self, session, cursor, room=None):
         with self._lock:
+            if room is not None:
+                counts = self.taken(
+                    session.study, room.active_since, session.is_simulated, room.unanswered_since
+                )
+                check_room(session, counts.get(session.model, 0), room)
             self._sessions[session.id], self._cursors[session.id] = session, cursor
 
     def session(self, session_id):

@@ -10,6 +10,7 @@ from backend.ledger import Purse
 from backend.panels import Recruitment
 from backend.panels.record import PROLIFIC
 from backend.session import Cursor
+from backend.stamps import stamp
 from tests.prolific import Books, Clock, Fake
 
 from . import studies
@@ -65,7 +66,7 @@ class Payday:
                 "SESSION_ID": place.id,
             },
         )
-        at = (datetime(2026, 1, 5, tzinfo=UTC) + timedelta(minutes=self.count)).isoformat()
+        at = stamp(datetime(2026, 1, 5, tzinfo=UTC) + timedelta(minutes=self.count))
         cursor = Cursor(
             version=answered, trial_index=answered, state=state, last_at=at, reals_right=right // 2,
             fakes_right=right - right // 2,

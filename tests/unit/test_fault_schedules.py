@@ -5,7 +5,8 @@ place, withdraw; a panel that answers 400, 401, 403, 404, 408, 429, 500, 502, 50
 that is deleted; programs that are killed at any step; a person at the panel who pauses, starts, approves
 and rejects by hand; weeks in which nobody looks; strangers. In dollars and in pounds, with VAT and without.
 
-`OPENHYPE_SCHEDULES=1000` runs more of them, and prints what they went through.
+`OPENHYPE_SCHEDULES=1000` runs more of them, and prints what they went through; `OPENHYPE_FIRST_SEED=7000000`
+runs others.
 """
 
 import os
@@ -16,13 +17,14 @@ import pytest
 from .field_study import Counts, FieldStudy
 
 SCHEDULES = int(os.environ.get("OPENHYPE_SCHEDULES", "60"))
+FIRST = int(os.environ.get("OPENHYPE_FIRST_SEED", "0"))
 GROUPS = 6
 
 
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_whatever_goes_wrong_everybody_is_paid_once_and_both_books_agree(group):
     total = Counts()
-    for seed in range(group, SCHEDULES, GROUPS):
+    for seed in range(FIRST + group, FIRST + SCHEDULES, GROUPS):
         field_study = FieldStudy(seed)
         try:
             field_study.play()

@@ -10,10 +10,10 @@ import pytest
 BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
-    "answers", "codebook", "errors", "findings", "flashes", "headers", "json_text", "ledger", "money",
-    "observer", "origins", "panels.record", "picture_names", "plan_table", "protocol", "reading.columns",
-    "recent", "records", "replies", "report", "report.attrition", "report.chance", "report.colours",
-    "report.comparisons", "report.compose",
+    "answers", "codebook", "errors", "findings", "flashes", "formulas", "headers", "json_text", "ledger",
+    "money", "observer", "origins", "panels.record", "picture_names", "plan_table", "protocol",
+    "reading.columns", "recent", "records", "replies", "report", "report.attrition", "report.chance",
+    "report.colours", "report.comparisons", "report.compose",
     "report.drawing", "report.exposures", "report.figures", "report.figures.exposures",
     "report.figures.plan", "report.figures.precision", "report.figures.relations",
     "report.figures.scores", "report.figures.style", "report.found", "report.images",
@@ -25,13 +25,13 @@ PURE = {
 WORLD = {
     "assets", "backups", "clearing", "connections", "control", "datadir", "debrief", "demo_images",
     "demo_photographs", "differences", "estimates", "extras", "folders", "images", "intake",
-    "lifecycle", "masks", "masks.cache", "masks.luminance", "masks.phase", "masks.products",
-    "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics", "masks.texture", "openings",
-    "owing",
+    "ledger_copies", "lifecycle", "masks", "masks.cache", "masks.luminance", "masks.phase",
+    "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics",
+    "masks.texture", "openings", "owing",
     "panel_health", "panel_wallet", "panels", "panels.events", "panels.prolific",
     "panels.prolific_http", "panels.prolific_webhooks", "panels.signed", "parallel", "paying",
-    "paying_by_hand", "photosensitivity", "printable", "quilting", "reading", "reading.careful",
-    "reading.cells", "reading.chunks", "reading.metrics", "reading.plain", "reading.texts",
+    "paying_by_hand", "permissions", "photosensitivity", "printable", "quilting", "reading",
+    "reading.careful", "reading.cells", "reading.chunks", "reading.metrics", "reading.plain", "reading.texts",
     "report.directory", "report.thumbnails", "responses", "retention", "screened", "stamps", "stores",
     "stores.books", "stores.calls", "stores.codec", "stores.compact", "stores.dynamodb", "stores.heads",
     "stores.items", "stores.plans", "stores.sqlite", "stores.tally", "uniform", "unmatched", "uploads",
@@ -43,7 +43,7 @@ DOORS = {
     "commands.people", "commands.plans", "commands.recruit", "commands.reports", "commands.scores",
     "commands.service", "commands.settings", "commands.studies", "commands.world", "copying",
     "creation", "deletion", "demo", "demo_making", "demo_page", "export", "handlers", "live",
-    "notebook", "place_check", "places", "progress", "recruiting", "recruitment_plan", "reporting",
+    "notebook", "place_check", "places", "progress", "proxies", "recruiting", "recruitment_plan", "reporting",
     "researcher", "researcher.dashboard", "researcher.entry", "researcher.kept", "researcher.routes",
     "results", "revision", "server", "simulation", "site", "visits", "watching",
 }  # fmt: skip

@@ -45,3 +45,10 @@ def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path):
         read_metrics(tmp_path / "none.csv")
     with pytest.raises(InvalidInput, match="must be UTF-8 text"):
         read_metrics(tmp_path / "b.csv")
+
+
+def test_a_model_whose_name_is_a_formula_is_found_by_its_own_name(tmp_path):
+    path = tmp_path / "metrics.csv"
+    path.write_text("model,fid\n'=gan,5\n", "utf-8")
+
+    assert read_metrics(path) == {"fid": {"=gan": 5.0}}

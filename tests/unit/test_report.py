@@ -266,6 +266,23 @@ def test_a_hostile_name_is_a_name_everywhere():
     assert r"\[a\](b) \| c" in writing.as_markdown(table)
 
 
+def test_a_name_that_is_a_formula_is_text_in_a_csv_and_itself_in_json():
+    formula = '=HYPERLINK("http://x.example")'
+    report = report_of(answered.infinity({formula: 0.3, "-2+3": 0.4}, evaluators=3))
+    (table,) = (table for table in report.tables if table.name == "models")
+
+    rows = list(csv.DictReader(io.StringIO(writing.as_csv(table))))
+
+    assert {row["model"] for row in rows} == {f"'{formula}", "'-2+3"}
+    assert {row["model"] for row in json.loads(writing.as_json(table))["rows"]} == {formula, "-2+3"}
+
+
+def test_a_negative_number_of_a_table_stays_one_in_csv():
+    table = Table("t", "", (), [{"difference": -3.2, "ci": (-5.0, -1e-05), "at_ms": (-1, 2)}])
+
+    assert writing.as_csv(table).splitlines()[1] == "-3.2,-5.0,-1e-05,-1 2"
+
+
 def table_of(*cells):
     columns = tuple(
         Column(f"c{i}", lambda row, i=i: row["cells"][i], is_number=i > 0) for i in range(len(cells))

@@ -1,5 +1,6 @@
 """The responses file: bad rows are refused by line and column; what is written comes back."""
 
+import csv
 import io
 import json
 import math
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.errors import InvalidInput, NotFound
+from backend.formulas import escape_formula
 from backend.reading import chunks
 from backend.responses import COLUMNS, read_answers, read_responses, score_file, write_responses
 
@@ -235,14 +237,15 @@ def test_what_is_written_is_scored_as_what_was_stored(tmp_path):
     assert "33.3 30.1" in file.getvalue()
 
 
-names = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1).filter(str.strip)
+letters = st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp"))
+names = st.builds(str.__add__, st.text("'=+-@＝", max_size=3), st.text(letters)).filter(str.strip)
 times = st.none() | st.floats(0, 1e9, allow_nan=False)
 counts = st.lists(st.integers(0, 99), max_size=5).map(tuple)
 rows = st.fixed_dictionaries(
     {
         "study": names, "method": st.just("time"), "session": names, "model": names, "evaluator": names,
         "block": st.integers(0, 9), "trial_index": st.integers(0, 10**6), "stimulus": names,
-        "class": st.text("ab"),
+        "class": st.text("ab=-'"),
         "truth": st.sampled_from(["real", "fake"]), "response": st.sampled_from(["real", "fake"]),
         "exposure_ms": st.floats(1e-3, 1e6), "shown_ms": times, "frames": st.none() | st.integers(0, 999),
         "frame_ms": times, "mask_ms": st.lists(st.floats(0, 1e6), max_size=5).map(tuple), "rt": times,
@@ -265,6 +268,26 @@ def test_a_row_comes_back_exactly_as_it_was_written(tmp_path_factory, row):
 
     path = written(tmp_path_factory.getbasetemp(), file.getvalue(), "round.csv")
     assert list(read_responses(path)) == [row]
+
+
+@pytest.mark.parametrize(
+    "name", ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "'=1+1", "''@x", "-5", "'a", "-", "＝1"]
+)
+def test_a_name_that_is_a_formula_is_scored_under_its_own_name(tmp_path, name):
+    base = dict.fromkeys(COLUMNS)
+    answer = {**base, "method": "infinity", "evaluator": name, "truth": "fake", "response": "real"}
+    rows = [{**answer, "model": name, "class": name, "stimulus": f"{name}{i}"} for i in range(2)]
+    file = io.StringIO()
+
+    write_responses(rows, file)
+
+    written_cells = next(csv.DictReader(io.StringIO(file.getvalue(), newline="")))
+    assert written_cells["model"] == written_cells["class"] == escape_formula(name)
+    path = written(tmp_path, file.getvalue())
+    answers = read_answers(path, details=True)
+    assert (answers.model.names, answers.evaluator.names) == ([name], [name])
+    assert answers.texts["class"].names == [name]
+    assert score_file(path)["models"][0]["model"] == name
 
 
 def mixed(folder, name="mixed.csv", kinds=("true", "false", "")):

@@ -10,7 +10,7 @@ import pytest
 from backend import session as sessions
 from backend.errors import Conflict, NotFound
 from backend.records import Response, Timing
-from backend.stores import Stale, open_store
+from backend.stores import Room, Stale, open_store
 from backend.stores.dynamodb import create_table
 from tests.dynamodb import moto
 
@@ -711,3 +711,54 @@ def test_an_erased_entry_is_gone_and_may_be_written_anew(store):
     assert store.entry("book", "k") is None
     assert [entry.key for entry in store.entries("book")] == ["other"]
     assert store.write_entry("book", "k", 0, {"n": 2}).version == 1
+
+
+def sessions_of(store, model="gan"):
+    return [session.id for session, _ in store.sessions("faces") if session.model == model]
+
+
+def seat(store, session_id, room, model="gan"):
+    study = studies.study(images=10)
+    session = studies.session(study, model=model, session_id=session_id)
+    store.add_session(session, sessions.opening(study.protocol, AT), room)
+
+
+def test_a_model_that_has_all_its_sessions_takes_no_other_one(store):
+    with_session(store, "s1", state="finished")
+    with_session(store, "s2", last_at="2026-01-01T00:00:00.000Z")  # silent for too long
+    with_session(store, "s3", state="ended")
+    with_session(store, "s4", model="vae")
+    room = Room(wanted=2, active_since=AT)
+
+    seat(store, "s5", room)
+    with pytest.raises(Stale, match="model gan of study faces has its 2 sessions by now"):
+        seat(store, "s6", room)
+    seat(store, "s7", room, model="vae")
+
+    assert sessions_of(store) == ["s1", "s2", "s3", "s5"]
+    with pytest.raises(NotFound):
+        store.cursor("s6")
+
+
+def test_of_many_who_are_let_in_at_once_no_more_stay_than_are_wanted(opened, raced):
+    stores = [opened() for _ in range(4)]
+    start, room = threading.Barrier(len(stores)), Room(wanted=3, active_since=AT)
+    stayed = []
+
+    def let_in(n, store):
+        start.wait()
+        for round_ in range(5):
+            try:
+                seat(store, f"s{n}-{round_}", room)
+                stayed.append(f"s{n}-{round_}")
+            except Stale:
+                pass
+
+    threads = [threading.Thread(target=let_in, args=each) for each in enumerate(stores)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sessions_of(raced) == sorted(stayed)
+    assert len(stayed) <= 3

@@ -85,7 +85,7 @@ def play(table, tmp_path, method):
     return meter, requests
 
 
-@pytest.mark.parametrize(("method", "most_units", "most_calls"), [("time", 470, 477), ("infinity", 108, 125)])
+@pytest.mark.parametrize(("method", "most_units", "most_calls"), [("time", 470, 478), ("infinity", 108, 126)])
 def test_a_session_costs_about_a_write_unit_an_answer(table, tmp_path, method, most_units, most_calls):
     meter, _ = play(table, tmp_path, method)
 

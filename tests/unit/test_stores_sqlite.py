@@ -106,6 +106,45 @@ def test_a_write_that_fails_unforeseen_takes_back_its_own_writes_only(tmp_path, 
     store.close()
 
 
+def exits(db):
+    raise SystemExit(1)
+
+
+def loses_the_connection(db):
+    db.execute("INSERT INTO claims VALUES ('s', 'half', 's1')")
+    db.close()
+
+
+@pytest.mark.parametrize("checks_first", [False, True])
+@pytest.mark.parametrize("fault", [exits, loses_the_connection])
+def test_whatever_a_write_does_others_are_answered_and_the_writer_goes_on(tmp_path, fault, checks_first):
+    store = SqliteStore(tmp_path / "a.db")
+    gate = threading.Event()
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(store._write, lambda db: gate.wait(5))  # the others come into one batch
+        jobs = [pool.submit(store._write, lambda db: 1, checks_first) for _ in range(3)]
+        bad = pool.submit(store._write, fault, checks_first)
+        time.sleep(0.1)
+        gate.set()
+
+        for each in (first, *jobs):
+            with suppress(StoreFailed):
+                each.result(timeout=10)
+        with pytest.raises(StoreFailed, match="could not be written"):
+            bad.result(timeout=10)
+        assert pool.submit(store.claim, "s", "k", "s1").result(timeout=10) == "s1"
+    assert store.claimed("s", "half") is None
+    store.close()
+
+
+def test_a_store_that_is_closed_says_so_and_keeps_nobody_waiting(tmp_path):
+    store = SqliteStore(tmp_path / "a.db")
+    store.close()
+
+    with ThreadPoolExecutor(1) as pool, pytest.raises(StoreFailed, match="closed"):
+        pool.submit(store.claim, "s", "k", "s1").result(timeout=10)
+
+
 def test_pages_are_read_and_writers_told_while_another_program_keeps_the_database_locked(world):
     world.add(studies.study())
     player = world.player()

@@ -1,0 +1,55 @@
+"""One proxy in front of the server, which ends TLS and says who visits.
+
+A proxy tells the visitor's address, scheme and host by the headers X-Forwarded-For, -Proto and -Host. Anybody
+can send them, so they are believed only where the researcher says that there is a proxy, and only the last
+value of each: the one that this proxy added.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from ipaddress import ip_address
+from typing import Any
+
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from backend.errors import InvalidInput
+
+VARIABLE = "OPENHYPE_BEHIND_PROXY"
+_TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
+_WITH_PORT = re.compile(r"\[(?P<six>[^\]]+)\](:[0-9]+)?|(?P<four>[0-9.]+):[0-9]+")
+
+Application = Callable[[dict[str, Any], Callable], Iterable[bytes]]
+
+
+def behind_one_proxy(app: Application) -> Application:
+    """Return a WSGI application that sees the visitors of the one proxy in front of it."""
+
+    def checked(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+        of_proxy = environ["werkzeug.proxy_fix.orig"]
+        environ["REMOTE_ADDR"] = _address(environ.get("REMOTE_ADDR")) or of_proxy["REMOTE_ADDR"]
+        if environ["wsgi.url_scheme"] not in ("http", "https"):
+            environ["wsgi.url_scheme"] = of_proxy["wsgi.url_scheme"]
+        return app(environ, start_response)
+
+    return ProxyFix(checked, x_for=1, x_proto=1, x_host=1)
+
+
+def asks_for_proxy(environment: Mapping[str, str]) -> bool:
+    """Return whether OPENHYPE_BEHIND_PROXY says that there is a proxy.
+
+    Raises:
+        InvalidInput: it says neither true nor false.
+    """
+    value = environment.get(VARIABLE, "")
+    if value.lower() not in _TRUE | _FALSE:
+        raise InvalidInput(f"{VARIABLE} must be true or false, not {value!r}")
+    return value.lower() in _TRUE
+
+
+def _address(told: str | None) -> str | None:
+    """Return an address without the port that some proxies add, or None where it is none."""
+    found = _WITH_PORT.fullmatch(told or "")
+    try:
+        return str(ip_address(found["six"] or found["four"] if found else told or ""))
+    except ValueError:
+        return None
