@@ -16,17 +16,18 @@ import { makeVisit } from "./visit.js";
 
 /** What the server says of a token that opens nothing; any other refusal must not cost the session. */
 const TOKEN_IS_DEAD = ["wrong_token", "unknown_session"];
-const SAFE = "Your answers are safe.";
 const STUDY = document.body.dataset.study ?? decodeURIComponent(location.pathname.split("/")[2] ?? "");
 
+/** What is safe meanwhile; nothing is said of answers before there can be any. */
+const safe = () => (readToken(STUDY) ? "Your answers are safe." : "");
 /** @type {import("./trouble.js").About} */
 const about = { contact: "", session: "", giveUp: null };
 /** @type {import("./visit.js").Api} */
 let api = makeApi({
   random: Math.random,
   send: (path, init) => requestedEarly(path, init) ?? fetch(path, init),
-  onTrouble: (trouble) => tellTrouble(trouble, SAFE),
-  onStuck: makeStuck(about, SAFE, (isStuck) => (isStuck ? stopGuarding() : guardAgain())),
+  onTrouble: (trouble) => tellTrouble(trouble, safe()),
+  onStuck: makeStuck(about, safe, (isStuck) => (isStuck ? stopGuarding() : guardAgain())),
 });
 /** @type {((study: any, visit: import("./visit.js").Visit) => Promise<void>) | null} */
 let showDemoEnd = null;

@@ -40,28 +40,28 @@ const STUCK = {
 /**
  * Say in one line that something is tried again.
  * @param {Trouble | null} trouble null once it is over
- * @param {string} safe what is safe meanwhile, as a sentence
+ * @param {string} safe what is safe meanwhile, as a sentence, or nothing
  */
 export function tellTrouble(trouble, safe) {
   if (!trouble) return notice("");
   const { kind, pause_ms } = trouble;
   if (kind === "slow") return notice(NOTICES.slow);
   const when = kind === "busy" ? `trying again in ${Math.max(1, Math.round(pause_ms / 1000))} seconds…` : "trying again…";
-  notice(`${NOTICES[kind]} ${safe} We are ${when}`);
+  notice([NOTICES[kind], safe, `We are ${when}`].filter(Boolean).join(" "));
 }
 
 /**
  * Make what asks the person once trying again by itself was of no use; it ends when it is to be tried again.
  * Calls that are stuck at the same time share one question.
  * @param {About} about
- * @param {string} safe
+ * @param {() => string} safe what is safe meanwhile, as a sentence, or nothing
  * @param {(isStuck: boolean) => void} [onStuck]
  * @returns {(trouble: Trouble) => Promise<unknown>}
  */
 export function makeStuck(about, safe, onStuck = () => {}) {
   /** @type {Promise<void> | null} */
   let asked = null;
-  return (trouble) => (asked ??= askToTryAgain(trouble, about, safe, onStuck).finally(() => (asked = null)));
+  return (trouble) => (asked ??= askToTryAgain(trouble, about, safe(), onStuck).finally(() => (asked = null)));
 }
 
 /**

@@ -15,7 +15,7 @@ const SAFE = "What you earned is safe.";
 
 /** @type {import("./trouble.js").About} */
 const about = { contact: "", session: "", giveUp: null };
-const api = makeApi({ random: Math.random, onTrouble: (trouble) => tellTrouble(trouble, SAFE), onStuck: makeStuck(about, SAFE) });
+const api = makeApi({ random: Math.random, onTrouble: (trouble) => tellTrouble(trouble, SAFE), onStuck: makeStuck(about, () => SAFE) });
 
 listenToKeys(document);
 wait().catch(showError);

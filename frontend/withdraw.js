@@ -14,7 +14,7 @@ const secret = location.hash.slice(1);
 
 /** @type {import("./trouble.js").About} */
 const about = { contact: "", session: SESSION, giveUp: null };
-const api = makeApi({ random: Math.random, onTrouble: (trouble) => tellTrouble(trouble, ""), onStuck: makeStuck(about, "") });
+const api = makeApi({ random: Math.random, onTrouble: (trouble) => tellTrouble(trouble, ""), onStuck: makeStuck(about, () => "") });
 
 addEventListener("hashchange", () => location.reload());
 withdraw().catch(showError);
