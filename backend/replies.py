@@ -117,7 +117,7 @@ def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[
         "masks": [url(name) for name in study.masks] if masks else [],
         "trial_masks": masks[offset:],
         "staircase": vars(rule) if rule else None,
-        "next": _next(session, cursor),
+        "next": _next(study, session, cursor),
     }
 
 
@@ -172,17 +172,18 @@ def withdrawn(title: str, contact: str, kept: Mapping[str, Any]) -> dict[str, An
 
 
 def _standing(study: Study, session: Session, cursor: Cursor, told: Told) -> dict[str, Any]:
-    is_done = cursor.state != "active"
-    earned = sessions.earned_usd_cents(study.protocol, cursor)
-    pays = study.protocol.base_usd_cents > 0 or study.protocol.bonus_usd_cents > 0
+    protocol, is_done = study.protocol, cursor.state != "active"
+    earned = sessions.earned_usd_cents(protocol, cursor)
     return {
-        "next": None if is_done else _next(session, cursor),
+        "next": None if is_done else _next(study, session, cursor),
         "progress": {
             "answered": cursor.trial_index,
             "total": sessions.total_trials(session),
             "replaced": cursor.voided_answers,
         },
-        "earned_usd_cents": earned if pays and (study.protocol.feedback or is_done) else None,
+        "earned_usd_cents": earned
+        if study.protocol.is_paid and (study.protocol.feedback or is_done)
+        else None,
         "done": _done(study, session, cursor, told) if is_done else None,
     }
 
@@ -204,11 +205,13 @@ def _done(study: Study, session: Session, cursor: Cursor, told: Told) -> dict[st
     }
 
 
-def _next(session: Session, cursor: Cursor) -> dict[str, Any]:
+def _next(study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
+    """Return the trial that comes next; its staircase's count only where right and wrong are told anyway."""
     return {
         "trial_index": cursor.trial_index,
         "block": _next_block(session, cursor),
         "exposure_ms": cursor.exposure_ms,
+        "right_in_a_row": cursor.right_in_a_row if study.protocol.feedback else None,
     }
 
 

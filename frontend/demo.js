@@ -179,6 +179,7 @@ function nextOf(site, session) {
     trial_index: session.trial,
     block: Math.floor(session.trial / site.images),
     exposure_ms: session.stair?.exposure_ms ?? null,
+    right_in_a_row: session.stair?.right_in_a_row ?? 0,
   };
 }
 

@@ -1,5 +1,6 @@
 """The HTTP door: bad input is told so, truth stays here, an answer counts once."""
 
+import dataclasses
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -262,13 +263,16 @@ def test_where_chance_decides_two_evaluators_of_a_model_see_half_and_half_togeth
     assert world.http.get("/api/studies/faces").json["half_real"] is False
 
 
-def test_no_reply_tells_how_many_answers_in_a_row_were_right(world):
-    world.add(studies.study(method="time", images=8, blocks=1))
+def test_without_feedback_no_reply_tells_how_many_answers_in_a_row_were_right(world):
+    study = studies.study(method="time", images=8, blocks=1)
+    silent = dataclasses.replace(study.protocol, feedback=False)  # as older studies may be
+    world.add(studies.replaced(study, protocol=silent))
     player = world.player()
 
     replies = [player.state, player.begin(), *(player.answer() for _ in range(8))]
 
-    assert [text for text in map(json.dumps, replies) if "in_a_row" in text] == []
+    told = [reply["next"]["right_in_a_row"] for reply in replies if reply["next"]]
+    assert told == [None] * 9
 
 
 def test_sessions_are_shared_out_over_the_models(world):
