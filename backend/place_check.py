@@ -97,6 +97,8 @@ class PlaceCheck:
     def check(self, study: Study, link: Mapping[str, str], proof: str | None) -> str:
         """Return a pass for the place that a link names; '' where the study asks for none.
 
+        Where a study pays and its panel names people, nobody comes in without a name.
+
         Args:
             proof: the panel's signature, or a pass.
 
@@ -106,7 +108,9 @@ class PlaceCheck:
             Conflict: `returned`, `already_finished` where the place is over.
             TooMany, Unavailable: the panel cannot be asked for now.
         """
-        needed = self._requirement(study)
+        needed, name = self._requirement(study), study.protocol.panel.evaluator
+        if study.protocol.is_paid and name and not link.get(name) and not needed.signature:
+            raise _no_place()
         if not needed.signature and not needed.asks:
             return ""
         self._check_study(study, needed, link)
@@ -147,7 +151,7 @@ class PlaceCheck:
     def _check_study(self, study: Study, needed: Requirement, link: Mapping[str, str]) -> None:
         record = study.protocol.panel
         if needed.asks and not (link.get(record.evaluator) and link.get(record.submission)):
-            raise NotAllowed("this study is for people who hold a place at the panel", code="no_place")
+            raise _no_place()
         named = link.get(PROLIFIC_STUDY)
         if needed.studies and named is not None and named not in needed.studies:
             raise _wrong_place()
@@ -214,6 +218,10 @@ def _check_place(
     if place.status in _OVER:
         code, how = _OVER[place.status]
         raise Conflict(f"this place {how}", code=code)
+
+
+def _no_place() -> NotAllowed:
+    return NotAllowed("this study is for people who hold a place at the panel", code="no_place")
 
 
 def _wrong_place() -> NotAllowed:

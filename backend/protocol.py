@@ -223,6 +223,11 @@ class Protocol:
         return self.balance == EXACT_BALANCE
 
     @property
+    def is_paid(self) -> bool:
+        """Whether evaluators are paid for taking part or for right answers."""
+        return self.base_usd_cents > 0 or self.bonus_usd_cents > 0
+
+    @property
     def trials(self) -> int:
         """Pictures of a whole session."""
         return self.images * self.blocks

@@ -1,5 +1,6 @@
 """A real server with real pictures, and a real Chromium."""
 
+import dataclasses
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,11 +12,14 @@ from PIL import Image
 from backend.creation import Order, create
 from backend.datadir import DataDir
 from backend.handlers import create_app
+from backend.panels import record as records
 from backend.server import in_background
 from backend.stores import open_store
 from tests.browser import launch_options
 
 SIZE = 64
+PAID_BY_LINK = dataclasses.replace(records.LINK, pays=True)
+"""A panel that pays, and names nobody."""
 STORED_TRIAL = """(() => {
   const trial = window.openhype?.lastTrial;
   return trial && "was_correct" in trial ? trial.trial_index + trial.attempt / 1000 : null;
@@ -43,13 +47,13 @@ def folders(tmp_path_factory):
 class Site:
     """A store with studies, served on loopback."""
 
-    def __init__(self, store, data: DataDir, folders: Path):
-        self.store, self.data, self.folders = store, data, folders
+    def __init__(self, store, data: DataDir, folders: Path, record=PAID_BY_LINK):
+        self.store, self.data, self.folders, self.record = store, data, folders, record
         self.url = ""
 
     def create(self, name, method="infinity", kind="study", **settings):
         models = (("gan", self.folders / "gan"),)
-        settings = {"size_px": SIZE, "masks": "phase", "panel": "prolific", **settings}
+        settings = {"size_px": SIZE, "masks": "phase", "panel": self.record, **settings}
         order = Order(name, kind, method, self.folders / "real", models, settings)
         return create(self.store, self.data, order, datetime.now(UTC))
 

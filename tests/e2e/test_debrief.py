@@ -55,7 +55,7 @@ def test_one_sees_the_own_result_beside_others_and_what_the_pictures_were(player
 def test_the_way_back_to_a_panel_stands_before_the_result(player, site):
     site.create(
         "faces", images=2, spare_images=0, feedback_ms=20, debrief="true",
-        redirect_url="https://panel.example/?cc={code}",
+        redirect_url="https://panel.example/?cc={code}", panel="prolific",
     )  # fmt: skip
     player.visit("faces", "?PROLIFIC_PID=p1&STUDY_ID=s&SESSION_ID=x")
     played(player, 2, wrong=1)

@@ -37,7 +37,7 @@ def at_prolific(site):
         app = create_app(site.store, site.data, site.data.keys(), watch=watch)
         watch.start()
         with in_background(app) as url:
-            site.url, site.fake, site.panel = url, fake, panel
+            site.url, site.fake, site.panel, site.record = url, fake, panel, "prolific"
             yield site
         watch.stop()
 

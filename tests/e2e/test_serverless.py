@@ -60,7 +60,7 @@ def site(tmp_path, folders, cloud, table):
 
 
 def test_an_infinity_session_is_played_on_the_packages(player, site):
-    site.create("faces", images=10, feedback_ms=50)
+    site.create("faces", images=10, feedback_ms=50, panel="prolific")
     player.visit("faces", "?PROLIFIC_PID=p1")
     player.wait("consent")
     assert violations(player.page) == []

@@ -117,7 +117,7 @@ def test_an_address_from_which_too_many_came_is_told_kindly_when_to_come_back(pa
 
 
 def test_who_opened_a_session_very_often_is_told_so_before_consent(page, site):
-    site.create("faces", images=2)
+    site.create("faces", images=2, panel="prolific")
     query = "?PROLIFIC_PID=ann&STUDY_ID=s&SESSION_ID=x"
     for _ in range(10):
         page.goto(f"{site.url}/s/faces{query}")

@@ -52,7 +52,9 @@ class World:
         return {stimulus.name: stimulus.truth for stimulus in pool}
 
     def open(self, study="faces", panel=None, token=None, key=None, **more):
-        body = {"consent_version": "1", "panel": panel or {}, "qualification_token": token, **more}
+        if panel is None:  # somebody whom nobody knows
+            panel = {"PROLIFIC_PID": secrets.token_hex(12)}
+        body = {"consent_version": "1", "panel": panel, "qualification_token": token, **more}
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
         return self.http.post(f"/api/studies/{study}/sessions", json=body, headers=headers)
 

@@ -290,6 +290,27 @@ def test_a_paused_study_is_said_before_consent(world):
     assert refusal(admitted(world, "faces", P1)) == (409, "study_paused")
 
 
+@pytest.mark.parametrize("panel", ["prolific", "connect", "mturk"])
+@pytest.mark.parametrize("settings", [{"base_usd_cents": 50, "bonus_usd_cents": 0}, {}])
+@pytest.mark.parametrize(
+    "link", [{}, {"PROLIFIC_PID": "", "participantId": "", "workerId": ""}, {"id": "p1"}]
+)
+def test_nobody_comes_into_a_paid_study_of_a_panel_without_an_id(world, panel, settings, link):
+    world.add(studies.study("faces", images=8, panel=panel, **settings))
+
+    assert refusal(admitted(world, "faces", link)) == (403, "no_place")
+    assert refusal(world.open(panel=link)) == (403, "no_place")
+    assert list(world.store.sessions("faces")) == []
+
+
+@pytest.mark.parametrize("settings", [{"panel": "link", "bonus_usd_cents": 2}, {"bonus_usd_cents": 0}])
+def test_where_nobody_is_named_or_nothing_paid_everybody_may_come(world, settings):
+    world.add(studies.study("faces", images=8, **settings))
+
+    assert admitted(world, "faces", {}).status_code == 200
+    assert world.open(panel={}).status_code == 201
+
+
 def test_people_are_known_by_a_hash_alone(two):
     two.player("faces", panel={"PROLIFIC_PID": "canary-pid"}).play()
 
@@ -344,10 +365,12 @@ class TestLeaving:
         assert done["redirect_url"] == "https://app.prolific.com/submissions/complete?cc=D"
 
     def test_who_came_by_a_plain_link_does_not(self, world):
-        passed = world.player("test")
-        passed.play()
+        world.add(studies.study("gift", images=8, bonus_usd_cents=0))
+        world.store.write_entry(
+            "recruitment gift", "prolific", 0, {"codes": {"done": "D"}, "by_server": False}
+        )
 
-        done = world.player("faces", token=passed.token).play()
+        done = world.player("gift", panel={}).play()
 
         assert done["completion_code"] != "D"
         assert done["redirect_url"] is None

@@ -145,7 +145,7 @@ def test_a_withdrawal_needs_no_body(world):
     "kind", ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"]
 )
 def test_json_with_or_without_a_charset_is_taken(world, kind):
-    world.add(studies.study())
+    world.add(studies.study(panel="link"))
 
     reply = world.http.post(
         "/api/studies/faces/sessions", data=b'{"consent_version": "1"}', headers={"Content-Type": kind}
@@ -178,7 +178,7 @@ def test_a_page_of_another_site_changes_nothing(world, path, headers):
 
 @pytest.mark.parametrize("origin", ["http://localhost", "http://LOCALHOST:80", "https://localhost:443"])
 def test_our_own_page_opens_sessions(world, origin):
-    world.add(studies.study())
+    world.add(studies.study(panel="link"))
 
     reply = world.http.post(
         "/api/studies/faces/sessions", json={"consent_version": "1"}, headers={"Origin": origin}
@@ -188,7 +188,7 @@ def test_our_own_page_opens_sessions(world, origin):
 
 
 def test_a_page_at_another_name_of_this_server_may_be_allowed(world):
-    world.add(studies.study())
+    world.add(studies.study(panel="link"))
     app = create_app(
         world.store,
         world.data,

@@ -289,7 +289,7 @@ def test_an_opening_and_a_change_at_once_are_never_mixed(world, simulated):
     outcomes, pause = set(), 0.02
     for i in range(30):
         name = f"s{i}"
-        world.add(studies.study(name, images=8, evaluators=9))
+        world.add(studies.study(name, images=8, evaluators=9, panel="link"))
         world.http.get(f"/api/studies/{name}")
 
         def opening(http, name=name, pause=pause):

@@ -276,7 +276,7 @@ class Unpacking:
 def test_a_session_start_reads_a_pool_of_ten_thousand_once(table, tmp_path):
     meter = Meter()
     world = World(metered(table, meter), DataDir(tmp_path))
-    world.add(studies.study(models=("a", "b", "c", "d")), each=2000)
+    world.add(studies.study(models=("a", "b", "c", "d"), panel="link"), each=2000)
     world.open()
     meter.units.clear()
 

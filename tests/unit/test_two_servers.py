@@ -1,5 +1,6 @@
 """Two servers on one store let in as many people as one would."""
 
+import secrets
 import threading
 
 import pytest
@@ -37,7 +38,8 @@ def test_the_last_places_are_given_away_once(each_world, servers):
 
     def visit():
         app = create_app(Meeting(world.store, barrier), world.data, world.data.keys(), world.clock)
-        body = {"consent_version": "1", "panel": {}, "qualification_token": None}
+        panel = {"PROLIFIC_PID": secrets.token_hex(12)}
+        body = {"consent_version": "1", "panel": panel, "qualification_token": None}
         codes.append(app.test_client().post("/api/studies/faces/sessions", json=body).status_code)
 
     threads = [threading.Thread(target=visit) for _ in range(servers)]

@@ -396,7 +396,7 @@ def test_a_hundred_people_at_once_for_ninety_places_end_with_thirty_for_each_mod
         runs = [pool.submit(crowd.come, i) for i in range(100)]
         runs += [pool.submit(look), pool.submit(tell_badly, site, Random(1), crowd.over)]
         try:
-            until(lambda: is_over(site) or crowd.turned_away, "the study did not end", 60)
+            until(lambda: is_over(site) or crowd.turned_away, "the study did not end", 240)
         finally:
             crowd.over.set()
         for run in runs:
