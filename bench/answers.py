@@ -100,7 +100,7 @@ def _session_start_cost() -> float:
     """Return how many answers the opening and the first block of a session take the time of."""
     with tempfile.TemporaryDirectory() as folder:
         store = open_store("sqlite:///a.db", Path(folder))
-        study = studies.study(method="time", models=("gan",), evaluators=10**5)
+        study = studies.study(method="time", models=("gan",), evaluators=10**5, panel="link")
         store.add_study(study, studies.pool(study, each=10_000))
         data = DataDir(Path(folder))
         http = create_app(store, data, data.keys()).test_client()
@@ -162,7 +162,7 @@ def _floor_app(folder: str):
 
 def _our_app(folder: str):
     store = open_store("sqlite:///a.db", Path(folder))
-    study = studies.study(images=400, evaluators=10**5)
+    study = studies.study(images=400, evaluators=10**5, panel="link")
     store.add_study(study, studies.pool(study, each=1000))
     data = DataDir(Path(folder))
     return create_app(store, data, data.keys())

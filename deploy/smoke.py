@@ -8,6 +8,7 @@ made for this. About a hundred requests: well under a cent.
 import argparse
 import http.client
 import json
+import secrets
 import sys
 import time
 from collections.abc import Iterator
@@ -79,8 +80,9 @@ def _session(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:
     yield "the study, perhaps a cold start", status == 200, f"{status} in {ms:.0f} ms"
     if status != 200:
         return
-    version = json.loads(data)["consent"]["version"]
-    opening = {"consent_version": version, "device": {"smoke": True}}
+    told = json.loads(data)
+    panel = dict.fromkeys(told["panel_parameters"], f"smoke-{secrets.token_hex(8)}")  # nobody at any panel
+    opening = {"consent_version": told["consent"]["version"], "panel": panel, "device": {"smoke": True}}
     status, _, data, ms = site.ask("POST", f"/api/studies/{study}/sessions", opening)
     opened = json.loads(data)
     yield "a session opens", status == 201 and opened.get("stage") == "session", f"{status} in {ms:.0f} ms"

@@ -1,5 +1,6 @@
 """People who take part over HTTP as browsers do, many at a time; to the server they are real evaluators."""
 
+import secrets
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from random import Random
@@ -23,7 +24,9 @@ def take_part_all(base, store, study, data, count, right=0.7, seed=0, at_once=8)
             return truth if rng.random() < right else {"real": "fake", "fake": "real"}[truth]
 
         try:
-            return take_part(client, study, truths, answer, names=names)
+            return take_part(
+                client, study, truths, answer, {"PROLIFIC_PID": secrets.token_hex(12)}, names=names
+            )
         finally:
             client.close()
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -56,7 +57,7 @@ def test_a_killed_server_has_lost_and_doubled_nothing(tmp_path):
             return mine[-1]
 
         client = Client(f"http://127.0.0.1:{port}")
-        done = take_part(client, study, truths, answer, names=names)
+        done = take_part(client, study, truths, answer, {"PROLIFIC_PID": secrets.token_hex(12)}, names=names)
         client.close()
         with lock:
             given[done["token"].partition(".")[0]] = mine

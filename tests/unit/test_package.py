@@ -120,7 +120,7 @@ def test_the_score_stage_scores_as_the_machine_does(start, store, tmp_path):
 
 
 def session_is_played(start, store, event):
-    study = studies.study(images=8)
+    study = studies.study(images=8, panel="link")
     store.add_study(study, studies.pool(study))
     call = Caller(start("api"), event)
 
@@ -136,7 +136,7 @@ def session_is_played(start, store, event):
 
 
 def test_no_log_holds_what_people_sent(start, store):
-    study = studies.study(images=8)
+    study = studies.study(images=8, panel="link")
     store.add_study(study, studies.pool(study))
     running = start("api")
     call = Caller(running, function.function_url_event)
@@ -171,7 +171,7 @@ def rounded(data):
 
 
 def scores_are_the_machines(start, store, tmp_path):
-    study = studies.study(images=8)
+    study = studies.study(images=8, panel="link")
     store.add_study(study, studies.pool(study))
     call = Caller(start("api"), function.function_url_event)
     for i in range(6):
