@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backend import assets, headers
+from backend.panels.record import PRIVATE_LINK
 
 _TRIALS = 20
 _AT_ONCE = 10
@@ -81,7 +82,8 @@ def _session(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:
     if status != 200:
         return
     told = json.loads(data)
-    panel = dict.fromkeys(told["panel_parameters"], f"smoke-{secrets.token_hex(8)}")  # nobody at any panel
+    names = set(told["panel_parameters"]) - {PRIVATE_LINK}
+    panel = dict.fromkeys(names, f"smoke-{secrets.token_hex(8)}")  # whom no panel knows
     opening = {"consent_version": told["consent"]["version"], "panel": panel, "device": {"smoke": True}}
     status, _, data, ms = site.ask("POST", f"/api/studies/{study}/sessions", opening)
     opened = json.loads(data)

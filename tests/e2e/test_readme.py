@@ -119,7 +119,12 @@ class Visitor:
         if screen == "question":
             self._answer()
         elif screen not in ("countdown", "stimulus", "mask", "feedback", "done"):
-            self.page.evaluate("document.querySelector('main .primary:not([disabled])')?.click()")
+            # only if it is this screen still: the button of the end would begin anew
+            self.page.evaluate(
+                "(screen) => document.body.dataset.screen === screen"
+                " && document.querySelector('main .primary:not([disabled])')?.click()",
+                screen,
+            )
         return screen != "done"
 
     def _answer(self) -> None:

@@ -30,7 +30,7 @@ class CloudSite(Site):
 
     def create(self, name, method="infinity", kind="study", **settings):
         models = (("gan", self.folders / "gan"),)
-        settings = {"size_px": SIZE, "masks": "phase", "panel": "prolific", **settings}
+        settings = {"size_px": SIZE, "masks": "phase", "panel": self.record, **settings}
         order = Order(name, kind, method, self.folders / "real", models, settings)
 
         def publish(study, folder):
