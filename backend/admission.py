@@ -97,6 +97,22 @@ class Admission:
         codes = {"active": "already_started", "returned": "returned"}
         raise _already(codes.get(cursor.state, "already_finished"))
 
+    def unseen(self, study: Study, key: str | None) -> str | None:
+        """Return the person's session of a study that is open and in which nothing was seen, or None."""
+        session_id = self._store.claimed(study.name, key) if key else None
+        if session_id is None:
+            return None
+        try:
+            cursor = self._store.cursor(session_id)
+        except NotFound:
+            return None
+        return session_id if cursor.state == "active" and cursor.blocks_begun == 0 else None
+
+    def give_up_unseen(self, study: Study, key: str | None) -> bool:
+        """Close the person's session in which nothing was seen; return whether there was one."""
+        session_id = self.unseen(study, key)
+        return session_id is not None and self._is_over(session_id)
+
     def take(self, study: Study, session: Session, previous: str | None) -> None:
         """Take the person's place for a session that is stored already.
 

@@ -38,6 +38,7 @@ _SESSIONS_CACHED = 4096
 _STUDIES_CACHED = 256
 _TRIES = 20
 _TRIES_FOR_ROOM = 12
+_FULL = "study_full"
 _SEED_BITS = 53
 
 Clock = Callable[[], datetime]
@@ -110,7 +111,11 @@ class Visits:
         key, proof = self._vouched(study, panel, signature)
         self._admission.check(study, key)
         self._check_not_paused(study)
-        self._with_room(study, panel, lambda: self._turn(study, Random(), simulated=False))
+        try:
+            self._with_room(study, panel, lambda: self._turn(study, Random(), simulated=False))
+        except Conflict as error:
+            if error.code != _FULL or self._admission.unseen(study, key) is None:
+                raise
         return {"admitted": True, "pass": proof or None}
 
     def leave(
@@ -186,11 +191,28 @@ class Visits:
         if qualification and not self._has_passed(qualification, key, token, simulated=is_rehearsal):
             return self._comes_first(qualification)
         opening = {**opening, "simulated": is_rehearsal}
-        return self._with_room(study, opening["panel"], lambda: self._opened(study, key, opening))
+        return self._with_own_place(
+            study,
+            key,
+            lambda: self._with_room(study, opening["panel"], lambda: self._opened(study, key, opening)),
+        )
 
     def _check_not_paused(self, study: Study) -> None:
         if control.is_paused(self._store, study.name):
             raise Conflict(f"study {study.name} takes no new evaluators for now", code="study_paused")
+
+    def _with_own_place(self, study: Study, key: str | None, take: Callable[[], T]) -> T:
+        """Return what `take` gives; where the study is full, once the person's unseen session is given up.
+
+        Whoever never got the reply to an opening, or reloads the page before the first picture, comes again
+        while the place is held: by that very person.
+        """
+        try:
+            return take()
+        except Conflict as error:
+            if error.code != _FULL or not self._admission.give_up_unseen(study, key):
+                raise
+        return take()
 
     def _with_room(self, study: Study, panel: Mapping[str, str], take: Callable[[], T]) -> T:
         """Return what `take` gives; where the study seems full, once the places at the panel were read."""
@@ -198,7 +220,7 @@ class Visits:
             try:
                 return take()
             except Conflict as error:
-                if error.code != "study_full" or not self._makes_room(study, panel):
+                if error.code != _FULL or not self._makes_room(study, panel):
                     raise
         return take()
 

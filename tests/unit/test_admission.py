@@ -248,6 +248,27 @@ def test_who_never_answers_gives_the_place_back_in_minutes_and_may_still_answer(
     assert next_one.answer()["done"]["complete"]
 
 
+def test_a_person_whose_own_unseen_session_fills_the_study_gets_its_place(each_world):
+    world = each_world
+    world.add(studies.study(models=("gan",), evaluators=2, images=2, spare_images=0))
+    other = world.player(panel={"PROLIFIC_PID": "p2"})
+    lost = world.player(panel=P1)  # whose reply was lost, or who closed the tab
+
+    assert admitted(world, "faces", P1).json["admitted"]
+    assert refusal(admitted(world, "faces", {"PROLIFIC_PID": "p3"})) == (409, "study_full")
+    again = world.player(panel=P1)
+
+    assert again.state["session"] != lost.state["session"]
+    assert refusal(world.open(panel={"PROLIFIC_PID": "p3"})) == (409, "study_full")
+    again.begin()
+    assert refusal(world.open(panel=P1)) == (409, "already_started")
+    assert other.play()["complete"]
+    again.answer()
+    assert again.answer()["done"]["complete"]
+    assert refusal(world.open(panel=P1)) == (409, "already_finished")
+    assert refusal(world.open(panel={"PROLIFIC_PID": "p3"})) == (409, "study_full")
+
+
 def test_whoever_answered_once_holds_the_place_for_as_long_as_before(each_world):
     world = each_world
     world.add(studies.study(models=("gan",), evaluators=1, images=2, spare_images=0, panel="link"))
