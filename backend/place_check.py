@@ -108,12 +108,11 @@ class PlaceCheck:
             Conflict: `returned`, `already_finished` where the place is over.
             TooMany, Unavailable: the panel cannot be asked for now.
         """
-        needed, name = self._requirement(study), study.protocol.panel.evaluator
-        if study.protocol.is_paid and name and not link.get(name) and not needed.signature:
-            raise _no_place()
+        needed = self._requirement(study)
+        _check_named(study, needed, link)
         if not needed.signature and not needed.asks:
             return ""
-        self._check_study(study, needed, link)
+        _check_study(needed, link)
         if proof and self._is_pass(needed, link, proof):
             return proof
         if needed.signature:
@@ -147,14 +146,6 @@ class PlaceCheck:
             through += [one for one in self._store.studies() if one.protocol.qualification == study.name]
         states = ((one.name, recruiting.begun(self._store, one)) for one in through)
         return {name: state for name, state in states if state is not None}
-
-    def _check_study(self, study: Study, needed: Requirement, link: Mapping[str, str]) -> None:
-        record = study.protocol.panel
-        if needed.asks and not (link.get(record.evaluator) and link.get(record.submission)):
-            raise _no_place()
-        named = link.get(PROLIFIC_STUDY)
-        if needed.studies and named is not None and named not in needed.studies:
-            raise _wrong_place()
 
     def _ask(self, study: Study, needed: Requirement, link: Mapping[str, str]) -> None:
         record = study.protocol.panel
@@ -209,6 +200,22 @@ class PlaceCheck:
         return hmac.new(self._hash_key, json.dumps(said).encode(), hashlib.sha256).hexdigest()
 
 
+def _check_named(study: Study, needed: Requirement, link: Mapping[str, str]) -> None:
+    """Refuse a link that does not name the person, or the place, where the study has to know them."""
+    record = study.protocol.panel
+    names = [record.evaluator, record.submission] if needed.asks else []
+    if study.protocol.is_paid and record.evaluator and not needed.signature:
+        names.append(record.evaluator)
+    if not all(link.get(name) for name in names):
+        raise NotAllowed("this study is for people who hold a place at the panel", code="no_place")
+
+
+def _check_study(needed: Requirement, link: Mapping[str, str]) -> None:
+    named = link.get(PROLIFIC_STUDY)
+    if needed.studies and named is not None and named not in needed.studies:
+        raise _wrong_place()
+
+
 def _check_place(
     place: Submission, link: Mapping[str, str], participant: str, studies: tuple[str, ...]
 ) -> None:
@@ -218,10 +225,6 @@ def _check_place(
     if place.status in _OVER:
         code, how = _OVER[place.status]
         raise Conflict(f"this place {how}", code=code)
-
-
-def _no_place() -> NotAllowed:
-    return NotAllowed("this study is for people who hold a place at the panel", code="no_place")
 
 
 def _wrong_place() -> NotAllowed:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
@@ -20,9 +21,24 @@ from backend.commands.world import (
     store_options,
 )
 from backend.errors import InvalidInput
+from backend.openings import PER_HOUR, PER_MINUTE
 from backend.records import Study
 
 _WATCH_SECONDS = 2.0
+
+
+def _most_sessions(span: str, default: int, text: str) -> Callable:
+    """An option of how many sessions one address opens in a minute or an hour."""
+    return click.option(
+        f"--sessions-per-{span}",
+        f"per_{span}",
+        type=click.IntRange(0),
+        default=default,
+        show_default=True,
+        envvar=f"OPENHYPE_SESSIONS_PER_{span.upper()}",
+        metavar="N",
+        help=text,
+    )
 
 
 @click.command()
@@ -44,26 +60,8 @@ _WATCH_SECONDS = 2.0
     help="Another address at which browsers reach these pages, as https://faces.lab.example; else only "
     "pages at the address that requests name may change anything. May be repeated.",
 )
-@click.option(
-    "--sessions-per-minute",
-    "per_minute",
-    type=click.IntRange(0),
-    default=100,
-    show_default=True,
-    envvar="OPENHYPE_SESSIONS_PER_MINUTE",
-    metavar="N",
-    help="New sessions of one client address, at most; 0 for any number.",
-)
-@click.option(
-    "--sessions-per-hour",
-    "per_hour",
-    type=click.IntRange(0),
-    default=600,
-    show_default=True,
-    envvar="OPENHYPE_SESSIONS_PER_HOUR",
-    metavar="N",
-    help="The same in an hour.",
-)
+@_most_sessions("minute", PER_MINUTE, "New sessions of one client address, at most; 0 for any number.")
+@_most_sessions("hour", PER_HOUR, "The same in an hour.")
 @store_options
 @pass_world
 def serve(

@@ -47,6 +47,8 @@ def folders(tmp_path_factory):
 class Site:
     """A store with studies, served on loopback."""
 
+    publish = None
+
     def __init__(self, store, data: DataDir, folders: Path, record=PAID_BY_LINK):
         self.store, self.data, self.folders, self.record = store, data, folders, record
         self.url = ""
@@ -55,7 +57,7 @@ class Site:
         models = (("gan", self.folders / "gan"),)
         settings = {"size_px": SIZE, "masks": "phase", "panel": self.record, **settings}
         order = Order(name, kind, method, self.folders / "real", models, settings)
-        return create(self.store, self.data, order, datetime.now(UTC))
+        return create(self.store, self.data, order, datetime.now(UTC), publish=self.publish)
 
     def truths(self, study):
         return {s.name: s.truth for s in self.store.stimuli(study)}

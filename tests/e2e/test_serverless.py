@@ -1,13 +1,11 @@
 """A session on the zips that are shipped: files from a bucket, the API from functions, answers in a table."""
 
 import urllib.request
-from datetime import UTC, datetime
 
 import boto3
 import pytest
 
 from backend import assets, headers
-from backend.creation import Order, create
 from backend.datadir import DataDir
 from backend.session import is_scored
 from backend.stores import open_store
@@ -18,7 +16,7 @@ from deploy.template import PUBLIC
 from tests.cloudfront import Cloudfront, serving
 from tests.function import Function
 
-from .conftest import SIZE, Site
+from .conftest import Site
 from .test_accessibility import violations
 
 PLACE = Place("openhype-test", f"{PUBLIC}/")
@@ -28,15 +26,8 @@ INSTANCES = 2
 class CloudSite(Site):
     """Studies as the researcher's commands make them for AWS."""
 
-    def create(self, name, method="infinity", kind="study", **settings):
-        models = (("gan", self.folders / "gan"),)
-        settings = {"size_px": SIZE, "masks": "phase", "panel": self.record, **settings}
-        order = Order(name, kind, method, self.folders / "real", models, settings)
-
-        def publish(study, folder):
-            upload_pictures(PLACE, study, folder)
-
-        return create(self.store, self.data, order, datetime.now(UTC), publish=publish)
+    def publish(self, study, folder):
+        upload_pictures(PLACE, study, folder)
 
 
 @pytest.fixture
