@@ -21,7 +21,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
-from backend import owing, recruiting, screened
+from backend import owing, recruiting, sampling, screened
 from backend import session as sessions
 from backend.ledger import key_of
 from backend.owing import panel_names
@@ -307,8 +307,5 @@ def _ever_taken(listed: Iterable[Submission]) -> int:
 
 
 def _lacking(store: Store, study: Study) -> int:
-    """Return how many finished sessions are still wanted, over all models."""
-    finished = Counter(
-        session.model for session, cursor in store.sessions(study.name) if cursor.state == "finished"
-    )
-    return sum(max(study.protocol.evaluators - finished[model], 0) for model in study.models)
+    """Return how many finished sessions are still wanted, over all conditions."""
+    return sampling.lacking(study, store.sessions(study.name))

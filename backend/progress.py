@@ -99,7 +99,7 @@ def summary(
         "study": study.name,
         "kind": study.kind,
         "method": study.protocol.method,
-        "evaluators_wanted": study.protocol.evaluators,
+        "evaluators_wanted": study.evaluators_a_model,
         "models": [{"model": model, **_counts(states[model])} for model in states],
         "responses": answers,
         "mistimed": {"responses": mistimed, "share": mistimed / max(answers + mistimed, 1)},

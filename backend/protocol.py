@@ -41,6 +41,8 @@ without anything that points to you.
 Taking part is voluntary. You can stop at any time by closing this page. You are given a link with which \
 you can withdraw, then or later: your answers are deleted, and what you earned is paid all the same."""
 
+WITHIN, BETWEEN = "within", "between"
+"""Whether an evaluator judges all classes of a study, or one."""
 EXACT_BALANCE, CHANCE_BALANCE = "session", "people"
 """Within what reals and fakes are half and half: each block of a session, or a pair of evaluators."""
 
@@ -56,6 +58,12 @@ class Protocol:
     method: Method = _setting("infinity", "`infinity` (no time limit) or `time` (staircase of exposures)")
     images: int = _setting(100, "pictures a block (`infinity`: a session), half of them real", 2, 5000)
     blocks: int = _setting(1, "blocks a session; with `infinity` and classes, one block a class", 1, 50)
+    class_design: str = _setting(
+        WITHIN,
+        "with classes (sub-folders), `within`: each evaluator judges all of them, in blocks of their own, as "
+        "in the workshop paper; `between`: each judges one, and `evaluators` are wanted for each class of "
+        "each model, as in the main paper's study of ImageNet",
+    )
     balance: str = _setting(
         "session",
         "`session`: exactly half of each block is real, as in the papers; `people`: each picture is real or "
@@ -104,7 +112,12 @@ class Protocol:
         2048,
     )
     image_format: str = _setting("auto", "`png`, `jpeg:QUALITY`, or `auto`: png up to 256 px, above jpeg:95")
-    evaluators: int = _setting(30, "finished sessions wanted for each model", 1, 100000)
+    evaluators: int = _setting(
+        30,
+        "finished sessions wanted for each model; with `class_design=between`, for each of its classes",
+        1,
+        100000,
+    )
     currency: str = _setting("USD", "currency of all pay: `USD`, or `GBP`, whose cents are pence")
     base_usd_cents: int = _setting(
         0,
@@ -184,6 +197,8 @@ class Protocol:
                 raise InvalidInput(f"{name} must be even, half of them being real, not {getattr(self, name)}")
         if self.masks not in (*MADE_MASKS, OWN_MASKS):
             raise InvalidInput(f"masks must be 'texture' or 'phase', not {self.masks!r}")
+        if self.class_design not in (WITHIN, BETWEEN):
+            raise InvalidInput(f"class_design must be 'within' or 'between', not {self.class_design!r}")
         if self.balance not in (EXACT_BALANCE, CHANCE_BALANCE):
             raise InvalidInput(f"balance must be 'session' or 'people', not {self.balance!r}")
         if self.exposure_steps not in ("auto", "ms", "frames"):

@@ -7,7 +7,7 @@ and what it is worth is derived (`session.py`, `scoring.py`), never stored from 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from backend.protocol import Protocol
+from backend.protocol import BETWEEN, Protocol
 
 Truth = Literal["real", "fake"]
 REAL: Truth = "real"
@@ -27,6 +27,20 @@ class Stimulus:
     """The sub-folder it came from; '' where a study has no classes."""
     source: str = ""
     """Path of the researcher's file, relative to the folder given; never leaves the server."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What one evaluator of a study judges: a model, and one class of it where evaluators judge one each."""
+
+    model: str
+    class_: str = ""
+    """'' for all classes, or where there are none."""
+
+    @property
+    def name(self) -> str:
+        """The condition's name, by which stores count its sessions; a class is a folder and has no slash."""
+        return f"{self.model}/{self.class_}" if self.class_ else self.model
 
 
 @dataclass(frozen=True)
@@ -52,6 +66,18 @@ class Study:
     """When the first real evaluator was about to be let in; '' before. From then on no setting changes."""
     deleted_at: str = ""
     """When its deletion began; '' in a study that stays."""
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What its evaluators judge, each one of these."""
+        by_class = self.protocol.class_design == BETWEEN and self.kind == "study"
+        classes = (by_class and self.classes) or ("",)
+        return tuple(Condition(model, class_) for model in self.models for class_ in classes)
+
+    @property
+    def evaluators_a_model(self) -> int:
+        """Finished sessions wanted of each model, over all its conditions."""
+        return self.protocol.evaluators * len(self.conditions) // max(len(self.models), 1)
 
 
 @dataclass(frozen=True)
@@ -90,6 +116,13 @@ class Session:
     """Whether `openhype simulate` opened it, so that nobody looked at the pictures; decided by the server."""
     settings_id: str = ""
     """That of its study when it was opened."""
+    class_: str = ""
+    """The one class judged where evaluators judge one each; else ''."""
+
+    @property
+    def condition(self) -> str | None:
+        """The name of its condition; None for a qualification, which has none."""
+        return None if self.model is None else Condition(self.model, self.class_).name
 
 
 @dataclass(frozen=True)

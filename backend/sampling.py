@@ -3,17 +3,20 @@
 Half of each block is real and half fake, in random order; no picture comes twice in a session
 (HYPE 2.1, 2.2). Whoever counts answers then knows something of the next picture, so that a study may draw
 each one's truth by chance instead (`balance`). Evaluators are between subjects: a session judges one model,
-the one that is furthest behind. Random numbers come from the `rng` handed in.
+or one class of one model (`class_design`): the condition that is furthest behind. Random numbers come from
+the `rng` handed in.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from random import Random
 
 from backend.errors import Conflict, InvalidInput
-from backend.protocol import Protocol
-from backend.records import FAKE, REAL, PlannedBlock, Stimulus, Study
+from backend.protocol import BETWEEN, Protocol
+from backend.records import FAKE, REAL, Condition, PlannedBlock, Session, Stimulus, Study
+from backend.session import Cursor
 
 _NAMED = 5
 _SPARE_OF = 10
@@ -44,21 +47,32 @@ def pool_of(stimuli: Sequence[Stimulus]) -> Pool:
     return Pool(reals, fakes)
 
 
-def choose_model(taken: Mapping[str, int], models: Sequence[str], wanted: int | None, rng: Random) -> str:
-    """Return the model with the fewest sessions finished or under way; of several, any.
+def choose_condition(
+    taken: Mapping[str, int], conditions: Sequence[Condition], wanted: int | None, rng: Random
+) -> Condition:
+    """Return the condition with the fewest sessions finished or under way; of several, any.
 
     Args:
-        taken: sessions finished or recently active, by model.
-        wanted: sessions wanted for each model; None for as many as come.
+        taken: sessions finished or recently active, by the condition's name.
+        wanted: sessions wanted of each condition; None for as many as come.
 
     Raises:
-        Conflict: every model has as many as are wanted.
+        Conflict: every condition has as many as are wanted.
     """
-    open_models = [model for model in models if wanted is None or taken.get(model, 0) < wanted]
-    if not open_models:
-        raise Conflict(f"every model has its {wanted} evaluators", code="study_full")
-    fewest = min(taken.get(model, 0) for model in open_models)
-    return rng.choice([model for model in open_models if taken.get(model, 0) == fewest])
+    counts = {condition: taken.get(condition.name, 0) for condition in conditions}
+    has_room = {condition: count for condition, count in counts.items() if wanted is None or count < wanted}
+    if not has_room:
+        what = "class of every model" if conditions[0].class_ else "model"
+        raise Conflict(f"every {what} has its {wanted} evaluators", code="study_full")
+    fewest = min(has_room.values())
+    return rng.choice([condition for condition, count in has_room.items() if count == fewest])
+
+
+def lacking(study: Study, played: Iterable[tuple[Session, Cursor]]) -> int:
+    """Return how many finished sessions are still wanted, over all conditions."""
+    finished = Counter(session.condition for session, cursor in played if cursor.state == "finished")
+    wanted = study.protocol.evaluators
+    return sum(max(wanted - finished[condition.name], 0) for condition in study.conditions)
 
 
 def real_counts(study: Study, coin: Random, is_second: bool) -> list[int]:
@@ -68,7 +82,7 @@ def real_counts(study: Study, coin: Random, is_second: bool) -> list[int]:
     picture tells nothing of another's, up to three standard deviations from half. Two evaluators with the
     same coin, one of them the second, see half and half together.
     """
-    sizes = _block_sizes(study.protocol, study.classes)
+    sizes = _block_sizes(study.protocol, _classes_of_a_session(study))
     if study.protocol.is_half_real:
         return [size // 2 for size in sizes]
     most = [_most_of_a_side(study.protocol, size) for size in sizes]
@@ -78,20 +92,20 @@ def real_counts(study: Study, coin: Random, is_second: bool) -> list[int]:
 
 
 def draw_session(
-    study: Study, pool: Pool, model: str | None, rng: Random, reals: Sequence[int]
+    study: Study, pool: Pool, condition: Condition | None, rng: Random, reals: Sequence[int]
 ) -> tuple[tuple[PlannedBlock, ...], tuple[PlannedBlock, ...]]:
     """Return the blocks of a session and its spares, drawn from the whole pool.
 
-    With classes, a block shows one class: HYPE-infinity has a block for each class and shares the
-    pictures out over them, HYPE-time goes through the classes in random order. A qualification
-    (`model` None) draws its fakes equally from all models.
+    With classes, a block shows one class: that of the condition, or, where evaluators judge all of them,
+    HYPE-infinity has a block for each class and shares the pictures out over them, and HYPE-time goes through
+    the classes in random order. A qualification (`condition` None) draws its fakes equally from all models.
 
     Args:
         reals: of each block, as `real_counts` has them.
     """
-    draw = _Draw(study, pool, model, rng)
-    classes = draw.block_classes()
-    sizes = _block_sizes(study.protocol, study.classes)
+    draw = _Draw(study, pool, condition, rng)
+    sizes = _block_sizes(study.protocol, _classes_of_a_session(study))
+    classes = draw.block_classes(len(sizes))
     blocks = tuple(
         draw.block(count, size - count, class_)
         for size, count, class_ in zip(sizes, reals, classes, strict=True)
@@ -120,6 +134,13 @@ def lack(study: Study, pool: Pool) -> str:
     Returns:
         "" where the pool is enough.
     """
+    if study.protocol.class_design == BETWEEN and study.kind == "qualification":
+        return "class_design=between is for studies: a qualification shows pictures of all classes"
+    if study.protocol.class_design == BETWEEN and not study.classes:
+        return (
+            "class_design=between needs classes: sub-folders of the same names in the folder of reals and of "
+            "every model"
+        )
     short = [
         f"{side.there} of {side.needed} {side.what}"
         for side in _sides(study, pool, study.protocol.images)
@@ -139,7 +160,7 @@ def lack(study: Study, pool: Pool) -> str:
 def spares_left(study: Study, pool: Pool) -> int:
     """Return how many spares of each truth a session can have at most, with all its blocks drawn."""
     spares = min(side.there - side.needed for side in _sides(study, pool, study.protocol.images))
-    return max(min(spares * max(len(study.classes), 1), study.protocol.spare_images // 2), 0)
+    return max(min(spares * max(len(_classes_of_a_session(study)), 1), study.protocol.spare_images // 2), 0)
 
 
 @dataclass(frozen=True)
@@ -153,8 +174,8 @@ class _Side:
 
 def _sides(study: Study, pool: Pool, images: int) -> list[_Side]:
     """Return what a session with blocks of `images` needs of each side at most."""
-    sizes = _block_sizes(replace(study.protocol, images=images), study.classes)
-    rounds = -(-len(sizes) // max(len(study.classes), 1))
+    sizes = _block_sizes(replace(study.protocol, images=images), _classes_of_a_session(study))
+    rounds = -(-len(sizes) // max(len(_classes_of_a_session(study)), 1))
     most = _most_of_a_side(study.protocol, max(sizes, default=0))
     models = max(len(study.models), 1) if study.kind == "qualification" else 1
     sides = []
@@ -193,7 +214,8 @@ def _most_images(study: Study, pool: Pool) -> int:
         sides = _sides(study, pool, images)
         spare = [-(-side.needed // _SPARE_OF) if is_timed else 0 for side in sides]
         if all(side.there >= side.needed + extra for side, extra in zip(sides, spare, strict=True)):
-            return images if any(_block_sizes(replace(study.protocol, images=images), study.classes)) else 0
+            sizes = _block_sizes(replace(study.protocol, images=images), _classes_of_a_session(study))
+            return images if any(sizes) else 0
     return 0
 
 
@@ -206,8 +228,9 @@ def pool_note(study: Study, pool: Pool) -> str | None:
 
     The smallest side counts, reals or the fakes of a model; with classes, of one class.
     """
-    sizes = _block_sizes(study.protocol, study.classes)
-    shown = max(sizes) // 2 * -(-len(sizes) // max(len(study.classes), 1))
+    classes = _classes_of_a_session(study)
+    sizes = _block_sizes(study.protocol, classes)
+    shown = max(sizes) // 2 * -(-len(sizes) // max(len(classes), 1))
     sides = [pool.reals, *pool.fakes.values()]
     least = min(len(side.get(class_, ())) for side in sides for class_ in study.classes or ("",))
     if least >= PAPER_POOL:
@@ -226,15 +249,16 @@ def pool_note(study: Study, pool: Pool) -> str | None:
 class _Draw:
     """Draws without repeats across the blocks of one session."""
 
-    def __init__(self, study: Study, pool: Pool, model: str | None, rng: Random):
+    def __init__(self, study: Study, pool: Pool, condition: Condition | None, rng: Random):
         self.study, self.pool, self.rng = study, pool, rng
-        self.models = study.models if model is None else (model,)
+        self.models = study.models if condition is None else (condition.model,)
+        own = condition.class_ if condition else ""
+        self.classes = (own,) if own else study.classes or ("",)
         self.decks: dict[tuple[str | None, str], _Deck] = {}
 
-    def block_classes(self) -> list[str]:
-        classes = list(self.study.classes or ("",))
+    def block_classes(self, count: int) -> list[str]:
+        classes = list(self.classes)
         self.rng.shuffle(classes)
-        count = len(_block_sizes(self.study.protocol, self.study.classes))
         return [classes[i % len(classes)] for i in range(count)]
 
     def block(self, reals: int, fakes: int, class_: str, allow_fewer: bool = False) -> PlannedBlock:
@@ -283,6 +307,11 @@ class _Deck:
             self.moved[place] = first
         self.dealt += 1
         return drawn
+
+
+def _classes_of_a_session(study: Study) -> tuple[str, ...]:
+    """Return the classes that a session goes through; () for one class, or none."""
+    return () if study.protocol.class_design == BETWEEN else study.classes
 
 
 def _block_sizes(protocol: Protocol, classes: Sequence[str]) -> list[int]:

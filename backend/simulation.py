@@ -20,6 +20,7 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
+from backend import sampling
 from backend.clearing import clear_outdated
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, OpenhypeError
@@ -336,8 +337,7 @@ def _posted(
 def _still_wanted(study: Study, there: list[tuple[Session, Cursor]]) -> int:
     if study.kind == "qualification":
         return 1
-    finished = [session.model for session, cursor in there if cursor.state == "finished"]
-    return sum(max(study.protocol.evaluators - finished.count(model), 0) for model in study.models)
+    return sampling.lacking(study, there)
 
 
 def _explained(error: BaseException, name: str, base: str) -> OpenhypeError | None:

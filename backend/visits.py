@@ -25,7 +25,7 @@ from backend.panels.record import NOTHING_TOLD, OUTCOMES, Told, way_back
 from backend.picture_names import PictureNames
 from backend.place_check import PlaceCheck
 from backend.recent import Recent
-from backend.records import Session, Study
+from backend.records import Condition, Session, Study
 from backend.recruiting import told
 from backend.sampling import Pool
 from backend.session import Cursor, Posted
@@ -590,14 +590,15 @@ class Visits:
         seed = self._dice.getrandbits(_SEED_BITS) if seed is None else seed
         rng = Random(seed)
         at = self._now()
-        model, turn = self._turn(study, rng, is_simulated)
-        reals = sampling.real_counts(study, self._coin(study, model, turn), is_second=turn % 2 == 1)
+        condition, turn = self._turn(study, rng, is_simulated)
+        reals = sampling.real_counts(study, self._coin(study, condition, turn), is_second=turn % 2 == 1)
         pool = self._pool(study.name, study.created_at)
-        blocks, spares = sampling.draw_session(study, pool, model, rng, reals)
+        blocks, spares = sampling.draw_session(study, pool, condition, rng, reals)
         return Session(
             id=self._dice.randbytes(12).hex(),
             study=study.name,
-            model=model,
+            model=condition.model if condition else None,
+            class_=condition.class_ if condition else "",
             evaluator=f"e{self._dice.randbytes(6).hex()}",
             evaluator_key=key,
             secret_hash=_hash(secret),
@@ -613,23 +614,24 @@ class Visits:
             settings_id=study.settings_id,
         )
 
-    def _turn(self, study: Study, rng: Random, simulated: bool) -> tuple[str | None, int]:
-        """Return the model of the next session, and how many have judged it or do; a test has none."""
+    def _turn(self, study: Study, rng: Random, simulated: bool) -> tuple[Condition | None, int]:
+        """Return the condition of the next session, and how many have judged it or do; a test has none."""
         if study.kind == "qualification":
             return None, 0
         room = self._wanted(study)
         taken = self._store.taken(study.name, room.active_since, simulated, room.unanswered_since)
-        model = sampling.choose_model(taken, study.models, None if simulated else room.wanted, rng)
-        return model, taken.get(model, 0)
+        wanted = None if simulated else room.wanted
+        condition = sampling.choose_condition(taken, study.conditions, wanted, rng)
+        return condition, taken.get(condition.name, 0)
 
     def _room(self, study: Study, simulated: bool) -> Room | None:
-        """Return how many sessions of each model a study has room for; None for any number."""
+        """Return how many sessions of each condition a study has room for; None for any number."""
         if simulated or study.kind == "qualification":
             return None
         return self._wanted(study)
 
     def _wanted(self, study: Study) -> Room:
-        """Return how many sessions of each model a study wants, and which hold their places by now."""
+        """Return how many sessions of each condition a study wants, and which hold their places by now."""
         now, protocol = self._clock(), study.protocol
         active_since, unanswered_since = (
             stamp(now - timedelta(minutes=minutes))
@@ -637,11 +639,11 @@ class Visits:
         )
         return Room(protocol.evaluators, active_since, unanswered_since)
 
-    def _coin(self, study: Study, model: str | None, turn: int) -> Random:
-        """Return the dice that two evaluators of a model share, who come one after the other."""
-        if model is None:
+    def _coin(self, study: Study, condition: Condition | None, turn: int) -> Random:
+        """Return the dice that two evaluators of a condition share, who come one after the other."""
+        if condition is None:
             return self._dice
-        said = json.dumps([study.name, study.created_at, model, turn // 2])
+        said = json.dumps([study.name, study.created_at, condition.name, turn // 2])
         return Random(hmac.digest(self._hash_key, said.encode(), "sha256"))
 
     def _has_passed(

@@ -216,12 +216,20 @@ def _create(world: World, order: Any, place: str | None) -> None:
 
 def _told(study: "Study", options: str) -> Iterator[str]:
     """Yield what was made, what is to be known of it, and what to do next."""
+    from backend.protocol import BETWEEN
     from backend.recruitment_plan import asked_for
 
     protocol = study.protocol
     models = f"{len(study.models)} model{'s' if len(study.models) > 1 else ''}"
     blocks = f" ({protocol.blocks} blocks of {protocol.images})" if protocol.blocks > 1 else ""
     yield f"made the {study.kind} {study.name}: {models}, {protocol.trials} pictures a session{blocks}"
+    if protocol.class_design == BETWEEN:
+        yield (
+            f"classes: each evaluator judges one of {len(study.classes)}; {protocol.evaluators} are wanted "
+            f"for each class of each model, {protocol.evaluators * len(study.conditions):,} in all"
+        )
+    elif study.classes:
+        yield f"classes: each evaluator judges all {len(study.classes)}, in blocks of their own"
     for note in study.notes:
         yield f"note: {note}"
     if protocol.panel.caution:

@@ -84,7 +84,7 @@ class Store(Interface):
     def add_session(self, session: Session, cursor: Cursor, room: Room | None = None) -> None:
         """Store a session; Stale, and nothing stored, if there is no room for it.
 
-        However many processes add sessions at once, no model has more than its room.
+        However many processes add sessions at once, no condition has more than its room.
         """
 
     def session(self, session_id: str) -> Session: ...
@@ -112,7 +112,7 @@ class Store(Interface):
     def taken(
         self, study: str, active_since: str, simulated: bool = False, unanswered_since: str = ""
     ) -> dict[str, int]:
-        """Count by model the sessions that are finished, or active and alive since `active_since`.
+        """Count by condition the sessions that are finished, or active and alive since `active_since`.
 
         Of those in which nothing was answered, only such as are alive since `unanswered_since`, too.
         """
@@ -166,11 +166,9 @@ class Store(Interface):
 
 
 def check_room(session: Session, taken: int, room: Room) -> None:
-    """Raise Stale where `taken` sessions of a session's model leave no room for it."""
+    """Raise Stale where `taken` sessions of a session's condition leave no room for it."""
     if taken >= room.wanted:
-        raise Stale(
-            f"the model {session.model} of study {session.study} has its {room.wanted} sessions by now"
-        )
+        raise Stale(f"{session.condition} of study {session.study} has its {room.wanted} sessions by now")
 
 
 def is_there(url: str, data: Path) -> bool:

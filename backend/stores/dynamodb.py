@@ -236,7 +236,7 @@ class DynamoStore:
         doubtful = []
         for entry in entries:
             if entry.alive_at >= _needed(entry.has_answered, active_since, unanswered_since):
-                _count(counts, entry.model)
+                _count(counts, entry.condition)
             elif entry.looked_at + _LOOK_AGAIN_S < now:
                 doubtful.append(entry)
         if doubtful:
@@ -244,7 +244,7 @@ class DynamoStore:
             with ThreadPoolExecutor(min(_LOOKS_AT_ONCE, len(doubtful))) as threads:
                 for entry, cursor in zip(doubtful, threads.map(look, doubtful), strict=True):
                     if cursor is not None and _holds_a_place(cursor, active_since, unanswered_since):
-                        _count(counts, entry.model)
+                        _count(counts, entry.condition)
         return counts
 
     def finished(self, study: str, simulated: bool = False) -> tuple[int, str]:
@@ -289,7 +289,7 @@ class DynamoStore:
         if not self._bar(partition, int(newest["v"]["N"])):
             return self.erase_session(session_id)  # an answer came meanwhile
         was_finished = items.cursor_in(newest, head.pictures).state == "finished"
-        self._tally(head).erase(session_id, head.session.model if was_finished else None)
+        self._tally(head).erase(session_id, head.session.condition if was_finished else None)
         self._calls.delete(_closed(head), session_id)
         for item in reversed(stored):  # the head last, by which what is left would be found again
             if _BARRED not in item:
@@ -404,10 +404,10 @@ class DynamoStore:
         tally = self._tally(head)
         was_finished = cursor.trial_index == total_trials(session)
         if cursor.state == "returned" and was_finished:
-            tally.erase(session.id, session.model)  # counted already, or about to be
+            tally.erase(session.id, session.condition)  # counted already, or about to be
         with suppress(Refused):  # given back meanwhile
             self._calls.put(item, "attribute_not_exists(p) OR v <= :v", {":v": item["v"]})
-        finished = session.model if cursor.state == "finished" else None
+        finished = session.condition if cursor.state == "finished" else None
         tally.close(session.id, finished, cursor.last_at)
 
     def _see_returned(self, session_id: str) -> None:
@@ -426,16 +426,16 @@ class DynamoStore:
     def _hold(self, session: Session, cursor: Cursor, room: Room) -> None:
         """Have a session counted before it is stored, unless with it there are more than there is room for.
 
-        Nothing counts all sessions of a model in one conditional write. But of two who are let in at once the
-        later one to be counted finds both. It, or both, step back and try again after pauses of chance. One
-        whose process dies here is counted until it has been silent for too long.
+        Nothing counts all sessions of a condition in one conditional write. But of two who are let in at once
+        the later one to be counted finds both. It, or both, step back and try again after pauses of chance.
+        One whose process dies here is counted until it has been silent for too long.
 
         Raises:
             Stale: there is no room.
         """
         tally = Tally(self._calls, session.study, session.is_simulated)
         for tries in range(1, _TRIES_FOR_ROOM + 1):
-            tally.open(OpenSession(session.id, session.model, cursor.last_at, 0))
+            tally.open(OpenSession(session.id, session.condition, cursor.last_at, 0))
             if self._taken(session, room) <= room.wanted:
                 return
             tally.close(session.id, None)
@@ -445,12 +445,12 @@ class DynamoStore:
 
     def _taken(self, session: Session, room: Room) -> int:
         counts = self.taken(session.study, room.active_since, session.is_simulated, room.unanswered_since)
-        return counts.get(session.model or "", 0)
+        return counts.get(session.condition or "", 0)
 
     def _list(self, head: Head, cursor: Cursor) -> None:
         """Have a session found by its study: open, or closed and packed."""
         if cursor.state == "active" or not self._is_packed(head):
-            self._tally(head).open(OpenSession(head.session.id, head.session.model, cursor.last_at, 0))
+            self._tally(head).open(OpenSession(head.session.id, head.session.condition, cursor.last_at, 0))
         if cursor.state != "active":
             self._pack(head, cursor)
 
@@ -464,7 +464,7 @@ class DynamoStore:
         if cursor.state != "active":  # the process that closed it died before it was packed
             self._pack(self._heads.of(entry.session), cursor)
         else:
-            tally.look(OpenSession(entry.session, entry.model, cursor.last_at, now, has_answered(cursor)))
+            tally.look(OpenSession(entry.session, entry.condition, cursor.last_at, now, has_answered(cursor)))
         return cursor
 
     def _listed(
@@ -545,6 +545,6 @@ def _needed(is_answered: bool, active_since: str, unanswered_since: str) -> str:
     return active_since if is_answered else max(active_since, unanswered_since)
 
 
-def _count(counts: dict[str, int], model: str | None) -> None:
-    if model is not None:
-        counts[model] = counts.get(model, 0) + 1
+def _count(counts: dict[str, int], condition: str | None) -> None:
+    if condition is not None:
+        counts[condition] = counts.get(condition, 0) + 1

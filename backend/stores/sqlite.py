@@ -79,7 +79,7 @@ _PAGE_ROWS = 256
 _HOLDS_A_PLACE = """(state = 'finished' OR (state = 'active' AND last_at >= ? AND (last_at >= ?
     OR json_extract(record, '$.trial_index') > 0
     OR coalesce(json_extract(record, '$.voided_answers'), 0) > 0)))"""
-_TAKEN_OF_MODEL = f"""SELECT count(*) FROM cursors
+_TAKEN_OF_CONDITION = f"""SELECT count(*) FROM cursors
     WHERE study = ? AND is_simulated = ? AND model IS ? AND {_HOLDS_A_PLACE}"""
 
 
@@ -175,10 +175,10 @@ class SqliteStore:
         def write(db: sqlite3.Connection) -> None:
             if room is not None:
                 values = (
-                    *(session.study, session.is_simulated, session.model),
+                    *(session.study, session.is_simulated, session.condition),
                     *(room.active_since, room.unanswered_since),
                 )
-                check_room(session, db.execute(_TAKEN_OF_MODEL, values).fetchone()[0], room)
+                check_room(session, db.execute(_TAKEN_OF_CONDITION, values).fetchone()[0], room)
             db.execute("INSERT INTO sessions VALUES (?, ?, ?)", (session.id, session.study, record))
             db.execute("INSERT INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?)", standing)
 
@@ -531,7 +531,7 @@ def _standing(session: Session, cursor: Cursor) -> tuple[Any, ...]:
     return (
         session.id,
         session.study,
-        session.model,
+        session.condition,
         *_hot(cursor),
         codec.dump(cursor),
         session.is_simulated,

@@ -1,9 +1,9 @@
-"""Which sessions of a study are open, and how many finished by model, without a key that all write to.
+"""Which sessions of a study are open, and how many finished by condition, without a key that all write to.
 
 Simulated sessions have items of their own.
 
 A study's sessions are spread over `SHARDS` items by their ids. An item holds an entry for each open
-session and a count of the finished ones for each model. An opening adds an entry; a closing takes it
+session and a count of the finished ones for each condition. An opening adds an entry; a closing takes it
 away and counts, in one conditional write, so that nothing is counted twice. All items of a study
 come with one request, whose cost does not grow with the sessions that are finished.
 
@@ -31,7 +31,8 @@ class OpenSession:
     """An open session."""
 
     session: str
-    model: str | None
+    condition: str | None
+    """What its evaluator judges; None in a qualification."""
     alive_at: str
     looked_at: int
     """When somebody last found it silent, in seconds of the epoch; 0 for never."""
@@ -47,16 +48,16 @@ class Tally:
         self._name = f"simulated tally {study}" if simulated else f"tally {study}"
 
     def read(self) -> tuple[list[OpenSession], dict[str, int]]:
-        """Return the open sessions in the order of their ids, and the number of finished ones by model."""
+        """Return the open sessions in the order of their ids, and how many are finished by condition."""
         entries: list[OpenSession] = []
         finished: dict[str, int] = {}
         for item in self._calls.many((self._place(shard), "-") for shard in range(SHARDS)):
             entries += _entries(item)
             for name, value in item.items():
                 if name.startswith(_FINISHED):
-                    model = name.removeprefix(_FINISHED)
-                    finished[model] = finished.get(model, 0) + int(value["N"])
-        counts = {model: count for model, count in finished.items() if count}
+                    condition = name.removeprefix(_FINISHED)
+                    finished[condition] = finished.get(condition, 0) + int(value["N"])
+        counts = {condition: count for condition, count in finished.items() if count}
         return sorted(entries, key=lambda entry: entry.session), counts
 
     def finished(self) -> tuple[int, str]:
@@ -76,7 +77,7 @@ class Tally:
         self._set(entry, "attribute_exists(#a)")
 
     def close(self, session: str, counted: str | None, at: str = "") -> None:
-        """Take a session away, and count it for the model `counted`; a second time changes nothing.
+        """Take a session away, and count it for the condition `counted`; a second time changes nothing.
 
         Args:
             at: when it was finished.
@@ -89,7 +90,7 @@ class Tally:
         self._update(session, change, "attribute_exists(#a)", values, names)
 
     def erase(self, session: str, counted: str | None) -> None:
-        """Take a session away for good, off the count for the model `counted` if it is no longer open.
+        """Take a session away for good, off the count for the condition `counted` if it is no longer open.
 
         A mark is left, so that a second time changes nothing.
         """
@@ -108,7 +109,7 @@ class Tally:
 
     def _set(self, entry: OpenSession, condition: str) -> None:
         answered = _ANSWERED if entry.has_answered else ""
-        text = f"{entry.looked_at:0{_DIGITS}}{entry.alive_at}{answered}|{entry.model or ''}"
+        text = f"{entry.looked_at:0{_DIGITS}}{entry.alive_at}{answered}|{entry.condition or ''}"
         names, values = {"#a": _OPEN + entry.session}, {":e": {"S": text}}
         self._update(entry.session, "SET #a = :e", condition, values, names)
 
@@ -129,11 +130,11 @@ def shard_of(session: str, shards: int) -> int:
 def _entries(item: Item) -> Iterator[OpenSession]:
     for name, value in item.items():
         if name.startswith(_OPEN):
-            text, _, model = value["S"].partition("|")
+            text, _, condition = value["S"].partition("|")
             alive_at = text[_DIGITS:]
             yield OpenSession(
                 name.removeprefix(_OPEN),
-                model or None,
+                condition or None,
                 alive_at.removesuffix(_ANSWERED),
                 looked_at=int(text[:_DIGITS]),
                 has_answered=alive_at.endswith(_ANSWERED),

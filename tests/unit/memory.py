@@ -71,7 +71,7 @@ class MemoryStore:
                 counts = self.taken(
                     session.study, room.active_since, session.is_simulated, room.unanswered_since
                 )
-                check_room(session, counts.get(session.model, 0), room)
+                check_room(session, counts.get(session.condition, 0), room)
             self._sessions[session.id], self._cursors[session.id] = session, cursor
 
     def session(self, session_id):
@@ -107,8 +107,8 @@ class MemoryStore:
         for session, cursor in self.sessions(study, simulated):
             since = active_since if has_answered(cursor) else max(active_since, unanswered_since)
             counted = cursor.state == "finished" or (cursor.state == "active" and cursor.last_at >= since)
-            if counted and session.model is not None:
-                counts[session.model] = counts.get(session.model, 0) + 1
+            if counted and session.condition is not None:
+                counts[session.condition] = counts.get(session.condition, 0) + 1
         return counts
 
     def move(self, session_id, expected_version, cursor):

@@ -4,7 +4,7 @@ import dataclasses
 from random import Random
 
 from backend import protocol, sampling
-from backend.records import FAKE, REAL, Session, Stimulus, Study
+from backend.records import FAKE, REAL, Condition, Session, Stimulus, Study
 
 CREATED_AT = "2026-01-01T00:00:00.000Z"
 
@@ -42,7 +42,8 @@ def session(of, stimuli=None, model="gan", seed=1, session_id="s1", secret_hash=
     """Return a session drawn from the study's pool."""
     drawn = sampling.pool_of(stimuli if stimuli is not None else pool(of))
     rng = Random(seed)
-    blocks, spares = sampling.draw_session(of, drawn, model, rng, sampling.real_counts(of, rng, False))
+    condition = None if model is None else Condition(model)
+    blocks, spares = sampling.draw_session(of, drawn, condition, rng, sampling.real_counts(of, rng, False))
     return Session(
         id=session_id,
         study=of.name,

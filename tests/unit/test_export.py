@@ -18,7 +18,7 @@ from backend.analysis.values import values_by_model
 from backend.codebook import COLUMNS, FILES
 from backend.errors import Conflict, NotFound
 from backend.export import export, keyword_of
-from backend.records import Response
+from backend.records import Condition, Response
 from backend.responses import read_answers, score_file
 from backend.results import study_scores
 from backend.session import Cursor
@@ -312,7 +312,7 @@ class Endless:
 
     def answered(self, _):
         for i in range(self.count):
-            blocks, _ = sampling.draw_session(self.study, self.pool, "gan", Random(i), [50])
+            blocks, _ = sampling.draw_session(self.study, self.pool, Condition("gan"), Random(i), [50])
             session = dataclasses.replace(self.session, id=f"s{i:06}", evaluator=f"e{i:06}", blocks=blocks)
             yield session, Cursor(trial_index=100, state="finished"), self.responses(session)
 

@@ -7,7 +7,7 @@ import pytest
 
 from backend import sampling
 from backend.errors import Conflict, InvalidInput
-from backend.records import FAKE, REAL
+from backend.records import FAKE, REAL, Condition
 
 from . import studies
 
@@ -16,9 +16,9 @@ def drawn(study, model="gan", seed=1, each=400):
     return drawn_from(sampling.pool_of(studies.pool(study, each=each)), study, model, seed)
 
 
-def drawn_from(pool, study, model="gan", seed=1):
-    rng = Random(seed)
-    return sampling.draw_session(study, pool, model, rng, sampling.real_counts(study, rng, False))
+def drawn_from(pool, study, model="gan", seed=1, class_=""):
+    rng, condition = Random(seed), Condition(model, class_) if model else None
+    return sampling.draw_session(study, pool, condition, rng, sampling.real_counts(study, rng, False))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -119,21 +119,71 @@ def test_with_classes_a_block_shows_one_class_and_every_class_has_its_block():
     assert [len(block.stimuli) for block in blocks] == [10, 10, 10]
 
 
-def test_a_session_goes_to_the_model_that_is_furthest_behind():
-    chosen = sampling.choose_model({"a": 3, "b": 1, "c": 2}, ("a", "b", "c"), 30, Random(1))
+@pytest.mark.parametrize("method", ["infinity", "time"])
+def test_between_classes_a_session_shows_one_class_in_full_sessions(method):
+    study = studies.study(method=method, classes=("cat", "dog"), class_design="between")
+    pool = studies.pool(study, each=400)
+    by_name = {stimulus.name: stimulus for stimulus in pool}
 
-    assert chosen == "b"
+    blocks, spares = drawn_from(sampling.pool_of(pool), study, class_="dog")
+
+    assert [len(block.stimuli) for block in blocks] == {"infinity": [100], "time": [150] * 3}[method]
+    assert all(Counter(block.truths)[REAL] * 2 == len(block.stimuli) for block in blocks)
+    shown = [by_name[name] for block in (*blocks, *spares) for name in block.stimuli]
+    assert {(each.model, each.class_) for each in shown} == {(None, "dog"), ("gan", "dog")}
+    assert len(set(shown)) == len(shown) == study.protocol.trials + study.protocol.spare_images
 
 
-def test_ties_between_models_fall_to_either():
-    chosen = {sampling.choose_model({}, ("a", "b"), 30, Random(seed)) for seed in range(20)}
+def test_between_classes_each_class_must_be_enough_for_a_whole_session():
+    study = studies.study(classes=("cat", "dog"), class_design="between")
 
-    assert chosen == {"a", "b"}
+    assert sampling.lack(study, sampling.pool_of(studies.pool(study, each=50))) == ""
+    assert "49 of 50 reals of class cat" in sampling.lack(
+        study, sampling.pool_of(studies.pool(study, each=49))
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "classes", "said"),
+    [("study", (), "needs classes"), ("qualification", ("cat", "dog"), "shows pictures of all classes")],
+)
+def test_between_classes_is_refused_where_it_means_nothing(kind, classes, said):
+    study = studies.study(kind=kind, classes=classes, class_design="between")
+
+    assert said in sampling.lack(study, sampling.pool_of(studies.pool(study, each=400)))
+
+
+def test_conditions_are_models_or_each_class_of_each_model():
+    within = studies.study(classes=("cat", "dog"), evaluators=5)
+    between = studies.study(classes=("cat", "dog"), class_design="between", evaluators=5)
+
+    assert [each.name for each in within.conditions] == ["gan", "vae"]
+    assert [each.name for each in between.conditions] == ["gan/cat", "gan/dog", "vae/cat", "vae/dog"]
+    assert (within.evaluators_a_model, between.evaluators_a_model) == (5, 10)
+
+
+A, B, C = Condition("a"), Condition("b"), Condition("c")
+
+
+def test_a_session_goes_to_the_condition_that_is_furthest_behind():
+    chosen = sampling.choose_condition({"a": 3, "b": 1, "c": 2}, (A, B, C), 30, Random(1))
+    by_class = tuple(Condition("a", class_) for class_ in ("cat", "dog"))
+
+    assert chosen == B
+    assert sampling.choose_condition({"a/cat": 1, "a": 9}, by_class, 30, Random(1)) == by_class[1]
+
+
+def test_ties_between_conditions_fall_to_either():
+    chosen = {sampling.choose_condition({}, (A, B), 30, Random(seed)) for seed in range(20)}
+
+    assert chosen == {A, B}
 
 
 def test_a_full_study_takes_nobody():
     with pytest.raises(Conflict, match="every model has its 2 evaluators"):
-        sampling.choose_model({"a": 2, "b": 2}, ("a", "b"), 2, Random(1))
+        sampling.choose_condition({"a": 2, "b": 2}, (A, B), 2, Random(1))
+    with pytest.raises(Conflict, match="every class of every model has its 1 evaluators"):
+        sampling.choose_condition({"a/cat": 1}, (Condition("a", "cat"),), 1, Random(1))
 
 
 def test_a_pool_that_is_too_small_is_named_with_what_it_lacks():
