@@ -18,11 +18,11 @@ from backend.errors import InvalidInput
 from backend.reading.columns import truth_of
 from backend.records import FAKE, REAL
 
-NAMES = ("session", "stimulus", "class", "flags")
+NAMES = ("session", "stimulus", "class", "flags", "browser")
 """Columns of texts that need not be there."""
 NUMBERS = ("trial_index", "frames", "frame_ms", "rt")
 """Columns of numbers that need not be there; an empty cell is NaN."""
-FOR_INTERVALS = ("stimulus", "trial_index", "frame_ms")
+FOR_INTERVALS = ("stimulus", "trial_index", "frame_ms", "browser")
 """Of `NAMES` and `NUMBERS`, those that the scores alone take into account where they are there."""
 
 

@@ -66,6 +66,9 @@ COLUMNS = {
     "phase_ms": Column("How long each of them stood, as measured (HYPE-time)", "ms, separated by spaces"),
     "shown_css_px": Column("Width at which the pictures of the block were shown", "CSS px"),
     "shown_px": Column("The same in pixels of the display", "whole number"),
+    "browser": Column(
+        "Engine of the evaluator's browser; empty where it is not known", "Chromium, Firefox, WebKit"
+    ),
     "responses": Column("Answers of the evaluator that count", "count"),
     "value": Column(
         "The evaluator's value: share of wrong answers (HYPE-infinity), or modal exposure, averaged over "

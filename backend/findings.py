@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from backend.analysis import reliability
+from backend.analysis.browsers import by_browser
 from backend.analysis.chance import CHANCE, MARGIN, against_chance, over_models
 from backend.analysis.checkpoints import progress
 from backend.analysis.comparisons import Groups
@@ -86,7 +87,9 @@ def findings(
         "evaluators": evaluator_table(answers, values),
         "images": images if in_columns else [*images],
         "staircases": staircases(answers) if answers.method == "time" else [],
+        "browsers": by_browser(answers, values, level),
         "attrition": None,  # answers do not tell who gave none; a store does (`results.study_findings`)
+        "mistimed": None,  # nor which flashes were replaced
     }
     return {**scores, "findings": found}
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from backend.browsers import engine_of
 from backend.control import is_paused
 from backend.errors import InvalidInput, NotFound
 from backend.progress import Standing, panel_warnings, retained, simulated, summary
@@ -30,6 +31,7 @@ class _Known:
 
     model: str | None
     opened_at: str
+    browser: str
     evaluator: str
 
 
@@ -85,12 +87,14 @@ class Watch:
                 session = self._store.session(session_id)
             except NotFound:  # withdrawn since
                 return False
-            self._known[session_id] = _Known(session.model, session.opened_at, session.evaluator)
+            self._known[session_id] = _Known(
+                session.model, session.opened_at, engine_of(session.device), session.evaluator
+            )
         return True
 
     def _standing(self, session_id: str, cursor: Cursor) -> Standing:
         known = self._known[session_id]
-        return Standing(known.model, known.opened_at, cursor)
+        return Standing(known.model, known.opened_at, known.browser, cursor)
 
     def _score(self) -> dict[str, Any] | None:
         from backend.analysis.narrowing import narrowing

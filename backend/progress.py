@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from statistics import median
 from typing import Any
 
+from backend.browsers import MistimedFlashes, engine_of
 from backend.control import is_paused
 from backend.money import currency, format_money
 from backend.panel_health import health
@@ -26,6 +27,8 @@ class Standing:
 
     model: str | None
     opened_at: str
+    browser: str
+    """The browser's engine, of `browsers.ENGINES`; '' where it is not known."""
     cursor: Cursor
 
 
@@ -43,7 +46,7 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
     retainer = retained(store, study, now)
     ids = {entry.key for entry in gone}
     standings = (
-        Standing(session.model, session.opened_at, cursor)
+        Standing(session.model, session.opened_at, engine_of(session.device), cursor)
         for session, cursor in store.sessions(study.name)
         if session.id not in ids
     )
@@ -82,12 +85,12 @@ def summary(
 ) -> dict[str, Any]:
     """Return the progress of a study from where its sessions stand and what is left of those withdrawn."""
     states = {model: Counter() for model in _models(study)}
-    wages, owed, answers, mistimed = [], 0, 0, 0
+    wages, owed = [], 0
+    flashes = MistimedFlashes()
     for standing in standings:
         cursor = standing.cursor
         states[standing.model or "all models"][_state(study, cursor, now)] += 1
-        answers += cursor.trial_index
-        mistimed += cursor.voided_answers
+        flashes.add(standing.browser, cursor)
         if cursor.state not in ("active", "returned"):
             earned = earned_usd_cents(study.protocol, cursor)
             owed += earned
@@ -101,8 +104,12 @@ def summary(
         "method": study.protocol.method,
         "evaluators_wanted": study.evaluators_a_model,
         "models": [{"model": model, **_counts(states[model])} for model in states],
-        "responses": answers,
-        "mistimed": {"responses": mistimed, "share": mistimed / max(answers + mistimed, 1)},
+        "responses": flashes.answers,
+        "mistimed": {
+            "responses": flashes.mistimed,
+            "share": flashes.mistimed / max(flashes.answers + flashes.mistimed, 1),
+            "by_browser": flashes.rows(),
+        },
         "withdrawn": {"sessions": len(gone), "owed_usd_cents": for_gone},
         "currency": study.protocol.currency,
         "owed_usd_cents": owed + for_gone,
@@ -127,8 +134,9 @@ def as_text(data: dict[str, Any]) -> str:
         goal = "" if data["kind"] == "qualification" else f" of {data['evaluators_wanted']} wanted"
         lines.append(f"  {row['model']:<{width}}  {states}{goal}")
     if data["mistimed"]["responses"]:
-        count, share = data["mistimed"].values()
-        lines.append(f"  {count} flashes ({share:.1%}) were mistimed and replaced")
+        count, share, browsers = data["mistimed"].values()
+        by = ", ".join(f"{row['browser'] or 'unknown browsers'} {row['share']:.1%}" for row in browsers)
+        lines.append(f"  {count} flashes ({share:.1%}) were mistimed and replaced: {by}")
     if data["withdrawn"]["sessions"]:
         lines.append(f"  {data['withdrawn']['sessions']} withdrawn; their answers are deleted")
     if data.get("retainer"):

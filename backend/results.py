@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from backend import __version__
+from backend.browsers import MistimedFlashes, engine_of
 from backend.errors import InvalidInput
 from backend.records import Response, Session, Study
 from backend.session import Cursor, is_scored, picture_of
@@ -59,6 +60,7 @@ def study_rows(
                 **vars(response),
                 **(vars(response.timing) if response.timing else {}),
                 **_size(cursor, response.block),
+                "browser": engine_of(session.device),
             }
 
 
@@ -148,7 +150,7 @@ def study_findings(
     simulated: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
-    """Return the findings of a study, as `findings.findings` gives them, with its `attrition`.
+    """Return the findings of a study, as `findings.findings` gives them, with its `attrition` and `mistimed`.
 
     Errors as `study_scores`.
     """
@@ -158,4 +160,15 @@ def study_findings(
     answers = as_exposed(study_answers(store, study, simulated), exposures)
     found = findings(answers, question, **options)
     left = attrition(store, study, now, found["settings"]["level"], simulated)
-    return {**found, "findings": {**found["findings"], "attrition": left}}
+    flashes = _mistimed(store, study, simulated) if study.protocol.method == "time" else None
+    return {**found, "findings": {**found["findings"], "attrition": left, "mistimed": flashes}}
+
+
+def _mistimed(store: Store, study: Study, simulated: bool) -> list[dict[str, Any]]:
+    """Return how many flashes were mistimed, by the engine of the browser (`MistimedFlashes.rows`)."""
+    flashes = MistimedFlashes()
+    gone = {entry.key for entry in withdrawn(store, study.name)}
+    for session, cursor in store.sessions(study.name, simulated):
+        if session.id not in gone and (not simulated or session.settings_id == study.settings_id):
+            flashes.add(engine_of(session.device), cursor)
+    return flashes.rows()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from backend import owing
+from backend import browsers, owing
 from backend.records import Session, Study
 from backend.report.wording import counted
 from backend.session import Cursor
@@ -87,7 +87,7 @@ def apply(store: Store, what: Due, now: datetime) -> None:
             if what.study in (study.name, study.protocol.qualification):
                 owing.enter_all(store, study, now)
     for session in what.sessions:
-        store.redact_session(session.id, {}, {})
+        store.redact_session(session.id, {}, browsers.kept(session.device))
     for book, key in what.entries:
         found = store.entry(book, key)
         store.write_entry(book, key, found.version, {**found.data, "panel": {}})
@@ -108,4 +108,5 @@ def lines(found: list[Due]) -> Iterator[str]:
 
 
 def _is_due(session: Session, cursor: Cursor, before: datetime) -> bool:
-    return bool(session.panel or session.device) and datetime.fromisoformat(cursor.last_at) < before
+    is_whole = bool(session.panel) or dict(session.device) != browsers.kept(session.device)
+    return is_whole and datetime.fromisoformat(cursor.last_at) < before

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from backend.analysis import bootstrap
+from backend.analysis.browsers import browser_caveats, by_browser
 from backend.analysis.caveats import caveats
 from backend.analysis.comparisons import Groups
 from backend.analysis.designs import design_of
@@ -23,6 +24,7 @@ from backend.answers import Answers, answers_of
 from backend.errors import InvalidInput
 
 UNITS = {"infinity": "percent", "time": "ms"}
+_WRITTEN = {"infinity": " percentage points", "time": " ms"}
 _FALLBACK_SEED = 0
 
 
@@ -84,7 +86,10 @@ def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
         "people": design.people,
         "responses": answers.given,
         "settings": _settings(chosen, models, {one.way for one in intervals.values() if one is not None}),
-        "warnings": caveats(answers, groups, beside),
+        "warnings": [
+            *caveats(answers, groups, beside),
+            *browser_caveats(by_browser(answers, values, chosen.level), _WRITTEN[answers.method]),
+        ],
         "notes": [*answers.notes, *_notes(answers)],
     }
 

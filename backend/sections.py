@@ -4,8 +4,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from backend.report.wording import counted, outcome
 from backend.report.wording import listed_counts as listed
-from backend.report.wording import outcome
 from backend.tables import p_text
 
 _FEW = 3
@@ -29,6 +29,7 @@ def as_sections(scores: Mapping[str, Any]) -> list[str]:
         "Reliability (split halves, Spearman-Brown)": _reliability(found),
         "Most fooling images": _images(found),
         "Evaluators to look at": _evaluators(found),
+        "By browser": _browsers(found, unit),
         "Who began and who finished": _attrition(found),
     }
     texts = {title: [*lines] for title, lines in made.items()}
@@ -182,6 +183,20 @@ def _evaluators(found: Mapping[str, Any]) -> Iterator[str]:
             signs.append("the same answer to every image")
         if signs:
             yield f"{row['evaluator']} of {row['model']}: {'; '.join(signs)} (kept in the scores)"
+
+
+def _browsers(found: Mapping[str, Any], unit: str) -> Iterator[str]:
+    """Yield what evaluators of each engine scored against the others, and how many flashes were mistimed."""
+    browsers = found["browsers"] or {"engines": [], "test": None}
+    for row in browsers["engines"]:
+        against = (
+            f", {row['difference']:+.1f}{unit} {_within(row['ci'])} against the others" if row["ci"] else ""
+        )
+        yield f"{row['browser'] or 'not known'}: {counted(row['evaluators'], 'evaluator')}{against}"
+    if test := browsers["test"]:
+        yield f"do browsers differ, the models being equal? {_f(test)}"
+    for row in found["mistimed"] or []:
+        yield f"{row['browser'] or 'not known'}: {row['share']:.1%} of flashes mistimed and replaced"
 
 
 def _attrition(found: Mapping[str, Any]) -> Iterator[str]:

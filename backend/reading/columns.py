@@ -10,7 +10,7 @@ COLUMNS = (
     "study", "method", "session", "model", "evaluator", "simulated", "block", "trial_index", "stimulus",
     "class", "truth", "response", "exposure_ms", "shown_ms", "frames", "frame_ms", "mask_ms", "rt", "flags",
     "at", "attempt", "evidence", "lateness_ms", "planned_frames", "achieved_frames", "phase_ms",
-    "shown_css_px", "shown_px",
+    "shown_css_px", "shown_px", "browser",
 )  # fmt: skip
 NEEDED = ("model", "evaluator", "truth", "response")
 NEEDED_FOR_TIME = ("block", "trial_index", "exposure_ms")
@@ -18,7 +18,7 @@ WHOLE = ("block", "trial_index", "frames", "attempt", "shown_px")
 NUMBERS = ("exposure_ms", "shown_ms", "frame_ms", "rt", "lateness_ms", "shown_css_px")
 LISTS = ("mask_ms", "planned_frames", "achieved_frames", "phase_ms")
 TRUTH_VALUES = ("simulated",)
-TEXTS = ("study", "session", "model", "evaluator", "stimulus", "class", "at", "evidence")
+TEXTS = ("study", "session", "model", "evaluator", "stimulus", "class", "at", "evidence", "browser")
 
 
 def truth_of(cell: Any) -> str | None:

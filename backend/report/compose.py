@@ -5,6 +5,7 @@ from typing import Any
 
 from backend.report import (
     attrition,
+    browsers,
     chance,
     comparisons,
     exposures,
@@ -35,6 +36,7 @@ def compose(data: Mapping[str, Any], about: About) -> Report:
         precision.section(found),
         images.section(found, about),
         people.section(found),
+        browsers.section(found),
         attrition.section(found),
         settings.section(found, about),
     )

@@ -91,7 +91,8 @@ def test_after_a_mistimed_flash_comes_a_spare_and_nothing_is_told(world):
         player.stored(body["stimulus"]),
         (30, 7, 2),
     )
-    assert progress(world.store, study)["mistimed"] == {"responses": 1, "share": 1 / 9}
+    mistimed = progress(world.store, study)["mistimed"]
+    assert (mistimed["responses"], mistimed["share"]) == (1, 1 / 9)
 
 
 def test_another_answer_to_a_replaced_picture_is_refused(world):

@@ -10,9 +10,10 @@ import pytest
 BACKEND = Path(__file__).resolve().parents[2] / "backend"
 
 PURE = {
-    "answers", "codebook", "errors", "findings", "flashes", "formulas", "headers", "json_text", "ledger",
-    "money", "observer", "origins", "panels.record", "picture_names", "plan_table", "protocol",
-    "reading.columns", "recent", "records", "replies", "report", "report.attrition", "report.chance",
+    "answers", "browsers", "codebook", "errors", "findings", "flashes", "formulas", "headers", "json_text",
+    "ledger", "money", "observer", "origins", "panels.record", "picture_names", "plan_table", "protocol",
+    "reading.columns", "recent", "records", "replies", "report", "report.attrition", "report.browsers",
+    "report.chance",
     "report.colours", "report.comparisons", "report.compose",
     "report.drawing", "report.exposures", "report.figures", "report.figures.exposures",
     "report.figures.plan", "report.figures.precision", "report.figures.relations",

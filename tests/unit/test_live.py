@@ -20,7 +20,8 @@ def seen(finished=0, paused=False, ci=None, simulated=0):
     return {
         "study": "faces", "kind": "study", "method": "infinity", "paused": paused, "evaluators_wanted": 2,
         "models": [{"model": "gan", "active": 1, "abandoned": 0, "ended": 0, "finished": finished}],
-        "responses": 8, "mistimed": {"responses": 0, "share": 0}, "withdrawn": {"sessions": 0},
+        "responses": 8, "mistimed": {"responses": 0, "share": 0, "by_browser": []},
+        "withdrawn": {"sessions": 0},
         "currency": "USD", "owed_usd_cents": 16 * finished,
         "median_wage_usd_cents_an_hour": None, "warnings": [], "notes": [],
         "scores": scores, "simulated": simulated,

@@ -255,7 +255,7 @@ rows = st.fixed_dictionaries(
         "lateness_ms": times,
         "planned_frames": counts, "achieved_frames": counts,
         "phase_ms": st.lists(st.floats(0, 1e6), max_size=5).map(tuple),
-        "shown_css_px": times, "shown_px": st.none() | st.integers(0, 9999),
+        "shown_css_px": times, "shown_px": st.none() | st.integers(0, 9999), "browser": st.text("ab=-'"),
     }
 )  # fmt: skip
 

@@ -1,0 +1,110 @@
+"""Whether evaluators with different browsers answer differently: what they saw may hang on the engine.
+
+A linear model of evaluators' values: the model judged, and the browser's engine. It takes values to vary
+alike, and evaluators for different people, so that there is none where people judged several models.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from backend.analysis.designs import BETWEEN, design_of
+from backend.analysis.values import Values
+from backend.answers import Answers
+
+_FEW = 2
+"""Evaluators of an engine, below which it is told and not compared."""
+_P_TOLD = 0.01
+"""Below which engines are said to differ: it is asked of every study, and is to alarm rarely for nothing."""
+
+
+def by_browser(answers: Answers, values: Mapping[str, Values], level: float) -> dict[str, Any] | None:
+    """Return what evaluators of each engine scored against the others, the models being equal.
+
+    Returns:
+        `engines`, the most used first, each with its `browser` ('' where it is not known), `evaluators`,
+        `difference` from the evaluators of all other engines that are known (in the unit of the scores) and
+        its `ci`, null where there is nothing to compare; and `test`, that engines are alike (`F`, `df`,
+        `p`), null where there is none. None where no answer names a browser.
+    """
+    column = answers.texts.get("browser")
+    if column is None or not any(column.names):
+        return None
+    judges = answers.judges
+    engine = column.codes[_first_response(judges.of_response, len(judges.model))]
+    y = np.empty(len(judges.model))
+    for code, model in enumerate(answers.model.names):
+        y[judges.model == code] = values[model].numbers
+    counts = np.bincount(engine, minlength=len(column.names))
+    order = sorted(np.flatnonzero(counts), key=lambda code: (-counts[code], str(column.names[code])))
+    compared = [code for code in order if column.names[code] and counts[code] >= _FEW]
+    can = len(compared) > 1 and design_of(answers).kind == BETWEEN
+    known = np.isin(engine, compared)
+    engines = []
+    for code in order:
+        row: dict[str, Any] = {"browser": column.names[code], "evaluators": int(counts[code])}
+        own = (engine[known] == code)[:, None]
+        found = _difference(y[known], judges.model[known], own, level) if can and code in compared else None
+        engines.append({**row, **(found or {"difference": None, "ci": None})})
+    others = engine[known][:, None] == np.array(compared[1:])
+    return {"engines": engines, "test": _test(y[known], judges.model[known], others) if can else None}
+
+
+def browser_caveats(found: Mapping[str, Any] | None, unit: str) -> Iterator[str]:
+    """Yield what is to be said where evaluators of several engines answer differently.
+
+    Args:
+        found: what `by_browser` gave.
+        unit: of the scores, as it is written after a number.
+    """
+    test = found["test"] if found else None
+    if test is None or test["p"] >= _P_TOLD:
+        return
+    told = ", ".join(
+        f"{row['browser']} {row['difference']:+.1f}{unit} [{row['ci'][0]:.1f}, {row['ci'][1]:.1f}]"
+        for row in found["engines"]
+        if row["ci"]
+    )
+    yield (
+        f"evaluators with different browsers answer differently: F({test['df'][0]}, {test['df'][1]}) = "
+        f"{test['F']:.2f}, p = {test['p']:.2g}; against all others, {told}. Look at what was shown in them "
+        "(openhype export), and compare models within one browser"
+    )
+
+
+def _first_response(of_response: np.ndarray, judges: int) -> np.ndarray:
+    """Return the place of each judge's first response."""
+    first = np.full(judges, len(of_response))
+    np.minimum.at(first, of_response, np.arange(len(of_response)))
+    return first
+
+
+def _fit(y: np.ndarray, model: np.ndarray, engines: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, int]:
+    """Return coefficients, design, sum of squares left, and degrees of freedom, engines last."""
+    models = model[:, None] == np.unique(model)
+    design = np.hstack([models, engines]).astype(float)
+    coefficients, _, rank, _ = np.linalg.lstsq(design, y, rcond=None)
+    left = float(((y - design @ coefficients) ** 2).sum())
+    return coefficients, design, left, len(y) - int(rank) if rank == design.shape[1] else 0
+
+
+def _difference(y: np.ndarray, model: np.ndarray, own: np.ndarray, level: float) -> dict[str, Any] | None:
+    coefficients, design, left, df = _fit(y, model, own)
+    if df < 1:
+        return None
+    variance = left / df * np.linalg.inv(design.T @ design)[-1, -1]
+    half = float(special.stdtrit(df, (1 + level) / 2)) * float(np.sqrt(variance))
+    difference = float(coefficients[-1])
+    return {"difference": difference, "ci": [difference - half, difference + half]}
+
+
+def _test(y: np.ndarray, model: np.ndarray, others: np.ndarray) -> dict[str, Any] | None:
+    _, _, left, df = _fit(y, model, others)
+    _, _, before, _ = _fit(y, model, others[:, :0])
+    if df < 1 or left <= 0:
+        return None
+    count = others.shape[1]
+    f = (before - left) / count / (left / df)
+    return {"F": f, "df": [count, df], "p": float(special.fdtrc(count, df, max(f, 0.0)))}

@@ -1,0 +1,48 @@
+"""The section of browsers: whether evaluators of one engine answer differently, and whose flashes fail."""
+
+from backend.report import wording
+from backend.report.found import Found
+from backend.report.parts import Column, Section, Table
+
+
+def section(found: Found) -> Section | None:
+    """Return what is known by engine; None where no answer names a browser."""
+    browsers, mistimed = found.findings.get("browsers"), found.findings.get("mistimed")
+    if not browsers and not mistimed:
+        return None
+    browsers = browsers or {"engines": [], "test": None}
+    rows = {row["browser"]: {**row, "share": None} for row in browsers["engines"]}
+    for row in mistimed or []:
+        blank = {"browser": row["browser"], "evaluators": 0, "difference": None, "ci": None}
+        rows[row["browser"]] = {**blank, **rows.get(row["browser"], {}), "share": row["share"]}
+    test = browsers["test"]
+    statistic = (
+        f"F({test['df'][0]}, {test['df'][1]}) = {test['F']:.2f}, {wording.p_value(test['p'])}" if test else ""
+    )
+    if not test:
+        said = "There are too few evaluators with different browsers to compare them."
+    elif test["p"] < found.alpha:
+        said = (
+            f"Evaluators with different browsers answered differently, the models being equal ({statistic})."
+        )
+    else:
+        said = f"Browsers were not shown to make a difference, the models being equal ({statistic})."
+    notes = (
+        "Browsers are told by their engine: Chromium (Chrome, Edge, Opera), Firefox, WebKit (Safari, and all "
+        "of an iPhone). Difference: from the evaluators of all other engines, of the same models.",
+    )
+    table = Table("browsers", "Evaluators by browser", _columns(found, bool(mistimed)), [*rows.values()])
+    return Section("browsers", "Browsers", (said,), tables=(table,), notes=notes)
+
+
+def _columns(found: Found, has_flashes: bool) -> tuple[Column, ...]:
+    unit = "points" if found.is_percent else "ms"
+    columns = [
+        Column("browser", lambda row: row["browser"] or "not known", is_number=False),
+        Column("evaluators", lambda row: str(row["evaluators"])),
+        Column(f"difference ({unit})", lambda row: wording.amount(row["difference"])),
+        Column(f"{found.level} interval", lambda row: wording.brackets(row["ci"])),
+    ]
+    if has_flashes:
+        columns.append(Column("mistimed flashes", lambda row: wording.share(row["share"])))
+    return tuple(columns)
