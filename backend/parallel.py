@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -14,6 +16,8 @@ from typing import Any
 from backend.errors import OpenhypeError
 
 _CHUNK = 16
+_OF_BARS = "tqdm_monitor"
+"""A thread that only refreshes progress bars, so that a copy of the process does well without it."""
 
 
 def in_parallel(
@@ -48,6 +52,49 @@ def in_parallel(
             ) from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def in_forks(work: Callable[[Any], Any], jobs: Sequence[Any]) -> Iterator[Any]:
+    """Yield the results of `work` over `jobs` in order, from processes that begin as copies of this one.
+
+    So `work` and `jobs` need no names by which a fresh process would find them; results are pickled. Where
+    there is no `fork`, one core, or a thread besides this one that a copy would lack, all is done here.
+
+    Raises:
+        OpenhypeError: a process was ended from outside.
+    """
+    others = {thread.name for thread in threading.enumerate()} - {threading.main_thread().name, _OF_BARS}
+    can_fork = sys.platform.startswith("linux") and not others
+    workers = min(cores(), len(jobs))
+    if not can_fork or workers < 2:
+        yield from map(work, jobs)
+        return
+    pool = ProcessPoolExecutor(workers, get_context("fork"), _remember, (work, jobs))
+    try:
+        with _interrupts_held():  # the processes start here
+            waiting = [pool.submit(_remembered, i) for i in range(len(jobs))]
+        for result in waiting:
+            yield result.result()
+    except BrokenProcessPool:
+        raise OpenhypeError(
+            "a process that drew figures was ended from outside, perhaps for lack of memory; close other "
+            "programs, and try again"
+        ) from None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+_SHARED: list[Any] = []
+"""In a copy of a process: the work that it does, and the jobs."""
+
+
+def _remember(work: Callable[[Any], Any], jobs: Sequence[Any]) -> None:
+    _SHARED[:] = [work, jobs]
+
+
+def _remembered(job: int) -> Any:
+    work, jobs = _SHARED
+    return work(jobs[job])
 
 
 def cores() -> int:

@@ -7,8 +7,9 @@ from typing import Any
 
 from backend import extras
 from backend.json_text import json_parts
+from backend.parallel import in_forks
 from backend.report import drawing, page, writing
-from backend.report.parts import LONG, Drawn, Report
+from backend.report.parts import LONG, Report
 
 _TABLES = {
     "csv": writing.as_csv,
@@ -33,22 +34,23 @@ def write(report: Report, out: Path, progress: Callable[..., Iterable] | None = 
         for ending in table.endings:
             jobs.append((out / "tables" / f"{table.name}.{ending}", lambda w=_TABLES[ending], t=table: w(t)))
     drawn: dict[str, drawing.Drawing] = {}
+    drawings = in_forks(drawing.drawing, report.figures)
+
+    def made(name: str) -> drawing.Drawing:
+        while name not in drawn:
+            found = next(drawings)
+            drawn[found.name] = found
+        return drawn[name]
+
     for figure in report.figures:
         place = out / "figures" / figure.name
-        jobs.append((place.with_suffix(".svg"), lambda f=figure: _drawn(f, drawn).svg))
-        jobs.append((place.with_suffix(".png"), lambda f=figure: _drawn(f, drawn).png))
+        jobs.append((place.with_suffix(".svg"), lambda name=figure.name: made(name).svg))
+        jobs.append((place.with_suffix(".png"), lambda name=figure.name: made(name).png))
     jobs.append((out / "report.json", lambda: "".join(json_parts(_data(report))) + "\n"))
     jobs.append((out / "index.html", lambda: page.html(report, files=True, drawn=drawn)))
     for path, make in progress(jobs, total=len(jobs), label="report") if progress else jobs:
         _write(path, make())
     return [path for path, _ in jobs]
-
-
-def _drawn(figure: Drawn, drawn: dict[str, drawing.Drawing]) -> drawing.Drawing:
-    """Return a figure's drawing, made once for its files and the page."""
-    if figure.name not in drawn:
-        drawn[figure.name] = drawing.drawing(figure)
-    return drawn[figure.name]
 
 
 def _data(report: Report) -> Mapping[str, Any]:

@@ -103,7 +103,8 @@ def _rendered(drawn: Drawn, width_in: float, *kinds: str) -> list[bytes]:
         saved = []
         for kind in kinds:
             saved.append(_saved(figure, kind))
-            figure.set_layout_engine("none")  # it is laid out now, once for all kinds
+            with matplotlib.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
+                figure.set_layout_engine(None)  # it is laid out now, once for all kinds
         return saved
 
 
