@@ -190,7 +190,7 @@ def _browsers(found: Mapping[str, Any], unit: str) -> Iterator[str]:
     browsers = found["browsers"] or {"engines": [], "test": None}
     for row in browsers["engines"]:
         against = (
-            f", {row['difference']:+.1f}{unit} {_within(row['ci'])} against the others" if row["ci"] else ""
+            f", {row['difference']:+.1f}{unit}{_within(row['ci'])} against the others" if row["ci"] else ""
         )
         yield f"{row['browser'] or 'not known'}: {counted(row['evaluators'], 'evaluator')}{against}"
     if test := browsers["test"]:
