@@ -731,7 +731,7 @@ def test_a_model_that_has_all_its_sessions_takes_no_other_one(store):
     room = Room(wanted=2, active_since=AT)
 
     seat(store, "s5", room)
-    with pytest.raises(Stale, match="model gan of study faces has its 2 sessions by now"):
+    with pytest.raises(Stale, match="gan of study faces has its 2 sessions by now"):
         seat(store, "s6", room)
     seat(store, "s7", room, model="vae")
 
