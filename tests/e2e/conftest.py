@@ -1,6 +1,7 @@
 """A real server with real pictures, and a real Chromium."""
 
 import dataclasses
+import itertools
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from playwright.sync_api import TimeoutError
 
 from backend.creation import Order, create
 from backend.datadir import DataDir
@@ -115,7 +117,13 @@ class Player:
 
     def wait(self, *screens):
         wanted = ", ".join(f"body[data-screen={screen}]" for screen in screens)
-        return self.page.wait_for_selector(wanted, timeout=60000).get_attribute("data-screen")
+        try:
+            return self.page.wait_for_selector(wanted, timeout=60000).get_attribute("data-screen")
+        except TimeoutError as error:
+            stands = self.page.evaluate(
+                "`${document.body.dataset.screen}: ${document.querySelector('h1')?.innerText}`"
+            )
+            raise AssertionError(f"expected the screen {' or '.join(screens)}; there is {stands}") from error
 
     def wait_past(self, screen):
         self.page.wait_for_selector(f"body:not([data-screen={screen}])", timeout=60000)
@@ -155,10 +163,14 @@ class Player:
             self.page.wait_for_timeout(20)
         self.wait_past("feedback")
 
-    def play_flashes(self, answer="f"):
-        """Answer flashes until the block is over, those that come in the place of mistimed ones too."""
+    def play_flashes(self):
+        """Answer flashes until the block is over, those that come in the place of mistimed ones too.
+
+        With both keys in turn: to many equal answers in a row the page has a word to say.
+        """
+        keys = itertools.cycle("fj")
         while self.wait("question", "break", "done") == "question":
-            self.answer(answer)
+            self.answer(next(keys))
 
     def start_flashes(self):
         """Go from the instructions, or a break, to the first flash of a block."""

@@ -39,7 +39,7 @@ def hogs():
 
 def play(player, site, name="glimpse", before_flashes=lambda: None):
     """Play a block from 17 ms on; return its answers as the page told them, and the traced flashes."""
-    page, told = player.page, []
+    page, told, keys = player.page, [], itertools.cycle("fj")
     player.visit(name)
     player.press("consent")
     player.press("instructions")
@@ -48,7 +48,7 @@ def play(player, site, name="glimpse", before_flashes=lambda: None):
     with traced(page) as trace:
         player.press("instructions")
         while player.wait("question", "done") == "question":
-            player.answer("f")
+            player.answer(next(keys))
             told.append(page.evaluate("window.openhype.lastTrial"))
     # What a stall swallowed before its picture, nobody saw: the page shows it again, and tells once.
     seen = {n: phases for n, phases in trace.sequences().items() if any(p.phase == PICTURE for p in phases)}
