@@ -19,7 +19,7 @@ from backend.records import Study
 from backend.session import Cursor
 from backend.stamps import stamp
 from backend.stores import Store
-from backend.withdrawal import withdrawn
+from backend.withdrawal import sessions_of, withdrawn
 
 REASONS = ("returned", "timed_out", "broke_off", "ended", "withdrawn")
 """Why who began did not finish: the place was given back at the panel, by the person or because the time
@@ -40,18 +40,16 @@ def attrition(
     """
     counts: dict[str, Counter] = {model: Counter() for model in study.models}
     back = given_back(store, study)
-    gone = {entry.key: entry for entry in withdrawn(store, study.name)} if not simulated else {}
     silent_since = stamp(now - timedelta(minutes=study.protocol.abandon_after_minutes))
-    for session, cursor in store.sessions(study.name, simulated=simulated):
-        is_of_another = simulated and session.settings_id != study.settings_id
-        if session.model is None or session.id in gone or is_of_another:
+    for session, cursor in sessions_of(store, study, simulated):
+        if session.model is None:
             continue
         of = counts[session.model]
         of["opened"] += 1
         if cursor.blocks_begun:
             of["began"] += 1
             of[_outcome(cursor, back.get(session.id, "returned"), silent_since)] += 1
-    for entry in gone.values():
+    for entry in () if simulated else withdrawn(store, study.name):
         of = counts[entry.data["model"]]
         of["opened"] += 1
         # of who withdrew nothing is kept but what pay needs; answers show that a block was begun

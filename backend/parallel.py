@@ -38,20 +38,13 @@ def in_parallel(
         yield from map(work, jobs)
         return
     chunks = (jobs[i : i + chunk] for i in range(0, len(jobs), chunk))
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        try:
-            with _interrupts_held():  # the processes start here
-                waiting = deque(pool.submit(_all, work, some) for some in islice(chunks, 4 * workers))
-            while waiting:
-                yield from waiting.popleft().result()
-                waiting.extend(pool.submit(_all, work, some) for some in islice(chunks, 1))
-        except BrokenProcessPool:
-            raise OpenhypeError(
-                "a process that read pictures was ended from outside, perhaps for lack of memory; "
-                "close other programs, or bring very large pictures to a smaller size, and try again"
-            ) from None
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    advice = "close other programs, or bring very large pictures to a smaller size, and try again"
+    with _ending(ProcessPoolExecutor(workers, get_context("spawn")), "read pictures", advice) as pool:
+        with _interrupts_held():  # the processes start here
+            waiting = deque(pool.submit(_all, work, some) for some in islice(chunks, 4 * workers))
+        while waiting:
+            yield from waiting.popleft().result()
+            waiting.extend(pool.submit(_all, work, some) for some in islice(chunks, 1))
 
 
 def in_forks(work: Callable[[Any], Any], jobs: Sequence[Any]) -> Iterator[Any]:
@@ -69,19 +62,12 @@ def in_forks(work: Callable[[Any], Any], jobs: Sequence[Any]) -> Iterator[Any]:
     if not can_fork or workers < 2:
         yield from map(work, jobs)
         return
-    pool = ProcessPoolExecutor(workers, get_context("fork"), _remember, (work, jobs))
-    try:
+    copies = ProcessPoolExecutor(workers, get_context("fork"), _remember, (work, jobs))
+    with _ending(copies, "drew figures", "close other programs, and try again") as pool:
         with _interrupts_held():  # the processes start here
             waiting = [pool.submit(_remembered, i) for i in range(len(jobs))]
         for result in waiting:
             yield result.result()
-    except BrokenProcessPool:
-        raise OpenhypeError(
-            "a process that drew figures was ended from outside, perhaps for lack of memory; close other "
-            "programs, and try again"
-        ) from None
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 _SHARED: list[Any] = []
@@ -102,6 +88,20 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@contextmanager
+def _ending(pool: ProcessPoolExecutor, did: str, advice: str) -> Iterator[ProcessPoolExecutor]:
+    """Let nothing of the pool's work begin after the block, and say so where a process of it was ended."""
+    with pool:
+        try:
+            yield pool
+        except BrokenProcessPool:
+            raise OpenhypeError(
+                f"a process that {did} was ended from outside, perhaps for lack of memory; {advice}"
+            ) from None
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager

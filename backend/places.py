@@ -255,7 +255,7 @@ def _keep_wanted(store: Store, panel: Panel, study: Study, listed: list[Submissi
     state = recruiting.notice(store, study, at_panel, is_stopped, now)
     if study.kind == "qualification" or state["state"] not in ("published", "full"):
         return
-    lacking = _lacking(store, study)
+    lacking = sampling.lacking(study, store.sessions(study.name))
     if lacking == 0:
         _take_in_nobody(store, panel, study, state, at_panel)
         return
@@ -304,8 +304,3 @@ def _ever_taken(listed: Iterable[Submission]) -> int:
         place.status in (*TAKEN, "rejected") or (place.status == "returned" and bool(place.completed_at))
         for place in listed
     )
-
-
-def _lacking(store: Store, study: Study) -> int:
-    """Return how many finished sessions are still wanted, over all conditions."""
-    return sampling.lacking(study, store.sessions(study.name))

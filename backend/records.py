@@ -75,9 +75,14 @@ class Study:
         return tuple(Condition(model, class_) for model in self.models for class_ in classes)
 
     @property
+    def evaluators_wanted(self) -> int:
+        """Finished sessions wanted, over all conditions."""
+        return self.protocol.evaluators * len(self.conditions)
+
+    @property
     def evaluators_a_model(self) -> int:
         """Finished sessions wanted of each model, over all its conditions."""
-        return self.protocol.evaluators * len(self.conditions) // max(len(self.models), 1)
+        return self.evaluators_wanted // max(len(self.models), 1)
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ def plan(
     if places is None:
         if study.kind == "qualification":
             raise InvalidInput(f"{study.name} is a qualification; say for how many people, with --places N")
-        places = len(study.conditions) * protocol.evaluators
+        places = study.evaluators_wanted
     if protocol.base_usd_cents == 0:
         raise InvalidInput(
             f"study {study.name} has no base pay, and the panel wants the wage in it; make the study with "

@@ -130,10 +130,9 @@ def _about(store: Store, study: Study, now: datetime, simulated: bool) -> About:
 
 def collected(store: Store, study: Study, simulated: bool = False) -> str:
     """Return the days on which the answers that count, or those of simulated sessions, were given."""
-    sessions = store.sessions(study.name, simulated=True) if simulated else sessions_of(store, study.name)
     days = [
         (session.opened_at[:10], cursor.last_at[:10])
-        for session, cursor in sessions
+        for session, cursor in sessions_of(store, study, simulated)
         if cursor.state == "finished"
     ]
     if not days:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from backend import __version__
 from backend.browsers import MistimedFlashes, engine_of
 from backend.errors import InvalidInput
-from backend.records import Response, Session, Study
+from backend.records import Study
 from backend.session import Cursor, is_scored, picture_of
 from backend.shown import as_exposed
 from backend.stores import Store
-from backend.withdrawal import answered_of, withdrawn
+from backend.withdrawal import answered_of, sessions_of, withdrawn
 
 if TYPE_CHECKING:
     from backend.answers import Answers
@@ -41,7 +41,7 @@ def study_rows(
             mistimed flashes, for which others stand.
         simulated: of simulated sessions, rather than real ones.
     """
-    for session, cursor, responses in _answered(store, study, simulated):
+    for session, cursor, responses in answered_of(store, study, simulated):
         if cursor.state not in _STATES[which]:
             continue
         for response in responses:
@@ -68,16 +68,6 @@ def _size(cursor: Cursor, block: int) -> dict[str, Any]:
     """Return the width at which the pictures of a block were shown, where its page told it."""
     display = cursor.displays[block] if block < len(cursor.displays) else {}
     return {name: display.get(name) for name in ("shown_css_px", "shown_px")}
-
-
-def _answered(
-    store: Store, study: Study, simulated: bool
-) -> Iterator[tuple[Session, Cursor, list[Response]]]:
-    if not simulated:
-        return answered_of(store, study.name)
-    found = store.answered(study.name, simulated=True)
-    # One of earlier settings may still be there, where `openhype set` was killed before it cleared it.
-    return (each for each in found if each[0].settings_id == study.settings_id)
 
 
 def version(store: Store, study: Study, simulated: bool = False) -> str:
@@ -167,8 +157,6 @@ def study_findings(
 def _mistimed(store: Store, study: Study, simulated: bool) -> list[dict[str, Any]]:
     """Return how many flashes were mistimed, by the engine of the browser (`MistimedFlashes.rows`)."""
     flashes = MistimedFlashes()
-    gone = {entry.key for entry in withdrawn(store, study.name)}
-    for session, cursor in store.sessions(study.name, simulated):
-        if session.id not in gone and (not simulated or session.settings_id == study.settings_id):
-            flashes.add(engine_of(session.device), cursor)
+    for session, cursor in sessions_of(store, study, simulated):
+        flashes.add(engine_of(session.device), cursor)
     return flashes.rows()

@@ -9,7 +9,7 @@ may die at any point: before the entry nothing has changed, and after it nothing
 import dataclasses
 import hashlib
 import hmac
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -72,16 +72,31 @@ def withdrawn(store: Store, study: str) -> Iterator[Entry]:
     return (entry for entry in store.entries(BOOK) if entry.data["study"] == study)
 
 
-def sessions_of(store: Store, study: str) -> Iterator[tuple[Session, Cursor]]:
-    """Yield a study's real sessions but for those withdrawn, whether they are erased yet or not."""
-    gone = {entry.key for entry in withdrawn(store, study)}
-    return (pair for pair in store.sessions(study) if pair[0].id not in gone)
+def sessions_of(store: Store, study: Study, simulated: bool = False) -> Iterator[tuple[Session, Cursor]]:
+    """Yield a study's real sessions but for those withdrawn, whether they are erased yet or not.
+
+    Args:
+        simulated: its simulated sessions, rather than real ones.
+    """
+    counts = _which_count(store, study, simulated)
+    return (found for found in store.sessions(study.name, simulated) if counts(found[0]))
 
 
-def answered_of(store: Store, study: str) -> Iterator[tuple[Session, Cursor, list[Response]]]:
-    """Yield a study's real sessions with their responses, but for those withdrawn."""
-    gone = {entry.key for entry in withdrawn(store, study)}
-    return (found for found in store.answered(study) if found[0].id not in gone)
+def answered_of(
+    store: Store, study: Study, simulated: bool = False
+) -> Iterator[tuple[Session, Cursor, list[Response]]]:
+    """Yield the sessions of `sessions_of` that have answers, with their responses."""
+    counts = _which_count(store, study, simulated)
+    return (found for found in store.answered(study.name, simulated) if counts(found[0]))
+
+
+def _which_count(store: Store, study: Study, simulated: bool) -> Callable[[Session], bool]:
+    """Return which of the sessions that are stored count."""
+    if simulated:
+        # One of earlier settings may still be there, where `openhype set` was killed before it cleared it.
+        return lambda session: session.settings_id == study.settings_id
+    gone = {entry.key for entry in withdrawn(store, study.name)}
+    return lambda session: session.id not in gone
 
 
 def _stopped(store: Store, session_id: str) -> Cursor:

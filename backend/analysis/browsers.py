@@ -29,11 +29,18 @@ def by_browser(answers: Answers, values: Mapping[str, Values], level: float) -> 
         its `ci`, null where there is nothing to compare; and `test`, that engines are alike (`F`, `df`,
         `p`), null where there is none. None where no answer names a browser.
     """
+    known = answers.memo.setdefault("browsers", {})
+    if level not in known:
+        known[level] = _by_browser(answers, values, level)
+    return known[level]
+
+
+def _by_browser(answers: Answers, values: Mapping[str, Values], level: float) -> dict[str, Any] | None:
     column = answers.texts.get("browser")
     if column is None or not any(column.names):
         return None
     judges = answers.judges
-    engine = column.codes[_first_response(judges.of_response, len(judges.model))]
+    engine = column.codes[np.unique(judges.of_response, return_index=True)[1]]
     y = np.empty(len(judges.model))
     for code, model in enumerate(answers.model.names):
         y[judges.model == code] = values[model].numbers
@@ -72,13 +79,6 @@ def browser_caveats(found: Mapping[str, Any] | None, unit: str) -> Iterator[str]
         f"{test['F']:.2f}, p = {test['p']:.2g}; against all others, {told}. Look at what was shown in them "
         "(openhype export), and compare models within one browser"
     )
-
-
-def _first_response(of_response: np.ndarray, judges: int) -> np.ndarray:
-    """Return the place of each judge's first response."""
-    first = np.full(judges, len(of_response))
-    np.minimum.at(first, of_response, np.arange(len(of_response)))
-    return first
 
 
 def _fit(y: np.ndarray, model: np.ndarray, engines: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, int]:

@@ -226,7 +226,7 @@ def _told(study: "Study", options: str) -> Iterator[str]:
     if protocol.class_design == BETWEEN:
         yield (
             f"classes: each evaluator judges one of {len(study.classes)}; {protocol.evaluators} are wanted "
-            f"for each class of each model, {protocol.evaluators * len(study.conditions):,} in all"
+            f"for each class of each model, {study.evaluators_wanted:,} in all"
         )
     elif study.classes:
         yield f"classes: each evaluator judges all {len(study.classes)}, in blocks of their own"

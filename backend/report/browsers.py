@@ -16,9 +16,7 @@ def section(found: Found) -> Section | None:
         blank = {"browser": row["browser"], "evaluators": 0, "difference": None, "ci": None}
         rows[row["browser"]] = {**blank, **rows.get(row["browser"], {}), "share": row["share"]}
     test = browsers["test"]
-    statistic = (
-        f"F({test['df'][0]}, {test['df'][1]}) = {test['F']:.2f}, {wording.p_value(test['p'])}" if test else ""
-    )
+    statistic = wording.f_test(test) if test else ""
     if not test:
         said = "There are too few evaluators with different browsers to compare them."
     elif test["p"] < found.alpha:

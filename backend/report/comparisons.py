@@ -6,7 +6,7 @@ from typing import Any
 from backend.report import wording
 from backend.report.found import Found
 from backend.report.parts import Column, Drawn, Section, Table
-from backend.report.wording import p_value
+from backend.report.wording import f_test, p_value
 
 _ANOVA = {
     "between": "one-way ANOVA",
@@ -63,12 +63,6 @@ def pairs_table(found: Found) -> Table:
         found.pairs,
         shown=200,
     )
-
-
-def f_test(test: dict[str, Any]) -> str:
-    """Return `F(3, 116) = 100.60, p < .001`."""
-    between, within = (wording.degrees(df) for df in test["df"])
-    return f"F({between}, {within}) = {test['F']:.2f}, {p_value(test['p'])}"
 
 
 def _tests(found: Found) -> Table:

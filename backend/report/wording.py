@@ -87,6 +87,12 @@ def degrees(df: float) -> str:
     return f"{df:.0f}" if float(df).is_integer() else f"{df:.1f}"
 
 
+def f_test(test: Mapping[str, Any]) -> str:
+    """Return `F(3, 116) = 100.60, p < .001`."""
+    between, within = (degrees(df) for df in test["df"])
+    return f"F({between}, {within}) = {test['F']:.2f}, {p_value(test['p'])}"
+
+
 def listing(names: Sequence[str], most: int = 6) -> str:
     """Return `a, b and c`; of many, the first few and how many more there are."""
     names = [*names]
