@@ -39,7 +39,8 @@ export async function showDone(study, visit) {
   if (told === "start") return location.assign("/");
   const title = done.complete ? "All done. Thank you!" : "The task had to end early. Thank you!";
   const early = [el("p", {}, "The task was interrupted too often to go on. This is not your fault, and you are paid for what you did.")];
-  const actions = study.repeat_visits ? [{ label: "Take part again", value: "again", primary: !done.redirect_url && !done.form }] : [];
+  // Not for the Enter key: one pressed too often at the last picture is not to take the completion code away.
+  const actions = study.repeat_visits ? [{ label: "Take part again", value: "again" }] : [];
   const below = isTold && isAwaited(visit) ? [debriefBelow(visit)] : [];
   const answer = await ask("done", title, [...(done.complete ? [] : early), ...ending(visit, study)], actions, below);
   if (answer === "again") takeAgain(study);

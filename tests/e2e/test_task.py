@@ -395,6 +395,25 @@ def test_a_reload_at_the_end_shows_the_code_again(player, site):
     assert player.page.inner_text("#code") == code
 
 
+def test_another_session_begins_by_its_button_and_not_by_a_key_pressed_at_the_last_picture(player, site):
+    site.create("faces", images=2, feedback_ms=50, repeat_visits=True)
+    player.visit("faces")
+    player.press("consent")
+    player.press("instructions")
+    player.answer("r")
+    player.answer("r")
+    player.wait("done")
+    code = player.page.inner_text("#code")
+
+    player.page.keyboard.press("Enter")
+    player.page.keyboard.press(" ")
+    player.page.wait_for_timeout(500)
+    assert player.page.inner_text("#code") == code
+
+    player.page.click("text=Take part again")
+    player.wait("consent")
+
+
 def test_a_lost_network_costs_nothing(player, site, context):
     site.create("faces", images=6, feedback_ms=50)
     player.visit("faces")
