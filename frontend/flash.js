@@ -7,6 +7,8 @@ import { isAsPlanned } from "./planner.js";
 import { ask, el, enterScreen } from "./screens.js";
 
 const SHOWINGS_AT_MOST = 5;
+/** After a flash, before the question comes: its layout would hold up the end of the last mask. */
+const QUIET_FRAMES = 3;
 
 /**
  * @typedef {import("./trials.js").Scene} Scene
@@ -88,8 +90,9 @@ async function showFlash({ screen, presenter, display }, phases, k) {
   const watched = watchFlash();
   screen.main.classList.add("flashing");
   const { settled, wasDrawn } = await presenter.show(phases, display.frame_ms, (phase) => enter(screen, phase));
-  screen.main.classList.remove("flashing");
   const flags = watched();
+  await waitFrames(QUIET_FRAMES * display.frame_ms);
+  screen.main.classList.remove("flashing");
   return {
     wasSeen: wasDrawn[k],
     settled: settled.then(({ timing, frame_ms }) => ({

@@ -104,7 +104,11 @@ def checked(told, sequences, what):
                     "lateness_ms": timing["lateness_ms"],
                 }
             )
-    print(f"{what}: {len(told)} flashes, {flagged} flagged, {false_alarms} of them falsely, {stalls} stalls")  # noqa: T201
+    on_page = sum(trial["timing"]["evidence"] == "element" for trial in told)
+    print(  # noqa: T201
+        f"{what}: {len(told)} flashes ({on_page} told by Element Timing), {flagged} flagged, "
+        f"{false_alarms} of them falsely, {stalls} stalls"
+    )
     assert unflagged == []
     assert stalls <= len(told) // 2, "the worker's frames are shown late as a rule"
     return [trial["timing"]["evidence"] for trial in told]
