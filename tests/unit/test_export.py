@@ -310,7 +310,7 @@ class Endless:
         stimuli = studies.pool(study, each=200)
         self.pool, self.session = sampling.pool_of(stimuli), studies.session(study, stimuli)
 
-    def answered(self, _):
+    def answered(self, _study, _simulated):
         for i in range(self.count):
             blocks, _ = sampling.draw_session(self.study, self.pool, Condition("gan"), Random(i), [50])
             session = dataclasses.replace(self.session, id=f"s{i:06}", evaluator=f"e{i:06}", blocks=blocks)
