@@ -379,15 +379,20 @@ def test_a_reload_goes_on_where_it_stood(player, site):
     assert player.answers_stored("faces") == 6
 
 
-def test_a_reload_at_the_end_shows_the_code_again(player, site):
-    site.create("faces", images=2, feedback_ms=50)
+def completed(player, site, **settings):
+    """Play a session of two pictures to its end; return the completion code that is shown."""
+    site.create("faces", images=2, feedback_ms=50, **settings)
     player.visit("faces")
     player.press("consent")
     player.press("instructions")
     player.answer("r")
     player.answer("r")
     player.wait("done")
-    code = player.page.inner_text("#code")
+    return player.page.inner_text("#code")
+
+
+def test_a_reload_at_the_end_shows_the_code_again(player, site):
+    code = completed(player, site)
 
     player.page.reload()
     player.wait("done")
@@ -396,14 +401,7 @@ def test_a_reload_at_the_end_shows_the_code_again(player, site):
 
 
 def test_another_session_begins_by_its_button_and_not_by_a_key_pressed_at_the_last_picture(player, site):
-    site.create("faces", images=2, feedback_ms=50, repeat_visits=True)
-    player.visit("faces")
-    player.press("consent")
-    player.press("instructions")
-    player.answer("r")
-    player.answer("r")
-    player.wait("done")
-    code = player.page.inner_text("#code")
+    code = completed(player, site, repeat_visits=True)
 
     player.page.keyboard.press("Enter")
     player.page.keyboard.press(" ")
