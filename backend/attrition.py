@@ -40,8 +40,9 @@ def attrition(
     """
     counts: dict[str, Counter] = {model: Counter() for model in study.models}
     back = given_back(store, study)
+    gone = [] if simulated else list(withdrawn(store, study.name))
     silent_since = stamp(now - timedelta(minutes=study.protocol.abandon_after_minutes))
-    for session, cursor in sessions_of(store, study, simulated):
+    for session, cursor in sessions_of(store, study, simulated, gone):
         if session.model is None:
             continue
         of = counts[session.model]
@@ -49,7 +50,7 @@ def attrition(
         if cursor.blocks_begun:
             of["began"] += 1
             of[_outcome(cursor, back.get(session.id, "returned"), silent_since)] += 1
-    for entry in () if simulated else withdrawn(store, study.name):
+    for entry in gone:
         of = counts[entry.data["model"]]
         of["opened"] += 1
         # of who withdrew nothing is kept but what pay needs; answers show that a block was begun

@@ -93,15 +93,14 @@ def cores() -> int:
 @contextmanager
 def _ending(pool: ProcessPoolExecutor, did: str, advice: str) -> Iterator[ProcessPoolExecutor]:
     """Let nothing of the pool's work begin after the block, and say so where a process of it was ended."""
-    with pool:
-        try:
-            yield pool
-        except BrokenProcessPool:
-            raise OpenhypeError(
-                f"a process that {did} was ended from outside, perhaps for lack of memory; {advice}"
-            ) from None
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    try:
+        yield pool
+    except BrokenProcessPool:
+        raise OpenhypeError(
+            f"a process that {did} was ended from outside, perhaps for lack of memory; {advice}"
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 @contextmanager

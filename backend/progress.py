@@ -18,7 +18,7 @@ from backend.session import Cursor, earned_usd_cents, holds_place_minutes
 from backend.stores import Entry, Store
 from backend.waiting import owed_usd_cents as owed_for_waiting
 from backend.waiting import waiting_now
-from backend.withdrawal import withdrawn
+from backend.withdrawal import sessions_of, withdrawn
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,9 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
     """
     gone = list(withdrawn(store, study.name))
     retainer = retained(store, study, now)
-    ids = {entry.key for entry in gone}
     standings = (
         Standing(session.model, session.opened_at, engine_of(session.device), cursor)
-        for session, cursor in store.sessions(study.name)
-        if session.id not in ids
+        for session, cursor in sessions_of(store, study, gone=gone)
     )
     stands = summary(study, standings, gone, now)
     return {

@@ -9,7 +9,7 @@ may die at any point: before the entry nothing has changed, and after it nothing
 import dataclasses
 import hashlib
 import hmac
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -72,13 +72,16 @@ def withdrawn(store: Store, study: str) -> Iterator[Entry]:
     return (entry for entry in store.entries(BOOK) if entry.data["study"] == study)
 
 
-def sessions_of(store: Store, study: Study, simulated: bool = False) -> Iterator[tuple[Session, Cursor]]:
+def sessions_of(
+    store: Store, study: Study, simulated: bool = False, gone: Iterable[Entry] | None = None
+) -> Iterator[tuple[Session, Cursor]]:
     """Yield a study's real sessions but for those withdrawn, whether they are erased yet or not.
 
     Args:
         simulated: its simulated sessions, rather than real ones.
+        gone: what `withdrawn` gave, for a caller who counts these too: nobody is then in both.
     """
-    counts = _which_count(store, study, simulated)
+    counts = _which_count(store, study, simulated, gone)
     return (found for found in store.sessions(study.name, simulated) if counts(found[0]))
 
 
@@ -90,13 +93,15 @@ def answered_of(
     return (found for found in store.answered(study.name, simulated) if counts(found[0]))
 
 
-def _which_count(store: Store, study: Study, simulated: bool) -> Callable[[Session], bool]:
+def _which_count(
+    store: Store, study: Study, simulated: bool, gone: Iterable[Entry] | None = None
+) -> Callable[[Session], bool]:
     """Return which of the sessions that are stored count."""
     if simulated:
         # One of earlier settings may still be there, where `openhype set` was killed before it cleared it.
         return lambda session: session.settings_id == study.settings_id
-    gone = {entry.key for entry in withdrawn(store, study.name)}
-    return lambda session: session.id not in gone
+    ids = {entry.key for entry in (withdrawn(store, study.name) if gone is None else gone)}
+    return lambda session: session.id not in ids
 
 
 def _stopped(store: Store, session_id: str) -> Cursor:
