@@ -286,19 +286,23 @@ def test_an_opening_and_a_change_at_once_are_never_mixed(world, simulated):
     other = create_app(store, world.data, world.data.keys(), world.clock).test_client()
     key = {"Authorization": f"Bearer {world.data.keys().researcher}"} if simulated else {}
     body = {"consent_version": "1", "simulated": simulated}
-    outcomes, pause = set(), 0.02
+    outcomes, ahead, step, last = set(), 0.02, 0.01, None
     for i in range(30):
         name = f"s{i}"
         world.add(studies.study(name, images=8, evaluators=9, panel="link"))
         world.http.get(f"/api/studies/{name}")
 
-        def opening(http, name=name, pause=pause):
-            time.sleep(pause)
+        def opening(http, name=name, ahead=ahead):
+            time.sleep(max(ahead, 0))
             return http.post(f"/api/studies/{name}/sessions", json=body, headers=key)
+
+        def changing(name=name, ahead=ahead):
+            time.sleep(max(-ahead, 0))
+            return change(world, name, abandon_after_minutes="5", mask_count="2")
 
         # what visitors are told stays, so that only the order of the two decides
         changed, *replies = race(
-            lambda name=name: change(world, name, abandon_after_minutes="5", mask_count="2"),
+            changing,
             lambda: opening(world.app.test_client()),
             lambda: opening(other),
         )
@@ -314,7 +318,9 @@ def test_an_opening_and_a_change_at_once_are_never_mixed(world, simulated):
             assert simulated or len(found) == 2
         outcomes.add(type(changed).__name__)
         # whoever came second comes sooner in the next round, so that rounds gather where it is close
-        pause *= 1.5 if isinstance(changed, Conflict) else 1 / 1.5
+        step *= 1 if last in (None, type(changed)) else 0.7
+        ahead += step if isinstance(changed, Conflict) else -step
+        last = type(changed)
     assert simulated or len(outcomes) == 2, outcomes
 
 
