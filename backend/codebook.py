@@ -54,7 +54,9 @@ COLUMNS = {
     ),
     "at": Column("When the server stored the answer", "UTC, ISO 8601"),
     "attempt": Column("Pictures of this trial that were replaced before this one", "whole number from 0"),
-    "evidence": Column("How the shown times were measured (HYPE-time)", "element, worker, callback"),
+    "evidence": Column(
+        "How the shown times were measured (HYPE-time)", "element, worker_element, worker, callback"
+    ),
     "lateness_ms": Column("Latest change of what is shown, after the start of its refresh (HYPE-time)", "ms"),
     "planned_frames": Column(
         "Refreshes planned for each number of the countdown, the picture and each mask (HYPE-time)",
@@ -94,9 +96,9 @@ COLUMNS = {
     "soft_label": Column("Share of answers that called it fake", "0 to 1"),
     "error": Column("Share of answers that were wrong", "0 to 1"),
     "event": Column(
-        "What happened on the page besides answering; the last five are told by flags",
+        "What happened on the page besides answering; the last six are told by flags",
         "focus, blur, fullscreenenter, fullscreenexit, hidden, left_full_screen, display_changed, "
-        "interrupted, same_answer_notice",
+        "display_stalled, interrupted, same_answer_notice",
     ),
     "trial": Column("The trial during which it happened, as in `trial_index`", "whole number from 0"),
     "time": Column(

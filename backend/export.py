@@ -27,7 +27,14 @@ from backend.results import study_rows
 from backend.stores import Store
 
 _DESCRIPTION = "dataset_description.json"
-_HAPPENED = ("hidden", "left_full_screen", "display_changed", "interrupted", "same_answer_notice")
+_HAPPENED = (
+    "hidden",
+    "left_full_screen",
+    "display_changed",
+    "display_stalled",
+    "interrupted",
+    "same_answer_notice",
+)
 """Flags that say what an evaluator or a display did; others judge the answer."""
 _ANY_MODEL = "-"
 _NOBODY = "They are simulated: nobody looked at the pictures"

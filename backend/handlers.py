@@ -186,6 +186,10 @@ def _add_evaluator_routes(
     def answer(session: str) -> dict:
         return visits.answer(session, _token(), wire.parse_answer(_body()), picture_url)
 
+    @app.post("/api/sessions/<session>/end")
+    def end(session: str) -> dict:
+        return visits.end(session, _token(), wire.parse_end(_body()))
+
     @app.post("/api/studies/<study>/waits")
     def wait(study: str) -> tuple[dict, int]:
         return visits.wait(study, *wire.parse_wait(_body())), 201

@@ -142,9 +142,16 @@ def answer(
         "replaced_by": url(sessions.picture_at(session, cursor, response.trial_index).stimulus)
         if is_open_again
         else None,
+        "may_end": is_open_again
+        and sessions.replaced_in_a_row(cursor) % sessions.MISTIMED_BEFORE_ASKING == 0,
         "block_finished": cursor.state != "active" or _next_block(session, cursor) != response.block,
         **_standing(study, session, cursor, told),
     }
+
+
+def end(study: Study, session: Session, cursor: Cursor, told: Told = NOTHING_TOLD) -> dict[str, Any]:
+    """Return the reply to an evaluator who ended the session early."""
+    return _standing(study, session, cursor, told)
 
 
 def withdrawal(study: Study, cursor: Cursor) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from backend.staircase import StaircaseRule
 
 MISTIMED_FLAGS = frozenset({"mistimed", "hidden", "left_full_screen", "display_changed"})
 """Each says that a flash was not seen as it was planned."""
+MISTIMED_BEFORE_ASKING = 5
+"""Flashes in a row that were mistimed, after which a person is asked whether to go on or to end."""
 _FRAME_RANGE_MS = (1, 100)
 
 
@@ -142,6 +144,31 @@ def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cur
     return _voided(session, taken, at)
 
 
+def replaced_in_a_row(cursor: Cursor) -> int:
+    """Return how often the open trial's picture was replaced: none of these flashes was seen as planned."""
+    return sum(index == cursor.trial_index for index, _ in cursor.voids)
+
+
+def end(cursor: Cursor, lease: int, at: str) -> Cursor:
+    """Return the cursor of a session that its evaluator ends since flashes keep going wrong; it is paid.
+
+    Raises:
+        Conflict: as `answer`, and `not_mistimed` where fewer than `MISTIMED_BEFORE_ASKING` pictures in a row
+            were replaced.
+    """
+    if cursor.state == "ended" and lease == cursor.lease:
+        return cursor
+    _check_open(cursor, lease)
+    count = replaced_in_a_row(cursor)
+    if count < MISTIMED_BEFORE_ASKING:
+        raise Conflict(
+            f"a session ends early after {MISTIMED_BEFORE_ASKING} mistimed flashes in a row; "
+            f"here are {count}",
+            code="not_mistimed",
+        )
+    return dataclasses.replace(cursor, version=cursor.version + 1, state="ended", last_at=at)
+
+
 def begin_block(
     session: Session,
     protocol: Protocol,
@@ -216,8 +243,7 @@ def answer(
         )
     block, _ = locate(session, cursor.trial_index)
     facts = {f.name: getattr(posted, f.name) for f in dataclasses.fields(Posted) if f.name != "lease"}
-    attempt = sum(index == cursor.trial_index for index, _ in cursor.voids)
-    response = Response(**facts, block=block, at=at, attempt=attempt)
+    response = Response(**facts, block=block, at=at, attempt=replaced_in_a_row(cursor))
     if is_mistimed(protocol, posted):
         answered = _after_mistimed(cursor, picture, response)
         return response, _voided(session, answered, at)
@@ -225,10 +251,15 @@ def answer(
 
 
 def is_mistimed(protocol: Protocol, posted: Posted | Response) -> bool:
-    """Return whether a flash was not shown as it was planned, by what its page measured."""
+    """Return whether a picture or its masks were not shown as planned, by what the page measured.
+
+    A number of the countdown that was a refresh off is of no account.
+    """
     if protocol.method != "time":
         return False
-    missed = posted.timing is not None and posted.timing.planned_frames != posted.timing.achieved_frames
+    judged = slice(-1 - protocol.mask_count, None)
+    timing = posted.timing
+    missed = timing is not None and timing.planned_frames[judged] != timing.achieved_frames[judged]
     return missed or not MISTIMED_FLAGS.isdisjoint(posted.flags)
 
 

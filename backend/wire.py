@@ -105,6 +105,11 @@ def parse_block(data: Mapping[str, Any]) -> tuple[int, int, dict[str, Any]]:
     return _whole(data, "lease"), _whole(data, "block"), _facts(data, "display")
 
 
+def parse_end(data: Mapping[str, Any]) -> int:
+    """Return the lease of the visit that ends its session early."""
+    return _whole(data, "lease")
+
+
 def parse_answer(data: Mapping[str, Any]) -> Posted:
     """Return an answer as `session.Posted`. Times in ms.
 

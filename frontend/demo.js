@@ -127,11 +127,11 @@ function answered(site, session, body) {
   const offset = session.trial % site.images;
   const shown = session.blocks[block][offset];
   const wasCorrect = body.response === shown.truth;
-  const spare = isMistimed(body) ? session.spares.findIndex(({ truth }) => truth === shown.truth) : -1;
+  const spare = isMistimed(site, body) ? session.spares.findIndex(({ truth }) => truth === shown.truth) : -1;
   if (spare >= 0) {
     session.blocks[block][offset] = session.spares.splice(spare, 1)[0];
     session.replaced += 1;
-    return { trial_index: session.trial, was_correct: null, replaced_by: session.blocks[block][offset].url, block_finished: false, ...standing(site, session) };
+    return { trial_index: session.trial, was_correct: null, replaced_by: session.blocks[block][offset].url, may_end: false, block_finished: false, ...standing(site, session) };
   }
   if (site.staircase && session.stair) {
     session.exposures[block].push(session.stair.exposure_ms);
@@ -144,15 +144,20 @@ function answered(site, session, body) {
     trial_index: session.trial - 1,
     was_correct: site.protocol.feedback ? wasCorrect : null,
     replaced_by: null,
+    may_end: false,
     block_finished: offset + 1 === site.images,
     ...standing(site, session),
   };
 }
 
-/** @param {any} body */
-function isMistimed({ timing, flags }) {
+/**
+ * @param {Site} site
+ * @param {any} body
+ */
+function isMistimed({ mask_count }, { timing, flags }) {
   if (!timing) return false;
-  return String(timing.planned_frames) !== String(timing.achieved_frames) || MISTIMED.some((flag) => flags.includes(flag));
+  const judged = (/** @type {number[]} */ frames) => String(frames.slice(-1 - mask_count)); // picture and masks
+  return judged(timing.planned_frames) !== judged(timing.achieved_frames) || MISTIMED.some((flag) => flags.includes(flag));
 }
 
 /**

@@ -4,7 +4,7 @@
 import { enterFullScreen, hasChanged, isFullScreen, measureDisplay, watchFlash } from "./display.js";
 import { waitFrames } from "./frames.js";
 import { isAsPlanned } from "./planner.js";
-import { ask, el, enterScreen } from "./screens.js";
+import { ask, el, enterScreen, showWaiting } from "./screens.js";
 
 const SHOWINGS_AT_MOST = 5;
 /** After a flash, before the question comes: its layout would hold up the end of the last mask. */
@@ -38,16 +38,41 @@ export async function readyToFlash(scene, next, ahead) {
 }
 
 /**
- * After a flash that went wrong: measure the display anew if it changed, and leave a page that is busy.
+ * After a flash: measure the display anew if it changed.
  * @param {Scene} scene
  * @param {string[]} flags
  */
 export async function settleIn(scene, flags) {
-  if (flags.includes("display_changed")) {
-    scene.display = await measureDisplay();
-  } else if (flags.includes("mistimed") && !flags.includes("hidden")) {
-    scene.presenter.leavePage();
-  }
+  if (flags.includes("display_changed")) scene.display = await measureDisplay();
+}
+
+/**
+ * Ask a person whose flashes keep going wrong whether to go on; then the display is measured anew, and the other of
+ * the presenter's back ends is tried.
+ * @param {Scene} scene
+ * @returns {Promise<boolean>}
+ */
+export async function goesOn(scene) {
+  const pay = scene.isPaid ? " You are paid for what you did either way." : "";
+  const answer = await ask(
+    "check",
+    "The pictures do not flash as they should",
+    [
+      el("p", {}, "Your browser did not show the last ones for the right time. This is not your fault; mostly the computer is busy with something else."),
+      el("p", {}, "It may help to close other programs and tabs, or to plug in the charger. Then try again."),
+      el("p", {}, `You can also stop here.${pay}`),
+    ],
+    [
+      { label: "Try again", value: "on", primary: true },
+      { label: "Stop here", value: "stop" },
+    ],
+  );
+  if (answer === "stop") return false;
+  showWaiting("Checking your screen", "This takes two seconds.");
+  scene.display = await measureDisplay();
+  scene.presenter.change();
+  scene.screen.enter();
+  return true;
 }
 
 /**
@@ -95,17 +120,21 @@ async function showFlash({ screen, presenter, display }, phases, k) {
   screen.main.classList.remove("flashing");
   return {
     wasSeen: wasDrawn[k],
-    settled: settled.then(({ timing, frame_ms }) => ({
-      shown_ms: timing.phase_ms[k],
-      frames: timing.achieved_frames[k],
-      mask_ms: timing.phase_ms.slice(k + 1),
-      timing,
-      flags: [
-        ...flags,
-        ...(isAsPlanned(timing, display.frame_ms) ? [] : ["mistimed"]),
-        ...(hasChanged(frame_ms, display.frame_ms) && !flags.includes("display_changed") ? ["display_changed"] : []),
-      ],
-    })),
+    settled: settled.then(({ timing, frame_ms, isPageLate, isContradicted }) => {
+      presenter.note(isPageLate && !flags.includes("hidden"));
+      return {
+        shown_ms: timing.phase_ms[k],
+        frames: timing.achieved_frames[k],
+        mask_ms: timing.phase_ms.slice(k + 1),
+        timing,
+        flags: [
+          ...flags,
+          ...(isAsPlanned(timing, display.frame_ms, k) && !isContradicted ? [] : ["mistimed"]),
+          ...(isContradicted ? ["display_stalled"] : []),
+          ...(hasChanged(frame_ms, display.frame_ms) && !flags.includes("display_changed") ? ["display_changed"] : []),
+        ],
+      };
+    }),
   };
 }
 

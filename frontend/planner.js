@@ -5,11 +5,12 @@
  */
 
 const LARGEST_DOUBT = 0.4; // of a refresh
+const LARGEST_DOUBT_BEFORE_MS = 50; // of each number of the countdown
 
 /**
  * What is known of a sequence that was shown; by phase, in order.
  * @typedef {object} Timing
- * @property {"element" | "worker" | "callback"} evidence
+ * @property {"element" | "worker_element" | "worker" | "callback"} evidence
  * @property {number} lateness_ms the latest callback that changed what is shown, after the start of its refresh
  * @property {number[]} planned_frames
  * @property {number[]} achieved_frames 0 for a phase that was never shown
@@ -92,13 +93,38 @@ export function timingOfPresentations(edges, presented, frame_ms, lateness_ms) {
 }
 
 /**
- * Whether every phase stood for the refreshes it was planned for, and surely so: a time half-way
- * between two numbers of refreshes tells neither.
+ * Whether picture and masks stood for the refreshes they were planned for, and surely so: a time half-way between two
+ * numbers of refreshes tells neither. What comes before the picture may be a little off: nothing is measured by it.
  * @param {Timing} timing
  * @param {number} frame_ms
+ * @param {number} [anchor] place of the picture
  */
-export function isAsPlanned({ planned_frames, phase_ms }, frame_ms) {
-  return planned_frames.every((planned, i) => Math.abs(phase_ms[i] / frame_ms - planned) <= LARGEST_DOUBT);
+export function isAsPlanned({ planned_frames, phase_ms }, frame_ms, anchor = 0) {
+  return planned_frames.every((planned, i) => {
+    const off_ms = Math.abs(phase_ms[i] - planned * frame_ms);
+    return off_ms <= (i < anchor ? LARGEST_DOUBT_BEFORE_MS : LARGEST_DOUBT * frame_ms);
+  });
+}
+
+/**
+ * What a second witness, who saw some of the phases begin, says of a sequence. It is heard from the picture on: what
+ * the countdown was is of no account.
+ * @param {number[]} edges as planned
+ * @param {(number | null)[]} seen when each phase and the end were presented (ms), null where it was not seen
+ * @param {number} frame_ms
+ * @param {number} anchor place of the picture
+ * @returns {{isWhole: boolean, isContrary: boolean}} whether it saw everything, and whether anything it saw was not
+ *   as planned
+ */
+export function testimony(edges, seen, frame_ms, anchor) {
+  const known = edges.flatMap((edge, i) => {
+    const at = seen[i];
+    return i >= anchor && at !== null ? [{ edge, at }] : [];
+  });
+  const isAsPlanned = known.slice(1).every(({ edge, at }, i) => {
+    return Math.abs((at - known[i].at) / frame_ms - (edge - known[i].edge)) <= LARGEST_DOUBT;
+  });
+  return { isWhole: known.length === edges.length - anchor, isContrary: !isAsPlanned };
 }
 
 /**

@@ -2,24 +2,32 @@
 /**
  * Shows flashes exact to the refresh, and knows when one was not. Two back ends behind one interface:
  * a canvas of the page, where the browser itself tells when each phase was presented (Element
- * Timing), and a canvas in a worker, which a busy page does not hold up.
+ * Timing), and a canvas in a worker, which a busy page does not hold up, with the page as its witness.
  */
 
 import { everyFrame } from "./frames.js";
 import { drawPhase, warmUp } from "./painting.js";
-import { timingOfCallbacks, timingOfPresentations } from "./planner.js";
+import { isAsPlanned, planPhases, testimony, timingOfCallbacks, timingOfPresentations } from "./planner.js";
 import { hasElementTiming, makeProbes } from "./probes.js";
 import { runSequence } from "./sequence.js";
+import { makeWitness } from "./witness.js";
 
 /**
  * One thing shown: a picture, a text, or the empty stage.
  * @typedef {{name: string, ms: number, picture?: ImageBitmap, text?: string}} Phase
  * @typedef {import("./planner.js").Timing} Timing
- * @typedef {{timing: Timing, frame_ms: number}} Shown `frame_ms` as measured during the sequence
+ * @typedef {object} Shown what is known of a sequence that was shown
+ * @property {Timing} timing
+ * @property {number} frame_ms as measured during the sequence
+ * @property {boolean} isPageLate whether the page drew, and came late to it
+ * @property {boolean} isContradicted whether the page saw the display not show what the worker had drawn in time
  * @typedef {{canvas: HTMLCanvasElement, show: Show, end: () => void}} Backend
  * @typedef {{settled: Promise<Shown>, wasDrawn: boolean[]}} Sequence `wasDrawn` by phase: false where it was skipped
  * @typedef {(phases: Phase[], frame_ms: number, onPhase: (phase: Phase | null) => void) => Promise<Sequence>} Show
  */
+
+const LATE_AT_MOST = 1;
+const OF_THE_LAST = 5;
 
 let sequences = 0;
 
@@ -32,7 +40,15 @@ export async function makePresenter(stage, size, flashes = true) {
   const worker = flashes ? await startWorker(stage, size) : null;
   const page = pageBackend(stage, size);
   let current = hasElementTiming() || !worker ? page : worker;
+  /** @type {boolean[]} */
+  let lates = [];
   place(stage, current);
+  /** @param {Backend} backend */
+  function goOnIn(backend) {
+    current = backend;
+    lates = [];
+    place(stage, current);
+  }
   return {
     /** The canvas that is seen. */
     get canvas() {
@@ -51,16 +67,25 @@ export async function makePresenter(stage, size, flashes = true) {
     async show(phases, frame_ms, onPhase = () => {}) {
       return current.show(phases, frame_ms, onPhase);
     },
-    /** Go on in the worker, where there is one: the page proved too busy to be exact. */
+    /** Go on in the worker, where there is one. */
     leavePage() {
-      if (!worker || current === worker) return;
-      current = worker;
-      place(stage, current);
+      if (worker && current === page) goOnIn(worker);
+    },
+    /** Go on in the worker if the page draws, and the other way round, where there are both. */
+    change() {
+      if (worker) goOnIn(current === page ? worker : page);
+    },
+    /**
+     * Hear of a flash that the page drew. What it came late to once may be chance; a page that is busy is left.
+     * @param {boolean} isPageLate
+     */
+    note(isPageLate) {
+      lates = [...lates, isPageLate].slice(-OF_THE_LAST);
+      if (worker && current === page && lates.filter(Boolean).length > LATE_AT_MOST) goOnIn(worker);
     },
     /** Draw one phase and leave it (a picture without time limit); null empties the stage. */
     draw(/** @type {Phase | null} */ phase) {
-      current = page;
-      place(stage, page);
+      if (current !== page) goOnIn(page);
       drawPhase(page.pen, phase);
     },
     end() {
@@ -112,10 +137,11 @@ function pageBackend(stage, size) {
   /** @type {Show} */
   async function show(phases, frame_ms, onPhase) {
     const serial = (sequences += 1);
+    const anchor = anchorOf(phases);
     const probes = hasElementTiming() ? await makeProbes(stage, phases.length + 1) : null;
     const { edges, drawn, frame_ms: measured } = await runSequence(
       phases.map((phase) => phase.ms),
-      anchorOf(phases),
+      anchor,
       frame_ms,
       everyFrame,
       (i) => {
@@ -133,6 +159,8 @@ function pageBackend(stage, size) {
       settled: settle(probes, wasDrawn).then((presented) => ({
         timing: presented ? timingOfPresentations(edges, presented, frame_ms, known.lateness_ms) : known,
         frame_ms: measured,
+        isPageLate: !isAsPlanned(known, frame_ms, anchor),
+        isContradicted: false,
       })),
     };
   }
@@ -149,6 +177,26 @@ async function settle(probes, wasDrawn) {
     if (mark.name.startsWith("openhype:")) performance.clearMarks(mark.name);
   }
   return presented ?? null;
+}
+
+/**
+ * What the worker knows of a sequence, and what the page saw of it.
+ * @param {{timing: Timing, frame_ms: number}} known
+ * @param {number[]} edges
+ * @param {number} frame_ms
+ * @param {number} anchor
+ * @param {Awaited<ReturnType<typeof makeWitness>> | null} witness
+ * @returns {Promise<Shown>}
+ */
+async function witnessed({ timing, frame_ms: measured }, edges, frame_ms, anchor, witness) {
+  const seen = (await witness?.presentations()) ?? edges.map(() => null);
+  const { isWhole, isContrary } = testimony(edges, seen, frame_ms, anchor);
+  return {
+    timing: isWhole ? { ...timing, evidence: "worker_element" } : timing,
+    frame_ms: measured,
+    isPageLate: false,
+    isContradicted: isContrary,
+  };
 }
 
 /**
@@ -173,18 +221,26 @@ async function startWorker(stage, size) {
     return null;
   }
   /** @type {Show} */
-  function show(phases, frame_ms, onPhase) {
+  async function show(phases, frame_ms, onPhase) {
     const serial = (sequences += 1);
-    return new Promise((resolve, reject) => {
+    const anchor = anchorOf(phases);
+    const durations_ms = phases.map((phase) => phase.ms);
+    const witness = hasElementTiming() ? await makeWitness(stage, durations_ms, anchor, frame_ms) : null;
+    /** @type {{timing: Timing, frame_ms: number}} */
+    const known = await new Promise((resolve, reject) => {
       worker.onmessage = ({ data }) => {
-        if ("phase" in data) onPhase(phases[data.phase] ?? null);
-        if (!("timing" in data)) return;
-        const wasDrawn = data.timing.achieved_frames.map((/** @type {number} */ frames) => frames > 0);
-        resolve({ settled: Promise.resolve(data), wasDrawn });
+        if ("phase" in data) {
+          witness?.follow(data.at_ms - performance.timeOrigin);
+          onPhase(phases[data.phase] ?? null);
+        }
+        if ("timing" in data) resolve(data);
       };
       worker.onerror = (event) => reject(new Error(event.message));
-      worker.postMessage({ serial, phases, anchor: anchorOf(phases), frame_ms });
+      worker.postMessage({ serial, phases, anchor, frame_ms });
     });
+    const wasDrawn = known.timing.achieved_frames.map((frames) => frames > 0);
+    const edges = planPhases(durations_ms, frame_ms, anchor);
+    return { settled: witnessed(known, edges, frame_ms, anchor, witness), wasDrawn };
   }
   const end = () => {
     worker.terminate();

@@ -19,10 +19,10 @@ scope.onmessage = async (/** @type {MessageEvent} */ { data }) => {
   }
   const { serial, phases, anchor, frame_ms } = data;
   const durations = phases.map((/** @type {{ms: number}} */ phase) => phase.ms);
-  const { edges, drawn, frame_ms: measured } = await runSequence(durations, anchor, frame_ms, everyFrame, (i) => {
+  const { edges, drawn, frame_ms: measured } = await runSequence(durations, anchor, frame_ms, everyFrame, (i, at) => {
     drawPhase(pen, phases[i] ?? null);
     const { startTime } = performance.mark(`openhype:${serial}:${i}`);
-    scope.postMessage({ phase: i });
+    scope.postMessage({ phase: i, at_ms: performance.timeOrigin + at }); // the page's clock began at another time
     return startTime;
   });
   for (const phase of phases) phase.picture?.close();

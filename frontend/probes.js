@@ -15,7 +15,16 @@ let made = 0;
 
 /** Whether the browser tells presentation times, in full resolution. */
 export function hasElementTiming() {
-  return globalThis.crossOriginIsolated === true && (PerformanceObserver.supportedEntryTypes ?? []).includes("element");
+  return globalThis.crossOriginIsolated === true && hasElementEntries();
+}
+
+/** Whether the browser would tell them a page that is isolated from others, which takes https. */
+export function tellsTimesElsewhere() {
+  return globalThis.crossOriginIsolated !== true && hasElementEntries();
+}
+
+function hasElementEntries() {
+  return (PerformanceObserver.supportedEntryTypes ?? []).includes("element");
 }
 
 /**

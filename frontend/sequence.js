@@ -20,8 +20,8 @@ const FEWEST_FRAMES = 20; // tell the refresh interval to within some percent
  * @param {number} anchor place of the picture, see `planPhases`
  * @param {number} frame_ms the display's refresh interval
  * @param {EveryFrame} everyFrame
- * @param {(phase: number) => number | void} draw called once for each phase that is shown, and for the end;
- *   may tell the time at which it was done
+ * @param {(phase: number, at: number) => number | void} draw called once for each phase that is shown, and for the end,
+ *   with the time of its frame; may tell the time at which it was done
  * @returns {Promise<{edges: number[], drawn: (Drawn | null)[], frame_ms: number}>} when each phase and the
  *   end were drawn, null if never; and the refresh interval measured meanwhile
  */
@@ -40,7 +40,7 @@ export async function runSequence(durations_ms, anchor, frame_ms, everyFrame, dr
     const phase = phaseAt(edges, refreshOfCallback({ at, now }, began, frame_ms));
     if (phase === current) return false;
     current = phase;
-    drawn[phase] = { at, now: draw(phase) ?? now };
+    drawn[phase] = { at, now: draw(phase, at) ?? now };
     return phase === durations_ms.length;
   });
   return { edges, drawn, frame_ms: times.length > FEWEST_FRAMES ? refreshOf(times).frame_ms : frame_ms };

@@ -1,12 +1,12 @@
 // @ts-check
 /** A page on which anyone measures a display: its refreshes, and flashes by the task's own presenter. */
 
+import { browserAtHand, inWords } from "./evidence.js";
 import { measureRefresh } from "./frames.js";
 import { histogram } from "./histogram.js";
 import { listenToKeys } from "./keys.js";
 import { isAsPlanned } from "./planner.js";
 import { makePresenter } from "./presenter.js";
-import { hasElementTiming } from "./probes.js";
 import { ask, el, facts, show, showWaiting } from "./screens.js";
 
 const FRAMES = 600;
@@ -14,7 +14,10 @@ const FLASHES_MS = [1, 17, 33, 50, 100, 150];
 const EACH = 5;
 const MASK_MS = 30;
 const SIZE = { css: 128, px: 128 };
+/** Before each flash, so that the page can fall in step with the worker. */
+const LEAD_MS = 100;
 /** Grays a step apart from the stage: too faint to be a flash in the sense of WCAG 2.2, 2.3.1. */
+const STAGE_GRAY = 128;
 const PICTURE_GRAY = 136;
 const MASK_GRAYS = [132, 124, 132, 124];
 
@@ -52,6 +55,7 @@ async function measuredDisplay() {
 /** @param {Awaited<ReturnType<typeof measuredDisplay>>} measured */
 function result({ refresh, gaps_ms }) {
   const { refresh_hz, frame_ms, jitter_ms, dropped_frames, is_variable } = refresh;
+  const browser = browserAtHand();
   return [
     el("p", {}, is_variable
       ? "This display keeps to no fixed refresh rate; flashes cannot be planned on it. Switching off “variable refresh rate” in its settings may help."
@@ -61,10 +65,12 @@ function result({ refresh, gaps_ms }) {
       ["One refresh", `${frame_ms.toFixed(3)} ms`],
       ["Scatter", `${jitter_ms.toFixed(3)} ms (median distance from the grid of refreshes)`],
       ["Missed", `${dropped_frames} of ${gaps_ms.length + dropped_frames} refreshes had no frame`],
-      ["Presentation times", hasElementTiming() ? "told by the browser" : "not told by this browser"],
+      ["Presentation times", browser.tellsTimes ? "told by the browser" : "not told by this browser"],
       ["Window", `${innerWidth} × ${innerHeight}, ${devicePixelRatio} device pixels each`],
     ]),
     histogram(gaps_ms, frame_ms),
+    el("h2", {}, "What is known of this browser"),
+    ...browser.known.map((text) => el("p", {}, text)),
   ];
 }
 
@@ -102,19 +108,22 @@ async function flashes(stage, frame_ms, inWorker) {
     presenter.end();
     return null;
   }
+  const lead = await plain(STAGE_GRAY);
   const picture = await plain(PICTURE_GRAY);
   const masks = await Promise.all(MASK_GRAYS.map(plain));
-  const timings = [];
+  const all = [];
   for (const ms of Array.from({ length: EACH }, () => FLASHES_MS).flat()) {
     const { settled } = await presenter.show(
-      [{ name: "stimulus", ms, picture }, ...masks.map((mask) => ({ name: "mask", ms: MASK_MS, picture: mask }))],
+      [{ name: "countdown", ms: LEAD_MS, picture: lead }, { name: "stimulus", ms, picture }, ...masks.map((mask) => ({ name: "mask", ms: MASK_MS, picture: mask }))],
       frame_ms,
     );
-    timings.push((await settled).timing);
+    all.push(await settled);
   }
   presenter.end();
-  const latest = Math.max(...timings.map((timing) => timing.lateness_ms));
-  return [inWorker ? "in a worker" : "on the page", timings[0].evidence, `${timings.filter((timing) => isAsPlanned(timing, frame_ms)).length} of ${timings.length}`, `${latest.toFixed(1)} ms`];
+  const exact = all.filter(({ timing, isContradicted }) => isAsPlanned(timing, frame_ms, 1) && !isContradicted);
+  const latest = Math.max(...all.map(({ timing }) => timing.lateness_ms));
+  const evidence = [...new Set(all.map(({ timing }) => inWords(timing.evidence)))].join("; ");
+  return [inWorker ? "in a worker" : "on the page", evidence, `${exact.length} of ${all.length}`, `${latest.toFixed(1)} ms`];
 }
 
 /** @param {number} gray */

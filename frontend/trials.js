@@ -3,7 +3,7 @@
 
 import * as staircase from "./staircase.js";
 import { isFullScreen } from "./display.js";
-import { isGone, readyToFlash, settleIn, showPicture } from "./flash.js";
+import { goesOn, isGone, readyToFlash, settleIn, showPicture } from "./flash.js";
 import { measureRefresh, waitFrames } from "./frames.js";
 import { takeInteractions } from "./interactions.js";
 import { onTrialKeys } from "./keys.js";
@@ -101,6 +101,10 @@ async function playTrials(scene, block, pictures) {
     publish({ ...trial, was_correct: reply.was_correct, was_replaced: reply.replaced_by !== null });
     await tell(screen, reply, response, visit.state.protocol.feedback_ms, scene.isPaid);
     await settleIn(scene, seen.flags);
+    if (reply.may_end && !(await goesOn(scene))) {
+      await visit.end();
+      return;
+    }
     spare?.close();
     spare = null;
     carried = disagreement(block.staircase, next, reply);

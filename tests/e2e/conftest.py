@@ -27,6 +27,8 @@ STORED_TRIAL = """(() => {
   return trial && "was_correct" in trial ? trial.trial_index + trial.attempt / 1000 : null;
 })()"""
 
+ASKS_WHETHER_TO_GO_ON = "h1:text-is('The pictures do not flash as they should')"
+
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args):
@@ -116,9 +118,17 @@ class Player:
         self.page.goto(f"{self.site.url}/s/{study}{query}")
 
     def wait(self, *screens):
+        """Wait for one of these screens; return which came. Flashes that keep going wrong are tried on."""
         wanted = ", ".join(f"body[data-screen={screen}]" for screen in screens)
+        trying = f"body[data-screen=check]:has({ASKS_WHETHER_TO_GO_ON})"
         try:
-            return self.page.wait_for_selector(wanted, timeout=60000).get_attribute("data-screen")
+            while True:
+                found = self.page.wait_for_selector(f"{wanted}, {trying}", timeout=60000)
+                screen = found.get_attribute("data-screen")
+                if screen in screens:
+                    return screen
+                self.page.click("main .primary")
+                self.page.wait_for_selector(ASKS_WHETHER_TO_GO_ON, state="detached")
         except TimeoutError as error:
             stands = self.page.evaluate(
                 "`${document.body.dataset.screen}: ${document.querySelector('h1')?.innerText}`"

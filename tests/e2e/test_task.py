@@ -1,10 +1,14 @@
 """People at the task page: both methods and the qualification, played to the end in Chromium."""
 
+import itertools
 import re
 
 import pytest
 
 from backend.session import is_scored, picture_at, picture_of
+
+from .conftest import ASKS_WHETHER_TO_GO_ON
+from .test_accessibility import violations
 
 
 def test_an_infinity_session_is_played_with_keys_and_every_answer_is_stored(player, site):
@@ -188,7 +192,7 @@ def test_the_back_button_during_a_flash_asks_after_it(player, site):
     assert during[-4:] == ["stimulus", "mask", "question", "break"]
     assert "interrupted" in first.flags
     # The browser's own work may have cost a refresh; then the flash was measured to be wrong, and replaced.
-    assert first.timing.planned_frames == first.timing.achieved_frames or "mistimed" in first.flags
+    assert first.timing.planned_frames[3:] == first.timing.achieved_frames[3:] or "mistimed" in first.flags
 
 
 def test_closing_the_page_is_asked_about_during_a_session_only(player, site):
@@ -275,7 +279,7 @@ def test_a_time_session_flashes_masks_and_measures(player, site):
     assert trial["exposure_ms"] == responses[7].exposure_ms
     assert len(responses[0].mask_ms) == 4
     for response in responses:
-        assert response.timing.achieved_frames == response.timing.planned_frames
+        assert response.timing.achieved_frames[3:] == response.timing.planned_frames[3:]
         assert response.timing.planned_frames[3] == round(response.exposure_ms / response.frame_ms)
         assert abs(response.shown_ms - response.exposure_ms) <= response.frame_ms
 
@@ -329,9 +333,84 @@ def test_on_a_busy_page_mistimed_flashes_are_replaced_and_the_worker_takes_over(
     scored = [response for response in stored if is_scored(session, cursor, response)]
     assert (cursor.state, len(scored)) == ("finished", 8)
     assert cursor.voided_answers == len(stored) - 8 >= 1
-    assert stored[-1].timing.evidence == "worker"
-    assert all(r.timing.achieved_frames == r.timing.planned_frames for r in scored)
+    assert stored[-1].timing.evidence in ("worker", "worker_element")
+    assert all(r.timing.achieved_frames[3:] == r.timing.planned_frames[3:] for r in scored)
     assert f"{2 * sum(right(session, r) for r in stored) / 100:.2f}" in player.page.inner_text("main")
+
+
+NOTHING_IS_AS_PLANNED = ("LARGEST_DOUBT = 0.4", "LARGEST_DOUBT = -1")
+"""What to write in planner.js so that every flash is mistimed."""
+
+
+def open_without_flashes(player, site, **settings):
+    """Begin a session in a browser that can show no flash."""
+
+    def broken(route):
+        reply = route.fetch()
+        assert NOTHING_IS_AS_PLANNED[0] in reply.text()
+        route.fulfill(response=reply, body=reply.text().replace(*NOTHING_IS_AS_PLANNED))
+
+    player.page.route(re.compile("planner.js"), broken)
+    site.create(
+        "glimpse", "time", images=6, blocks=1, spare_images=40, countdown_ms=60, feedback_ms=20,
+        start_exposure_ms=100, **settings,
+    )  # fmt: skip
+    player.visit("glimpse")
+    player.press("consent")
+    player.press("instructions")
+    player.start_flashes()
+
+
+def answer_until_asked(player):
+    """Answer flashes until the page asks whether to go on; return how many it took."""
+    for count in itertools.count():
+        found = player.page.wait_for_selector(f"body[data-screen=question], {ASKS_WHETHER_TO_GO_ON}")
+        if found.evaluate("element => element.localName") == "h1":
+            return count
+        player.page.keyboard.press("fj"[count % 2])
+        player.wait_past("question")
+
+
+def test_who_sees_no_flash_as_planned_is_asked_after_five_and_can_end_with_pay(player, site):
+    open_without_flashes(player, site)
+    counts = [answer_until_asked(player)]
+    asked = player.page.inner_text("main")
+    faults = violations(player.page)
+    player.page.click("button:text-is('Try again')")
+    player.page.wait_for_selector(ASKS_WHETHER_TO_GO_ON, state="detached")
+    counts.append(answer_until_asked(player))
+    player.page.click("button:text-is('Stop here')")
+    player.wait("done")
+
+    session, cursor, stored = site.stored("glimpse")
+    assert counts == [5, 5]
+    assert faults == []
+    assert "not your fault" in asked
+    assert "You are paid for what you did either way" in asked
+    assert player.heading() == "The task had to end early. Thank you!"
+    assert player.page.inner_text("#code") == session.completion_code
+    assert f"{2 * sum(right(session, r) for r in stored) / 100:.2f}" in player.page.inner_text("main")
+    assert (cursor.state, cursor.voided_answers, len(stored)) == ("ended", 10, 10)
+
+
+def test_a_lost_reply_to_the_end_is_asked_for_again(player, site):
+    open_without_flashes(player, site)
+    answer_until_asked(player)
+    lost = []
+
+    def lose_the_first(route):
+        lost.append(route.fetch().status)
+        if len(lost) == 1:
+            route.abort()
+        else:
+            route.continue_()
+
+    player.page.route(re.compile("/end$"), lose_the_first)
+    player.page.click("button:text-is('Stop here')")
+    player.wait("done")
+
+    assert lost == [200, 200]
+    assert player.heading() == "The task had to end early. Thank you!"
 
 
 def right(session, response):

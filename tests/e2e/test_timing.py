@@ -15,13 +15,15 @@ def test_a_display_is_measured_and_faint_flashes_are_tried(player, site):
         "[...document.querySelectorAll('tbody td:last-child')].map(cell => +cell.textContent)"
     )
     assert sum(counted) == 600
+    assert "tells when each picture was really shown" in page.inner_text("main")
     assert violations(page) == []
 
     page.get_by_role("button", name="Try faint flashes").click()
     page.wait_for_selector("tbody tr:nth-child(2)", timeout=60000)
 
     rows = page.evaluate("[...document.querySelectorAll('tbody tr')].map(row => row.textContent)")
-    assert rows[0].startswith("on the pageelement")
-    assert rows[1].startswith("in a workerworker")
+    assert rows[0].startswith("on the pagetold by the browser")
+    assert rows[1].startswith("in a workerclock of the worker")
+    assert "told by the browser" in rows[1]
     assert all("of 30" in row for row in rows)
     assert violations(page) == []

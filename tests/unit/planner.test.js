@@ -149,6 +149,22 @@ test("a callback late by half a refresh leaves in doubt what was shown, and is f
   assert.equal(isAsPlanned(timing, HZ_60), false);
 });
 
+test("a number of the countdown may be a refresh off, the picture and its masks may not", () => {
+  const planned_frames = [30, 30, 6, 2];
+  for (const [refreshes, isGood] of [
+    [[31.1, 28.9, 6, 2], true],
+    [[34, 30, 6, 2], false],
+    [[0, 60, 6, 2], false], // one that nobody saw
+    [[30, 30, 6.5, 2], false],
+    [[30, 30, 6, 1], false],
+  ]) {
+    const phase_ms = refreshes.map((count) => count * HZ_60);
+    const timing = { planned_frames, phase_ms, achieved_frames: phase_ms.map((ms) => Math.round(ms / HZ_60)) };
+
+    assert.equal(isAsPlanned(timing, HZ_60, 2), isGood, `${refreshes}`);
+  }
+});
+
 for (const [what, habits] of Object.entries({
   "dropped refreshes": { drops: 0.02 },
   "many dropped refreshes": { drops: 0.2 },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { refreshOf } from "../../frontend/frames.js";
-import { isAsPlanned, timingOfCallbacks, timingOfPresentations } from "../../frontend/planner.js";
+import { isAsPlanned, testimony, timingOfCallbacks, timingOfPresentations } from "../../frontend/planner.js";
 import { runSequence } from "../../frontend/sequence.js";
 import { randomFrom } from "./display.js";
 
@@ -82,6 +82,30 @@ test("presentation times are judged by the refreshes between them", () => {
   const timing = timingOfPresentations(edges, times, HZ_60, 0.5);
 
   assert.deepEqual([timing.achieved_frames, timing.evidence], [[7, 1, 2], "element"]);
+});
+
+const EDGES = [0, 6, 12, 14, 15, 17];
+const PICTURE = 1;
+const seenAt = (refreshes) => refreshes.map((refresh) => (refresh === null ? null : 1000 + refresh * HZ_60));
+
+test("a second witness is heard from the picture on, and of what it saw", () => {
+  for (const [refreshes, isWhole, isContrary] of [
+    [[0, 6, 12, 14, 15, 17], true, false],
+    [[1, 7, 13, 15, 16, 18], true, false], // all a refresh later
+    [[0, 6.3, 12, 14.3, 15, 17], true, false],
+    [[null, 6, 12, 14, 15, 17], true, false], // of the countdown nothing is asked
+    [[-1, 6, 12, 14, 15, 17], true, false],
+    [[0, 6, 13, 14, 15, 17], true, true],
+    [[0, 6, 12, 14, 15, 18], true, true],
+    [[0, 6, 12, 14.5, 15, 17], true, true], // it tells neither number of refreshes
+    [[0, 6, 12, null, 15, 17], false, false],
+    [[0, 6, 13, null, 15, 17], false, true],
+    [[0, 6, null, null, 16, 17], false, true],
+    [[0, null, null, null, null, 17], false, false],
+    [[null, null, null, null, null, null], false, false],
+  ]) {
+    assert.deepEqual(testimony(EDGES, seenAt(refreshes), HZ_60, PICTURE), { isWhole, isContrary }, `${refreshes}`);
+  }
 });
 
 test("refreshes that a busy page misses do not make the display look slower", () => {

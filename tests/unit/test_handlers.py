@@ -95,6 +95,45 @@ def test_after_a_mistimed_flash_comes_a_spare_and_nothing_is_told(world):
     assert (mistimed["responses"], mistimed["share"]) == (1, 1 / 9)
 
 
+def test_who_sees_no_flash_is_asked_after_five_and_may_end_the_session(world):
+    study = world.add(studies.study(method="time", images=8, blocks=1, spare_images=30))
+    player = world.player()
+    player.begin()
+    asked = []
+    for _ in range(11):
+        reply = player.post("answers", player.body(**late_flash())).json
+        asked.append(reply["may_end"])
+        player.images[0], player.next = reply["replaced_by"].rpartition("/")[2], reply["next"]
+
+    end = {"lease": player.state["lease"]}
+    replies = [player.post("end", end) for _ in range(2)]  # the first reply may be lost
+
+    assert [i for i, is_asked in enumerate(asked, 1) if is_asked] == [5, 10]
+    assert [reply.status_code for reply in replies] == [200, 200]
+    assert replies[0].json == replies[1].json
+    done = replies[0].json["done"]
+    assert (done["complete"], done["answered"], len(done["completion_code"])) == (False, 11, 10)
+    assert done["earned_usd_cents"] == 22
+    assert [cursor.state for _, cursor in world.store.sessions(study.name)] == ["ended"]
+    assert player.post("answers", player.body(**late_flash())).json["error"]["code"] == "closed"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [({"lease": 1}, 409, "not_mistimed"), ({"lease": 2}, 409, "stale_lease"), ({}, 400, "invalid"),
+     ({"lease": "1"}, 400, "invalid")],
+)  # fmt: skip
+def test_a_session_is_not_ended_for_the_asking(world, body, status, code):
+    world.add(studies.study(method="time", images=8, blocks=1, spare_images=30))
+    player = world.player()
+    player.begin()
+
+    refused = player.post("end", body)
+
+    assert (refused.status_code, refused.json["error"]["code"]) == (status, code)
+    assert player.answer()["done"] is None
+
+
 def test_another_answer_to_a_replaced_picture_is_refused(world):
     world.add(studies.study(method="time", images=8, blocks=1, spare_images=4))
     player = world.player()

@@ -243,6 +243,21 @@ def test_a_flash_as_planned_counts():
     assert sessions.is_scored(session, after, response)
 
 
+@pytest.mark.parametrize(
+    ("achieved", "is_voided"),
+    [((30, 30, 30, 6, 2, 2, 1, 2), 0), ((30, 31, 29, 6, 2, 2, 1, 2), 0),
+     ((30, 30, 30, 5, 2, 2, 1, 2), 1), ((30, 30, 30, 6, 2, 2, 1, 3), 1)],
+)  # fmt: skip
+def test_picture_and_masks_are_judged_and_not_the_countdown(achieved, is_voided):
+    session, cursor = begun(TIME)
+    planned = (30, 30, 30, 6, 2, 2, 1, 2)
+    timing = Timing("element", 0.4, planned, achieved, tuple(1000 / 60 * frames for frames in achieved))
+
+    _, after = sessions.answer(session, TIME.protocol, cursor, posted(session, cursor, timing=timing), AT)
+
+    assert after.voided_answers == is_voided
+
+
 def test_mistimed_flashes_without_a_spare_left_end_the_session_and_are_paid():
     session, cursor = begun(TIME)
     earned = []
@@ -254,6 +269,59 @@ def test_mistimed_flashes_without_a_spare_left_end_the_session_and_are_paid():
 
     assert cursor.state == "ended"
     assert earned == [0, 0, 6]
+
+
+def after_mistimed(session, cursor, count, study):
+    for _ in range(count):
+        flash = flashed(session, cursor, flags=("mistimed",))
+        _, cursor = sessions.answer(session, study.protocol, cursor, flash, AT)
+    return cursor
+
+
+MANY_SPARES = studies.study(method="time", images=8, blocks=2, spare_images=20)
+
+
+def test_after_five_mistimed_flashes_in_a_row_an_evaluator_may_end_and_is_paid():
+    session, cursor = begun(MANY_SPARES)
+    cursor = after_mistimed(session, cursor, 5, MANY_SPARES)
+
+    ended = sessions.end(cursor, cursor.lease, AT)
+
+    assert (ended.state, ended.voids) == ("ended", cursor.voids)
+    assert ended.version == cursor.version + 1
+    assert sessions.earned_usd_cents(MANY_SPARES.protocol, ended) == 10
+    assert sessions.end(ended, cursor.lease, AT) is ended
+
+
+def test_nobody_ends_a_session_whose_flashes_are_shown():
+    session, cursor = begun(MANY_SPARES)
+    cursor = after_mistimed(session, cursor, 4, MANY_SPARES)
+    shown = flashed(session, cursor)
+    _, next_trial = sessions.answer(session, MANY_SPARES.protocol, cursor, shown, AT)
+
+    for stands, count in (
+        (cursor, 4),
+        (after_mistimed(session, next_trial, 4, MANY_SPARES), 4),
+        (next_trial, 0),
+    ):
+        with pytest.raises(Conflict, match=f"in a row; here are {count}") as refused:
+            sessions.end(stands, stands.lease, AT)
+        assert refused.value.code == "not_mistimed"
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [({"lease": 2}, "stale_lease"), ({"state": "finished"}, "closed"), ({"state": "returned"}, "returned"),
+     ({"lease": 2, "state": "ended"}, "stale_lease")],
+)  # fmt: skip
+def test_a_session_is_ended_early_only_where_it_goes_on(changes, code):
+    session, cursor = begun(MANY_SPARES)
+    cursor = after_mistimed(session, cursor, 5, MANY_SPARES)
+
+    with pytest.raises(Conflict) as refused:
+        sessions.end(dataclasses.replace(cursor, **changes), cursor.lease, AT)
+
+    assert refused.value.code == code
 
 
 @given(mistimed=st.lists(st.booleans(), min_size=1, max_size=16), rights=st.lists(st.booleans(), min_size=16))
