@@ -58,6 +58,7 @@ BODIES = {
     "studies/faces/waits": {"panel": PANEL, "qualification_token": "t", "signature": "s"},
     "studies/faces/waits/w1/signs": {"is_visible": True, "is_here": True},
     "sessions/{session}/resume": {},
+    "sessions/{session}/end": {"lease": 1},
     "sessions/{session}/blocks": {"lease": 1, "block": 0, "display": {"refresh_hz": 60.0, "size": "1x1"}},
     "sessions/{session}/answers": {
         "lease": 1,

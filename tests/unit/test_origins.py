@@ -85,6 +85,7 @@ CHANGES = [
     "sessions/s/resume",
     "sessions/s/blocks",
     "sessions/s/answers",
+    "sessions/s/end",
     "sessions/s/withdrawal",
 ]
 WITHOUT_BODY = "sessions/s/withdrawal"
