@@ -9,6 +9,8 @@ const LARGEST_CHANGE = 0.05; // of the refresh interval
 const FRAMES_AT_A_GLANCE = 60;
 const FRAMES_MEASURED = 120;
 const SETTLING_MS = 300;
+/** WebKitGTK, as in GNOME Web: the key F leaves full screen there and never reaches the page, where it means “fake”. */
+const KEEPS_F_IN_FULL_SCREEN = /\(X11; .*AppleWebKit\/(?!.*Chrom)/;
 
 /**
  * @typedef {import("./frames.js").Refresh} Refresh
@@ -71,7 +73,7 @@ export function hasChanged(frame_ms, before_ms) {
 
 /** Go to full screen, where the browser lets the page; must follow a key or click. */
 export async function enterFullScreen() {
-  if (isFullScreen() || !document.documentElement.requestFullscreen) return;
+  if (isFullScreen() || !document.documentElement.requestFullscreen || KEEPS_F_IN_FULL_SCREEN.test(navigator.userAgent)) return;
   try {
     await document.documentElement.requestFullscreen({ navigationUI: "hide" });
     await waitFrames(SETTLING_MS);
