@@ -24,7 +24,7 @@ unit: $(STAMPS)/node
 	$(BIN)/python -m pytest tests/unit -n 2
 
 e2e: $(STAMPS)/node $(STAMPS)/browser
-	$(BIN)/python -m pytest tests/e2e -n 2
+	$(BIN)/python -m pytest tests/e2e -n 2 -rs
 
 bench: $(STAMPS)/dev
 	$(BIN)/python -m bench

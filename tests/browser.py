@@ -1,6 +1,7 @@
-"""Find a Chromium for the browser tests, or get one: the system's, Playwright's, or Debian's.
+"""Find the browsers of the browser tests, or get them.
 
-`python -m tests.browser` makes sure that there is one.
+Chromium must be there: the system's, Playwright's, or Debian's. Firefox and WebKit are Debian's; their tests
+skip where they are missing. `python -m tests.browser` installs what it can.
 """
 
 import os
@@ -8,6 +9,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from tests.engines import PROGRAMS, missing_packages
 
 SYSTEM = "/usr/bin/chromium"
 FLAGS = [
@@ -18,6 +21,15 @@ FLAGS = [
     "--disable-quic",
     "--no-first-run",
 ]
+_PATIENCE = [
+    "-o",
+    "Acquire::Retries=1",
+    "-o",
+    "Acquire::http::Timeout=20",
+    "-o",
+    "Acquire::https::Timeout=20",
+]
+"""Without a network `apt-get` ends soon."""
 
 
 def launch_options() -> dict:
@@ -30,16 +42,38 @@ def launch_options() -> dict:
 
 
 def ensure() -> None:
-    """Install a browser where there is none: Playwright's own download, or else Debian's package."""
-    if Path(SYSTEM).exists():
-        return
-    if subprocess.call([sys.executable, "-m", "playwright", "install", "chromium"]) == 0:
-        return
-    if shutil.which("apt-get") and os.geteuid() == 0:
-        subprocess.run(["apt-get", "update", "-qq"], check=True)
-        subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], check=True)
-        return
-    raise SystemExit("no Chromium: install one (for example `apt-get install chromium`) and run this again")
+    """Install what is missing: Chromium by Playwright or else from Debian, the others from Debian.
+
+    Without Chromium there are no browser tests; the others are done without where they cannot be had.
+    """
+    if not _has_chromium() and not _install("chromium"):
+        raise SystemExit(
+            "no Chromium: install one (for example `apt-get install chromium`) and run this again"
+        )
+    for engine in PROGRAMS:
+        packages = missing_packages(engine)
+        if packages and not _install(*packages):
+            sys.stderr.write(
+                f"{engine} is not here, and its tests are skipped: apt-get install {' '.join(packages)}\n"
+            )
+
+
+def _has_chromium() -> bool:
+    command = [sys.executable, "-m", "playwright", "install", "chromium"]
+    return Path(SYSTEM).exists() or subprocess.call(command) == 0
+
+
+def _install(*packages: str) -> bool:
+    """Install Debian's packages, as root; return whether that went well."""
+    if not shutil.which("apt-get") or os.geteuid() != 0:
+        return False
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    install = ["install", "-y", "--no-install-recommends", *packages]
+    codes = [
+        subprocess.call(["apt-get", "-qq", *_PATIENCE, *command], env=environment)
+        for command in (["update"], install)  # what was known before may do where the update fails
+    ]
+    return codes[-1] == 0
 
 
 if __name__ == "__main__":

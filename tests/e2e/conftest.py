@@ -26,8 +26,11 @@ STORED_TRIAL = """(() => {
   const trial = window.openhype?.lastTrial;
   return trial && "was_correct" in trial ? trial.trial_index + trial.attempt / 1000 : null;
 })()"""
-
-ASKS_WHETHER_TO_GO_ON = "h1:text-is('The pictures do not flash as they should')"
+FLASHES_GO_WRONG = "The pictures do not flash as they should"
+ASKS_WHETHER_TO_GO_ON = f"h1:text-is('{FLASHES_GO_WRONG}')"
+MAY_ASK_WHETHER_TO_GO_ON = "body[data-screen=check]:has(main .primary)"
+STANDS = """`${document.body.dataset.screen}: ${document.body.innerText.slice(0, 300)}
+${JSON.stringify(window.openhype?.lastTrial)}`"""
 
 
 @pytest.fixture(scope="session")
@@ -95,11 +98,13 @@ def player(page, site):
 
 
 class Player:
-    """Someone at the keyboard."""
+    """Someone at the keyboard; `page` is Playwright's, or one of `tests.engines`."""
 
     def __init__(self, page, site):
         self.page, self.site = page, site
         self.faults = []
+        self.given = []
+        """The keys of the answers, in order."""
         page.on("pageerror", lambda error: self.faults.append(str(error)))
         page.on("request", self._check_origin)
         page.on("console", self._check_console)
@@ -117,23 +122,40 @@ class Player:
     def visit(self, study, query=""):
         self.page.goto(f"{self.site.url}/s/{study}{query}")
 
+    def begin(self, study):
+        """Go from the link to the first picture, or what comes before a block of flashes."""
+        self.visit(study)
+        self.press("consent")
+        self.press("instructions")
+
     def wait(self, *screens):
-        """Wait for one of these screens; return which came. Flashes that keep going wrong are tried on."""
-        wanted = ", ".join(f"body[data-screen={screen}]" for screen in screens)
-        trying = f"body[data-screen=check]:has({ASKS_WHETHER_TO_GO_ON})"
+        """Wait for one of these screens, a question that can be answered; return which came.
+
+        Flashes that keep going wrong are tried on, where nobody waits for that question.
+        """
+        open_ = {"question": ":has(.choices button:enabled)"}
+        wanted = ", ".join(f"body[data-screen={screen}]{open_.get(screen, '')}" for screen in screens)
+        until = time.monotonic() + 60
         try:
             while True:
-                found = self.page.wait_for_selector(f"{wanted}, {trying}", timeout=60000)
-                screen = found.get_attribute("data-screen")
+                left_ms = max(1, 1000 * (until - time.monotonic()))
+                self.page.wait_for_selector(f"{wanted}, {MAY_ASK_WHETHER_TO_GO_ON}", timeout=left_ms)
+                screen = self.page.get_attribute("body", "data-screen")
                 if screen in screens:
                     return screen
-                self.page.click("main .primary")
-                self.page.wait_for_selector(ASKS_WHETHER_TO_GO_ON, state="detached")
+                if self.heading() == FLASHES_GO_WRONG:
+                    self.page.click("main .primary")
+                    until = time.monotonic() + 60
+                elif time.monotonic() > until:
+                    raise TimeoutError(f"no {wanted} within 60 s")
+                self.page.wait_for_timeout(50)
         except TimeoutError as error:
-            stands = self.page.evaluate(
-                "`${document.body.dataset.screen}: ${document.querySelector('h1')?.innerText}`"
-            )
-            raise AssertionError(f"expected the screen {' or '.join(screens)}; there is {stands}") from error
+            wanted = " or ".join(screens)
+            raise AssertionError(f"expected the screen {wanted}; there is {self.stands()}") from error
+
+    def stands(self):
+        """Return what the page shows, and the last trial, for messages."""
+        return self.page.evaluate(STANDS)
 
     def wait_past(self, screen):
         self.page.wait_for_selector(f"body:not([data-screen={screen}])", timeout=60000)
@@ -146,11 +168,11 @@ class Player:
     def see(self):
         """Tell real from fake by the colour on the canvas."""
         return self.page.evaluate(
-            """() => {
+            """(() => {
               const canvas = document.querySelector("canvas");
               const [r, , b] = canvas.getContext("2d").getImageData(canvas.width / 2, 9, 1, 1).data;
               return r > b ? "real" : "fake";
-            }"""
+            })()"""
         )
 
     def heading(self):
@@ -162,6 +184,7 @@ class Player:
     def answer(self, key):
         """Answer one trial by key and wait until the page has moved on."""
         self.wait("question")
+        self.given.append(key)
         self.act_and_move_on(lambda: self.page.keyboard.press(key))
 
     def act_and_move_on(self, act):
@@ -169,18 +192,19 @@ class Player:
         act()
         until = time.monotonic() + 30
         while self.page.evaluate(STORED_TRIAL) in (None, before):
-            assert time.monotonic() < until, "the page did not move on"
+            assert time.monotonic() < until, f"the page did not move on from {self.stands()}"
             self.page.wait_for_timeout(20)
         self.wait_past("feedback")
 
-    def play_flashes(self):
-        """Answer flashes until the block is over, those that come in the place of mistimed ones too.
+    def play_flashes(self, *ends):
+        """Answer flashes, and those that replace others, until a screen of `ends` comes; return its name.
 
         With both keys in turn: to many equal answers in a row the page has a word to say.
         """
         keys = itertools.cycle("fj")
-        while self.wait("question", "break", "done") == "question":
+        while (screen := self.wait("question", *(ends or ("break", "done")))) == "question":
             self.answer(next(keys))
+        return screen
 
     def start_flashes(self):
         """Go from the instructions, or a break, to the first flash of a block."""

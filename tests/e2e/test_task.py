@@ -11,26 +11,6 @@ from .conftest import ASKS_WHETHER_TO_GO_ON
 from .test_accessibility import violations
 
 
-def test_an_infinity_session_is_played_with_keys_and_every_answer_is_stored(player, site):
-    site.create("faces", images=10, feedback_ms=50)
-    player.visit("faces")
-    player.press("consent")
-    player.press("instructions", "Space")
-
-    for _ in range(10):
-        player.wait("question")
-        player.answer(player.see()[0])
-
-    player.wait("done")
-    session, cursor, responses = site.stored("faces")
-    assert player.page.inner_text("#code") == session.completion_code
-    assert "10 of 10" in player.page.inner_text("main")
-    assert "$0.20" in player.page.inner_text("main")
-    assert [response.trial_index for response in responses] == list(range(10))
-    assert all(response.rt > 0 for response in responses)
-    assert cursor.reals_right == cursor.fakes_right == 5
-
-
 def test_leaving_the_window_is_stored_with_the_answer_that_follows(player, site):
     site.create("faces", images=4, feedback_ms=50)
     player.visit("faces")
@@ -236,21 +216,6 @@ def test_after_the_end_the_back_button_leaves_at_once(player, site):
     player.page.wait_for_url("**/timing.html")
 
 
-def test_a_session_is_played_with_the_pointer_alone(player, site):
-    site.create("faces", images=4, feedback_ms=50)
-    player.visit("faces")
-    player.page.click("text=I agree")
-    player.page.click("text=Start")
-
-    for i in range(4):
-        player.wait("question")
-        button = "button:has-text('Fake')" if i % 2 else "button:has-text('Real')"
-        player.act_and_move_on(lambda button=button: player.page.click(button))
-
-    player.wait("done")
-    assert player.answers_stored("faces") == 4
-
-
 def test_a_time_session_flashes_masks_and_measures(player, site):
     site.create(
         "glimpse", "time", images=4, blocks=2, spare_images=8, countdown_ms=100, feedback_ms=50,
@@ -439,25 +404,6 @@ def test_a_flash_during_which_full_screen_was_left_is_replaced(player, site):
     assert player.page.evaluate("document.fullscreenElement") is None
 
 
-def test_a_reload_goes_on_where_it_stood(player, site):
-    site.create("faces", images=6, feedback_ms=50)
-    player.visit("faces")
-    player.press("consent")
-    player.press("instructions")
-    for _ in range(3):
-        player.answer("r")
-
-    player.page.reload()
-    player.wait("instructions")
-    assert player.heading() == "Welcome back"
-    player.press("instructions")
-    for _ in range(3):
-        player.answer("r")
-
-    player.wait("done")
-    assert player.answers_stored("faces") == 6
-
-
 def completed(player, site, **settings):
     """Play a session of two pictures to its end; return the completion code that is shown."""
     site.create("faces", images=2, feedback_ms=50, **settings)
@@ -533,25 +479,6 @@ def test_a_reply_that_is_lost_after_the_answer_was_stored_is_asked_for_again(pla
 
     assert len(lost) == 8
     assert player.answers_stored("faces") == 4
-
-
-def test_a_second_tab_is_told_and_can_take_over(player, site, context):
-    site.create("faces", images=4, feedback_ms=50)
-    player.visit("faces")
-    player.press("consent")
-    player.press("instructions")
-    player.answer("r")
-
-    second = context.new_page()
-    second.goto(f"{site.url}/s/faces")
-    second.wait_for_selector("text=open in another tab")
-    second.keyboard.press("Enter")
-    second.wait_for_selector("text=Welcome back")
-    player.wait("error")
-
-    assert player.heading() == "The task goes on in another tab"
-    second.keyboard.press("Enter")
-    second.wait_for_selector("body[data-screen=question]")
 
 
 def test_the_qualification_comes_first_and_leads_on_to_the_study(player, site):

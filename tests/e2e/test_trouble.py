@@ -1,15 +1,14 @@
 """When the server fails, or what lies between: the page says what it is, ends trying, and loses nothing."""
 
-import threading
 import time
 
 import pytest
 
 from backend.errors import StoreFailed
 from backend.handlers import create_app
-from backend.server import listen, make_server
 
 from .conftest import Player
+from .servers import Between, Machine
 from .test_accessibility import violations
 
 CONTACT = "faces@lab.example"
@@ -25,49 +24,6 @@ class Faulty:
         if name in self.fails:
             raise self.fails[name]
         return getattr(self._store, name)
-
-
-class Between:
-    """What stands between browser and application: it may keep replies back, or break them off."""
-
-    def __init__(self, app):
-        self.app, self.delay_s, self.cuts = app, 0, 0
-
-    def __call__(self, environ, start_response):
-        is_answer = environ["PATH_INFO"].endswith("/answers")
-        reply = self.app(environ, start_response)
-        if is_answer and self.delay_s:
-            time.sleep(self.delay_s)
-        if is_answer and self.cuts:
-            self.cuts -= 1
-            return self.cut_off(b"".join(reply))
-        return reply
-
-    @staticmethod
-    def cut_off(body):
-        yield body[: len(body) // 2]
-        raise ConnectionResetError
-
-
-class Machine:
-    """The server, which can be stopped and started again at its address."""
-
-    def __init__(self, app):
-        self.app, self.port = app, 0
-        self.start()
-
-    def start(self):
-        self.server = make_server(self.app, listen("127.0.0.1", self.port))
-        self.port = self.server.effective_port
-        self.thread = threading.Thread(target=self.server.run, daemon=True)
-        self.thread.start()
-
-    def stop(self):
-        self.server.close()
-        for channel in list(self.server.active_channels.values()):
-            channel.will_close = True
-        self.thread.join(timeout=10)
-        self.server.task_dispatcher.shutdown()
 
 
 @pytest.fixture
@@ -86,12 +42,6 @@ def visitor(page, faulty):
     visitor = Player(page, faulty)
     yield visitor
     assert visitor.faults == []
-
-
-def begin(visitor, study):
-    visitor.visit(study)
-    visitor.press("consent")
-    visitor.press("instructions")
 
 
 def stuck(page):
@@ -116,7 +66,7 @@ def test_a_picture_that_the_server_cannot_give_ends_in_words_with_an_id_that_is_
     folder = faulty.data.images("faces")
     elsewhere = folder.rename(folder.with_name("elsewhere"))
     began = time.monotonic()
-    begin(visitor, "faces")
+    visitor.begin("faces")
 
     dialog = stuck(visitor.page)
     took_s = time.monotonic() - began
@@ -143,7 +93,7 @@ def test_a_picture_that_the_server_cannot_give_ends_in_words_with_an_id_that_is_
 
 def test_pictures_that_fail_ahead_of_time_disturb_nobody_until_they_are_needed(visitor, faulty):
     faulty.create("faces", images=4, feedback_ms=50)
-    begin(visitor, "faces")
+    visitor.begin("faces")
     visitor.wait("question")
     visitor.page.route("**/i/**", lambda route: route.fulfill(status=500))
     visitor.page.reload()
@@ -173,7 +123,7 @@ def test_pictures_that_fail_ahead_of_time_disturb_nobody_until_they_are_needed(v
 
 def test_an_answer_that_fails_is_kept_and_sent_again(visitor, faulty, caplog):
     faulty.create("faces", images=4, feedback_ms=50)
-    begin(visitor, "faces")
+    visitor.begin("faces")
     visitor.wait("question")
     faulty.faults.fails = {"append": RuntimeError("the disk is on fire")}
     visitor.page.keyboard.press("j")
@@ -197,7 +147,7 @@ def test_an_answer_that_fails_is_kept_and_sent_again(visitor, faulty, caplog):
 
 def test_an_answer_that_fails_is_asked_for_again_after_a_reload(visitor, faulty):
     faulty.create("faces", images=4, feedback_ms=50)
-    begin(visitor, "faces")
+    visitor.begin("faces")
     visitor.wait("question")
     faulty.faults.fails = {"append": RuntimeError("the disk is on fire")}
     visitor.page.keyboard.press("r")
@@ -214,7 +164,7 @@ def test_an_answer_that_fails_is_asked_for_again_after_a_reload(visitor, faulty)
 
 def test_a_store_that_is_full_for_now_is_waited_for_in_words_of_its_own(visitor, faulty):
     faulty.create("faces", images=2, feedback_ms=50)
-    begin(visitor, "faces")
+    visitor.begin("faces")
     visitor.wait("question")
     faulty.faults.fails = {"append": StoreFailed("the disk is full")}
     visitor.page.keyboard.press("r")
@@ -228,39 +178,9 @@ def test_a_store_that_is_full_for_now_is_waited_for_in_words_of_its_own(visitor,
     assert visitor.answers_stored("faces") == 1
 
 
-def test_a_server_that_is_started_again_in_the_middle_of_an_answer_costs_nothing(visitor, faulty):
-    faulty.create("faces", images=4, feedback_ms=50)
-    begin(visitor, "faces")
-    visitor.answer("r")
-    visitor.wait("question")
-    faulty.machine.stop()
-    visitor.page.keyboard.press("r")
-    notice = visitor.page.wait_for_selector("#notice:not(:empty)").inner_text()
-    visitor.act_and_move_on(faulty.machine.start)
-    for _ in range(2):
-        visitor.answer("r")
-    visitor.wait("done")
-
-    assert notice == "The server cannot be reached. Your answers are safe. We are trying again…"
-    assert visitor.page.inner_text("#notice") == ""
-    assert visitor.answers_stored("faces") == 4
-
-
-def test_a_reply_that_breaks_off_is_asked_for_again_and_counts_once(visitor, faulty):
-    faulty.create("faces", images=4, feedback_ms=50)
-    begin(visitor, "faces")
-    faulty.between.cuts = 3
-    for _ in range(4):
-        visitor.answer("r")
-    visitor.wait("done")
-
-    assert faulty.between.cuts == 0
-    assert visitor.answers_stored("faces") == 4
-
-
 def test_a_slow_server_is_said_to_be_slow(visitor, faulty):
     faulty.create("faces", images=2, feedback_ms=50)
-    begin(visitor, "faces")
+    visitor.begin("faces")
     visitor.wait("question")
     faulty.between.delay_s = 6
     visitor.page.keyboard.press("r")
@@ -273,7 +193,7 @@ def test_a_slow_server_is_said_to_be_slow(visitor, faulty):
 
 def test_the_sign_in_page_of_a_network_is_told_from_a_fault_of_the_study(visitor, faulty):
     faulty.create("faces", images=2, feedback_ms=50, contact=CONTACT)
-    begin(visitor, "faces")
+    visitor.begin("faces")
     visitor.wait("question")
     visitor.page.route(
         "**/answers", lambda route: route.fulfill(body="<h1>Hotel</h1>", content_type="text/html")
@@ -293,7 +213,7 @@ def test_the_sign_in_page_of_a_network_is_told_from_a_fault_of_the_study(visitor
 
 def test_who_cannot_go_on_is_told_whom_to_write_to_and_what_to_quote(visitor, faulty):
     faulty.create("faces", images=4, feedback_ms=50, contact=CONTACT)
-    begin(visitor, "faces")
+    visitor.begin("faces")
     visitor.answer("r")
     faulty.faults.fails = {"append": RuntimeError("the disk is on fire")}
     visitor.wait("question")
@@ -328,7 +248,7 @@ def test_a_result_that_cannot_be_had_keeps_nobody_from_the_completion_code(visit
     panel = {} if awaited else {"panel": "link", "bonus_usd_cents": 0}
     faulty.create("faces", images=2, spare_images=0, feedback_ms=50, debrief="true", **panel)
     visitor.page.route("**/debrief", lambda route: route.fulfill(status=500))
-    begin(visitor, "faces")
+    visitor.begin("faces")
     for _ in range(2):
         visitor.answer("r")
     visitor.wait("done")
@@ -343,7 +263,7 @@ def test_a_result_that_cannot_be_had_keeps_nobody_from_the_completion_code(visit
 
 def test_a_page_that_comes_back_from_the_browsers_memory_asks_anew_where_it_stands(player, site):
     site.create("faces", images=4, feedback_ms=50)
-    begin(player, "faces")
+    player.begin("faces")
     player.answer("r")
     player.wait("question")
 
