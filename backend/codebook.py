@@ -55,7 +55,8 @@ COLUMNS = {
     "at": Column("When the server stored the answer", "UTC, ISO 8601"),
     "attempt": Column("Pictures of this trial that were replaced before this one", "whole number from 0"),
     "evidence": Column(
-        "How the shown times were measured (HYPE-time)", "element, worker_element, worker, callback"
+        "How the shown times were measured (HYPE-time)",
+        "element, worker_element, worker_video, worker, callback",
     ),
     "lateness_ms": Column("Latest change of what is shown, after the start of its refresh (HYPE-time)", "ms"),
     "planned_frames": Column(

@@ -8,6 +8,7 @@ import { hasElementTiming, tellsTimesElsewhere } from "./probes.js";
 const IN_WORDS = {
   element: "told by the browser",
   worker_element: "clock of the worker, and told by the browser",
+  worker_video: "clock of the worker, and of the compositor",
   worker: "clock of the worker",
   callback: "clock of the page",
 };
@@ -41,8 +42,8 @@ export function browserAtHand() {
     return {
       tellsTimes: false,
       known: [
-        "Firefox does not tell when a picture was really shown, only when it was drawn. A flash that was drawn late is known, and another picture takes its place.",
-        "What stays unknown is a display that stands still after a picture was drawn in time. Measured from outside, this happened to about 3 flashes of 100 on a busy computer without a graphics card.",
+        "Firefox does not tell when a picture was really shown, but how late the part of it was that puts a page together. A flash that was drawn or put together late is known, and another picture takes its place.",
+        "What stays unknown is a display that stands still after that.",
       ],
     };
   }

@@ -4,13 +4,15 @@
  * came out so. Pure: times in ms go in, refreshes come out.
  */
 
-const LARGEST_DOUBT = 0.4; // of a refresh
+const LARGEST_DOUBT = 0.4; // of a refresh, by a clock
+/** By the browser's presentation times, which a display that is on time keeps to: changes come on its own refreshes. */
+const LARGEST_DOUBT_PRESENTED = 0.3;
 const LARGEST_DOUBT_BEFORE_MS = 50; // of each number of the countdown
 
 /**
  * What is known of a sequence that was shown; by phase, in order.
  * @typedef {object} Timing
- * @property {"element" | "worker_element" | "worker" | "callback"} evidence
+ * @property {"element" | "worker_element" | "worker_video" | "worker" | "callback"} evidence
  * @property {number} lateness_ms the latest callback that changed what is shown, after the start of its refresh
  * @property {number[]} planned_frames
  * @property {number[]} achieved_frames 0 for a phase that was never shown
@@ -99,10 +101,25 @@ export function timingOfPresentations(edges, presented, frame_ms, lateness_ms) {
  * @param {number} frame_ms
  * @param {number} [anchor] place of the picture
  */
-export function isAsPlanned({ planned_frames, phase_ms }, frame_ms, anchor = 0) {
-  return planned_frames.every((planned, i) => {
-    const off_ms = Math.abs(phase_ms[i] - planned * frame_ms);
-    return off_ms <= (i < anchor ? LARGEST_DOUBT_BEFORE_MS : LARGEST_DOUBT * frame_ms);
+export function isAsPlanned({ evidence, planned_frames, phase_ms }, frame_ms, anchor = 0) {
+  const isCalm = planned_frames.slice(0, anchor).every((planned, i) => {
+    return Math.abs(phase_ms[i] - planned * frame_ms) <= LARGEST_DOUBT_BEFORE_MS;
+  });
+  let edge = 0;
+  let at = 0;
+  const ends = planned_frames.slice(anchor).map((planned, i) => ({ edge: (edge += planned), at: (at += phase_ms[anchor + i]) }));
+  return isCalm && keepsTo([{ edge: 0, at: 0 }, ...ends], frame_ms, evidence === "element" ? LARGEST_DOUBT_PRESENTED : LARGEST_DOUBT);
+}
+
+/**
+ * Whether changes of what is shown are as far apart as planned, from one to the next and from the first on.
+ * @param {{edge: number, at: number}[]} changes refresh planned, and time (ms)
+ * @param {number} frame_ms
+ * @param {number} doubt of a refresh
+ */
+function keepsTo(changes, frame_ms, doubt) {
+  return changes.slice(1).every(({ edge, at }, i) => {
+    return [changes[i], changes[0]].every((before) => Math.abs((at - before.at) / frame_ms - (edge - before.edge)) <= doubt);
   });
 }
 
@@ -113,18 +130,17 @@ export function isAsPlanned({ planned_frames, phase_ms }, frame_ms, anchor = 0) 
  * @param {(number | null)[]} seen when each phase and the end were presented (ms), null where it was not seen
  * @param {number} frame_ms
  * @param {number} anchor place of the picture
+ * @param {Timing["evidence"]} evidence what it is called where it saw everything
  * @returns {{isWhole: boolean, isContrary: boolean}} whether it saw everything, and whether anything it saw was not
  *   as planned
  */
-export function testimony(edges, seen, frame_ms, anchor) {
+export function testimony(edges, seen, frame_ms, anchor, evidence) {
   const known = edges.flatMap((edge, i) => {
     const at = seen[i];
     return i >= anchor && at !== null ? [{ edge, at }] : [];
   });
-  const isAsPlanned = known.slice(1).every(({ edge, at }, i) => {
-    return Math.abs((at - known[i].at) / frame_ms - (edge - known[i].edge)) <= LARGEST_DOUBT;
-  });
-  return { isWhole: known.length === edges.length - anchor, isContrary: !isAsPlanned };
+  const doubt = evidence === "worker_element" ? LARGEST_DOUBT_PRESENTED : LARGEST_DOUBT;
+  return { isWhole: known.length === edges.length - anchor, isContrary: !keepsTo(known, frame_ms, doubt) };
 }
 
 /**

@@ -5,6 +5,7 @@
  * Timing), and a canvas in a worker, which a busy page does not hold up, with the page as its witness.
  */
 
+import { hasFrameDelays, startFrameDelays } from "./frame_delays.js";
 import { everyFrame } from "./frames.js";
 import { drawPhase, warmUp } from "./painting.js";
 import { isAsPlanned, planPhases, testimony, timingOfCallbacks, timingOfPresentations } from "./planner.js";
@@ -37,7 +38,8 @@ let sequences = 0;
  * @param {boolean} flashes false where pictures are only drawn, and no worker is needed
  */
 export async function makePresenter(stage, size, flashes = true) {
-  const worker = flashes ? await startWorker(stage, size) : null;
+  const delays = flashes && !hasElementTiming() && hasFrameDelays() ? await startFrameDelays(stage) : null;
+  const worker = flashes ? await startWorker(stage, size, witnessesFor(stage, delays)) : null;
   const page = pageBackend(stage, size);
   let current = hasElementTiming() || !worker ? page : worker;
   /** @type {boolean[]} */
@@ -91,8 +93,21 @@ export async function makePresenter(stage, size, flashes = true) {
     end() {
       page.end();
       worker?.end();
+      delays?.end();
     },
   };
+}
+
+/**
+ * What can bear witness for the worker in this browser; null for nothing.
+ * @typedef {{evidence: Timing["evidence"], makeProbes: Parameters<typeof makeWitness>[0]}} Witnesses
+ * @param {HTMLElement} stage
+ * @param {Awaited<ReturnType<typeof startFrameDelays>>} delays
+ * @returns {Witnesses | null}
+ */
+function witnessesFor(stage, delays) {
+  if (hasElementTiming()) return { evidence: "worker_element", makeProbes: (count) => makeProbes(stage, count) };
+  return delays && { evidence: "worker_video", makeProbes: delays.probes };
 }
 
 /** @param {Phase[]} phases */
@@ -185,14 +200,15 @@ async function settle(probes, wasDrawn) {
  * @param {number[]} edges
  * @param {number} frame_ms
  * @param {number} anchor
- * @param {Awaited<ReturnType<typeof makeWitness>> | null} witness
+ * @param {() => Promise<(number | null)[]>} presentations as the page saw them
+ * @param {Timing["evidence"]} evidence where the page saw all
  * @returns {Promise<Shown>}
  */
-async function witnessed({ timing, frame_ms: measured }, edges, frame_ms, anchor, witness) {
-  const seen = (await witness?.presentations()) ?? edges.map(() => null);
-  const { isWhole, isContrary } = testimony(edges, seen, frame_ms, anchor);
+async function witnessed({ timing, frame_ms: measured }, edges, frame_ms, anchor, presentations, evidence) {
+  const seen = await presentations();
+  const { isWhole, isContrary } = testimony(edges, seen, frame_ms, anchor, evidence);
   return {
-    timing: isWhole ? { ...timing, evidence: "worker_element" } : timing,
+    timing: isWhole ? { ...timing, evidence } : timing,
     frame_ms: measured,
     isPageLate: false,
     isContradicted: isContrary,
@@ -203,9 +219,10 @@ async function witnessed({ timing, frame_ms: measured }, edges, frame_ms, anchor
  * The worker's back end; null where the browser has none that can draw by refreshes.
  * @param {HTMLElement} stage
  * @param {{css: number, px: number}} size
+ * @param {Witnesses | null} witnesses
  * @returns {Promise<Backend | null>}
  */
-async function startWorker(stage, size) {
+async function startWorker(stage, size, witnesses) {
   if (typeof OffscreenCanvas === "undefined" || !("transferControlToOffscreen" in HTMLCanvasElement.prototype)) return null;
   const canvas = addCanvas(stage, size);
   const worker = new Worker(new URL("./presenter_worker.js", import.meta.url), { type: "module" });
@@ -225,7 +242,7 @@ async function startWorker(stage, size) {
     const serial = (sequences += 1);
     const anchor = anchorOf(phases);
     const durations_ms = phases.map((phase) => phase.ms);
-    const witness = hasElementTiming() ? await makeWitness(stage, durations_ms, anchor, frame_ms) : null;
+    const witness = witnesses && (await makeWitness(witnesses.makeProbes, durations_ms, anchor, frame_ms));
     /** @type {{timing: Timing, frame_ms: number}} */
     const known = await new Promise((resolve, reject) => {
       worker.onmessage = ({ data }) => {
@@ -240,7 +257,11 @@ async function startWorker(stage, size) {
     });
     const wasDrawn = known.timing.achieved_frames.map((frames) => frames > 0);
     const edges = planPhases(durations_ms, frame_ms, anchor);
-    return { settled: witnessed(known, edges, frame_ms, anchor, witness), wasDrawn };
+    const unseen = async () => edges.map(() => null);
+    return {
+      settled: witnessed(known, edges, frame_ms, anchor, witness?.presentations ?? unseen, witnesses?.evidence ?? "worker"),
+      wasDrawn,
+    };
   }
   const end = () => {
     worker.terminate();

@@ -100,7 +100,7 @@ async function playTrials(scene, block, pictures) {
     coming?.catch(() => {}); // awaited below
     publish({ ...trial, was_correct: reply.was_correct, was_replaced: reply.replaced_by !== null });
     await tell(screen, reply, response, visit.state.protocol.feedback_ms, scene.isPaid);
-    await settleIn(scene, seen.flags);
+    if (!reply.block_finished) await settleIn(scene, seen.flags);
     if (reply.may_end && !(await goesOn(scene))) {
       await visit.end();
       return;

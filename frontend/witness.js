@@ -1,26 +1,34 @@
 // @ts-check
 /**
  * A second witness of what a worker draws. A worker knows when it drew, not when that was shown; so the page reveals
- * a probe of its own (`probes.js`) in the same refresh as each phase, and the browser tells when that was presented.
+ * a probe of its own in the same refresh as each phase, and the browser tells when that was presented (`probes.js`) or
+ * composed (`frame_delays.js`).
  * Where the display stood still, both come late. A page that is busy itself sees some phases not begin, and says
  * nothing of those.
  */
 
 import { everyFrame } from "./frames.js";
 import { planPhases } from "./planner.js";
-import { makeProbes } from "./probes.js";
 
 const LATEST = 0.5; // of a refresh: a callback that runs later may miss it
 
 /**
- * @param {HTMLElement} stage
+ * What is revealed with each phase, and when the browser says that each was shown (ms): null where it was not revealed or
+ * is not told.
+ * @typedef {object} Probes
+ * @property {(i: number) => void} reveal
+ * @property {(wasRevealed: boolean[]) => Promise<(number | null)[] | null>} presentations null if none is told
+ */
+
+/**
+ * @param {(count: number) => Promise<Probes> | Probes} makeProbes
  * @param {number[]} durations_ms of the phases
  * @param {number} anchor as for `planPhases`
  * @param {number} frame_ms
  */
-export async function makeWitness(stage, durations_ms, anchor, frame_ms) {
+export async function makeWitness(makeProbes, durations_ms, anchor, frame_ms) {
   const edges = planPhases(durations_ms, frame_ms, anchor);
-  const probes = await makeProbes(stage, edges.length);
+  const probes = await makeProbes(edges.length);
   const wasRevealed = edges.map(() => false);
   /** @type {Promise<void> | null} */
   let watched = null;

@@ -1,0 +1,126 @@
+// @ts-check
+/**
+ * Asks Firefox, which has no Element Timing, when each phase of a flash was composed for the screen. It tells of a video
+ * how late its compositor showed the last frame (`mozFrameDelay`). So a video of two pixels, fed from a canvas, gets a
+ * frame of its own with each phase.
+ */
+
+import { everyFrame } from "./frames.js";
+
+/** Grays of the stage, a step apart: nobody sees them change. */
+const GRAYS = ["#808080", "#818181"];
+const SIDE_PX = 2;
+const FRAMES_TO_WAIT = 30;
+const FRAMES_TO_START = 90;
+const STARTED_AFTER = 5; // frames that the browser told of
+const QUIET_FRAMES = 10;
+
+/** Whether the browser tells of a video how late a frame was. */
+export function hasFrameDelays() {
+  return "mozFrameDelay" in HTMLVideoElement.prototype && "captureStream" in HTMLCanvasElement.prototype;
+}
+
+/**
+ * @param {HTMLElement} stage
+ * @returns {Promise<{probes: () => import("./witness.js").Probes, end: () => void} | null>} null where the browser does not
+ *   tell after all
+ */
+export async function startFrameDelays(stage) {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = SIDE_PX;
+  const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
+  const video = /** @type {any} */ (document.createElement("video"));
+  video.className = "probes";
+  video.muted = video.playsInline = true;
+  video.width = video.height = SIDE_PX;
+  video.ariaHidden = "true";
+  let frames = 0;
+  const draw = () => {
+    pen.fillStyle = GRAYS[(frames += 1) % 2];
+    pen.fillRect(0, 0, SIDE_PX, SIDE_PX);
+  };
+  draw();
+  const stream = /** @type {any} */ (canvas.captureStream(0));
+  const feed = () => {
+    draw();
+    (stream.requestFrame ? stream : stream.getVideoTracks()[0]).requestFrame();
+  };
+  video.srcObject = stream;
+  stage.append(video);
+  const end = () => {
+    for (const track of stream.getTracks()) track.stop();
+    video.remove();
+  };
+  video.play().catch(() => {});
+  if (await tellsSoon(video, feed)) return { probes: () => makeFrameProbes(video, feed), end };
+  end();
+  return null;
+}
+
+/**
+ * Feed frames until the browser has told of some, and wait until it has told of them all.
+ * @param {any} video
+ * @param {() => void} feed
+ */
+async function tellsSoon(video, feed) {
+  const tells = () => video.mozPaintedFrames >= STARTED_AFTER && video.mozFrameDelay > 0;
+  let count = 0;
+  await everyFrame(() => {
+    feed();
+    count += 1;
+    return count > FRAMES_TO_START || tells();
+  });
+  let told = NaN;
+  let quiet = 0;
+  await everyFrame(() => {
+    quiet = video.mozPaintedFrames === told ? quiet + 1 : 0;
+    told = video.mozPaintedFrames;
+    return quiet > QUIET_FRAMES;
+  });
+  return tells();
+}
+
+/**
+ * @param {any} video
+ * @param {() => void} feed
+ * @returns {import("./witness.js").Probes}
+ */
+function makeFrameProbes(video, feed) {
+  let told = video.mozPaintedFrames;
+  /** @type {number[]} */
+  const order = [];
+  /** @type {Map<number, number | null>} */
+  const times = new Map();
+  /** @type {Map<number, number>} */
+  const fed = new Map();
+  let isOver = false;
+  const note = () => {
+    for (; told < video.mozPaintedFrames && times.size < order.length; told += 1) {
+      const i = order[times.size];
+      const isLast = told + 1 === video.mozPaintedFrames;
+      times.set(i, isLast ? /** @type {number} */ (fed.get(i)) + 1000 * video.mozFrameDelay : null);
+    }
+  };
+  everyFrame(() => {
+    note();
+    return isOver;
+  });
+  return {
+    reveal(i) {
+      order.push(i);
+      fed.set(i, performance.now());
+      feed();
+    },
+    async presentations(wasRevealed) {
+      let waited = 0;
+      await everyFrame(() => {
+        note();
+        waited += 1;
+        return waited > FRAMES_TO_WAIT || times.size === order.length;
+      });
+      isOver = true;
+      // A frame that was never composed contradicts whatever was planned.
+      return wasRevealed.map((was, i) => (was ? (times.has(i) ? /** @type {number | null} */ (times.get(i)) : Infinity) : null));
+    },
+  };
+}
