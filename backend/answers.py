@@ -18,7 +18,7 @@ from backend.errors import InvalidInput
 from backend.reading.columns import truth_of
 from backend.records import FAKE, REAL
 
-NAMES = ("session", "stimulus", "class", "flags", "browser")
+NAMES = ("session", "stimulus", "class", "flags", "browser", "evidence")
 """Columns of texts that need not be there."""
 NUMBERS = ("trial_index", "frames", "frame_ms", "rt")
 """Columns of numbers that need not be there; an empty cell is NaN."""

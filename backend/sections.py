@@ -193,6 +193,8 @@ def _browsers(found: Mapping[str, Any], unit: str) -> Iterator[str]:
             f", {row['difference']:+.1f}{unit}{_within(row['ci'])} against the others" if row["ci"] else ""
         )
         yield f"{row['browser'] or 'not known'}: {counted(row['evaluators'], 'evaluator')}{against}"
+        if row["evidence"]:
+            yield f"  shown times by {', '.join(f'{word} {x:.0%}' for word, x in row['evidence'].items())}"
     if test := browsers["test"]:
         yield f"do browsers differ, the models being equal? {_f(test)}"
     for row in found["mistimed"] or []:

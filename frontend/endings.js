@@ -38,7 +38,8 @@ export async function showDone(study, visit) {
   if (told === "again") return takeAgain(study);
   if (told === "start") return location.assign("/");
   const title = done.complete ? "All done. Thank you!" : "The task had to end early. Thank you!";
-  const early = [el("p", {}, "The task was interrupted too often to go on. This is not your fault, and you are paid for what you did.")];
+  const isPaid = study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0;
+  const early = [el("p", {}, `Too many pictures could not be shown as they should. This is not your fault${isPaid ? ", and you are paid for what you did" : ""}.`)];
   // Not for the Enter key: one pressed too often at the last picture is not to take the completion code away.
   const actions = study.repeat_visits ? [{ label: "Take part again", value: "again" }] : [];
   const below = isTold && isAwaited(visit) ? [debriefBelow(visit)] : [];

@@ -25,6 +25,7 @@ def by_browser(answers: Answers, values: Mapping[str, Values], level: float) -> 
 
     Returns:
         `engines`, the most used first, each with its `browser` ('' where it is not known), `evaluators`,
+        `evidence`, the share (0 to 1) of its answers by how shown times were measured (HYPE-time; else {}),
         `difference` from the evaluators of all other engines that are known (in the unit of the scores) and
         its `ci`, null where there is nothing to compare; and `test`, that engines are alike (`F`, `df`,
         `p`), null where there is none. None where no answer names a browser.
@@ -51,12 +52,26 @@ def _by_browser(answers: Answers, values: Mapping[str, Values], level: float) ->
     known = np.isin(engine, compared)
     engines = []
     for code in order:
-        row: dict[str, Any] = {"browser": column.names[code], "evaluators": int(counts[code])}
+        row: dict[str, Any] = {
+            "browser": column.names[code],
+            "evaluators": int(counts[code]),
+            "evidence": _evidence(answers, column.codes == code),
+        }
         own = (engine[known] == code)[:, None]
         found = _difference(y[known], judges.model[known], own, level) if can and code in compared else None
         engines.append({**row, **(found or {"difference": None, "ci": None})})
     others = engine[known][:, None] == np.array(compared[1:])
     return {"engines": engines, "test": _test(y[known], judges.model[known], others) if can else None}
+
+
+def _evidence(answers: Answers, is_of_engine: np.ndarray) -> dict[str, float]:
+    """Return the share of an engine's answers by evidence, the most frequent first; {} where none is told."""
+    column = answers.texts.get("evidence")
+    if column is None or not is_of_engine.any():
+        return {}
+    counts = np.bincount(column.codes[is_of_engine], minlength=len(column.names)) / is_of_engine.sum()
+    order = sorted(np.flatnonzero(counts), key=lambda code: (-counts[code], str(column.names[code])))
+    return {str(column.names[code]): float(counts[code]) for code in order if column.names[code]}
 
 
 def browser_caveats(found: Mapping[str, Any] | None, unit: str) -> Iterator[str]:

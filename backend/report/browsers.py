@@ -13,7 +13,7 @@ def section(found: Found) -> Section | None:
     browsers = browsers or {"engines": [], "test": None}
     rows = {row["browser"]: {**row, "share": None} for row in browsers["engines"]}
     for row in mistimed or []:
-        blank = {"browser": row["browser"], "evaluators": 0, "difference": None, "ci": None}
+        blank = {"browser": row["browser"], "evaluators": 0, "evidence": {}, "difference": None, "ci": None}
         rows[row["browser"]] = {**blank, **rows.get(row["browser"], {}), "share": row["share"]}
     test = browsers["test"]
     statistic = wording.f_test(test) if test else ""
@@ -29,11 +29,15 @@ def section(found: Found) -> Section | None:
         "Browsers are told by their engine: Chromium (Chrome, Edge, Opera), Firefox, WebKit (Safari, and all "
         "of an iPhone). Difference: from the evaluators of all other engines, of the same models.",
     )
-    table = Table("browsers", "Evaluators by browser", _columns(found, bool(mistimed)), [*rows.values()])
+    has_evidence = any(row["evidence"] for row in rows.values())
+    if has_evidence:
+        notes = (*notes, wording.EVIDENCE)
+    columns = _columns(found, bool(mistimed), has_evidence)
+    table = Table("browsers", "Evaluators by browser", columns, [*rows.values()])
     return Section("browsers", "Browsers", (said,), tables=(table,), notes=notes)
 
 
-def _columns(found: Found, has_flashes: bool) -> tuple[Column, ...]:
+def _columns(found: Found, has_flashes: bool, has_evidence: bool) -> tuple[Column, ...]:
     unit = "points" if found.is_percent else "ms"
     columns = [
         Column("browser", lambda row: row["browser"] or "not known", is_number=False),
@@ -43,4 +47,7 @@ def _columns(found: Found, has_flashes: bool) -> tuple[Column, ...]:
     ]
     if has_flashes:
         columns.append(Column("mistimed flashes", lambda row: wording.share(row["share"])))
+    if has_evidence:
+        by = Column("shown times by", lambda row: wording.evidence(row["evidence"]), is_number=False)
+        columns.append(by)
     return tuple(columns)

@@ -14,6 +14,17 @@ WHY = {
     "under_way": "under way",
 }
 """What became of who began and did not finish."""
+_EVIDENCE = {
+    "element": "browser",
+    "worker_element": "clock and browser",
+    "worker_video": "clock and compositor",
+    "worker": "clock",
+    "callback": "clock",
+}
+EVIDENCE = (
+    "Shown times are told by the browser, which knows what a display showed; by its compositor, which knows "
+    "what was handed to the display; or by the clock, which knows when a picture was drawn."
+)
 _SIGNS = {"percent": "%", "ms": " ms", "points": " points", "": ""}
 
 
@@ -58,6 +69,15 @@ def threshold(found: Mapping[str, Any]) -> str:
 def share(value: float | None, digits: int = 0) -> str:
     """Return a share of 0 to 1 in percent."""
     return amount(None if value is None else 100 * value, "percent", digits)
+
+
+def evidence(shares: Mapping[str, float]) -> str:
+    """Return how shown times were measured, with the share (0 to 1) of answers of each kind."""
+    kinds: dict[str, float] = {}
+    for word, part in shares.items():
+        kind = _EVIDENCE.get(word, word)
+        kinds[kind] = kinds.get(kind, 0.0) + part
+    return ", ".join(f"{kind} {share(part)}" for kind, part in kinds.items()) or NONE
 
 
 def coefficient(value: float | None, digits: int = 2) -> str:

@@ -353,6 +353,7 @@ def test_who_sees_no_flash_as_planned_is_asked_after_five_and_can_end_with_pay(p
     assert faults == []
     assert "not your fault" in asked
     assert "You are paid for what you did either way" in asked
+    assert "and you are paid for what you did" in player.page.inner_text("main")
     assert player.heading() == "The task had to end early. Thank you!"
     assert player.page.inner_text("#code") == session.completion_code
     assert f"{2 * sum(right(session, r) for r in stored) / 100:.2f}" in player.page.inner_text("main")

@@ -12,6 +12,7 @@ from backend.analysis.values import values_by_model
 from backend.answers import answers_of
 from backend.browsers import engine_of, kept
 from backend.export import export
+from backend.report import wording
 from backend.results import study_findings
 from backend.scoring import score
 
@@ -137,6 +138,29 @@ def test_nothing_is_compared_where_nothing_can_be(data):
 
     assert found["test"] is None
     assert all(row["ci"] is None for row in found["engines"])
+
+
+def test_how_shown_times_were_measured_is_told_by_engine():
+    data = [*rows("a", "Chromium", 2, 0.3, 1), *rows("a", "Firefox", 1, 0.3, 1), *rows("a", "", 1, 0.3, 1)]
+    kinds = {
+        "Chromium": ["element", "element", "element", "worker_element"],
+        "Firefox": ["worker_video"],
+        "": [""],
+    }
+    counts = dict.fromkeys(kinds, 0)
+    for row in data:
+        of = kinds[row["browser"]]
+        row["evidence"] = of[counts[row["browser"]] % len(of)]
+        counts[row["browser"]] += 1
+
+    engines = found_of(data)["engines"]
+
+    assert {row["browser"]: row["evidence"] for row in engines} == {
+        "Chromium": {"element": 0.75, "worker_element": 0.25}, "Firefox": {"worker_video": 1.0}, "": {},
+    }  # fmt: skip
+    assert wording.evidence(engines[0]["evidence"]) == "browser 75%, clock and browser 25%"
+    assert wording.evidence({"worker": 0.5, "callback": 0.25, "later": 0.25}) == "clock 75%, later 25%"
+    assert wording.evidence({}) == "–"
 
 
 def test_answers_without_browsers_say_nothing_of_them():
