@@ -95,7 +95,8 @@ def test_after_a_mistimed_flash_comes_a_spare_and_nothing_is_told(world):
     assert (mistimed["responses"], mistimed["share"]) == (1, 1 / 9)
 
 
-def test_who_sees_no_flash_is_asked_after_five_and_may_end_the_session(world):
+def test_who_sees_no_flash_is_asked_after_five_and_may_end_the_session(each_world):
+    world = each_world
     study = world.add(studies.study(method="time", images=8, blocks=1, spare_images=30))
     player = world.player()
     player.begin()
