@@ -22,8 +22,8 @@ export function hasFrameDelays() {
 
 /**
  * @param {HTMLElement} stage
- * @returns {Promise<{probes: () => import("./witness.js").Probes, end: () => void} | null>} null where the browser does not
- *   tell after all
+ * @returns {Promise<{probes: () => Promise<import("./witness.js").Probes>, end: () => void} | null>} null where the browser
+ *   does not tell after all
  */
 export async function startFrameDelays(stage) {
   const canvas = document.createElement("canvas");
@@ -51,11 +51,20 @@ export async function startFrameDelays(stage) {
     for (const track of stream.getTracks()) track.stop();
     video.remove();
   };
-  video.play().catch(() => {});
-  if (await tellsSoon(video, feed)) return { probes: () => makeFrameProbes(video, feed), end };
+  /** A video that another screen had taken out of the page stands still until it is started again. */
+  const starts = () => {
+    video.play().catch(() => {});
+    return tellsSoon(video, feed);
+  };
+  if (await starts()) {
+    return { probes: async () => (!video.paused || (await starts()) ? makeFrameProbes(video, feed) : SILENT), end };
+  }
   end();
   return null;
 }
+
+/** @type {import("./witness.js").Probes} */
+const SILENT = { reveal() {}, presentations: async () => null };
 
 /**
  * Feed frames until the browser has told of some, and wait until it has told of them all.
@@ -63,7 +72,8 @@ export async function startFrameDelays(stage) {
  * @param {() => void} feed
  */
 async function tellsSoon(video, feed) {
-  const tells = () => video.mozPaintedFrames >= STARTED_AFTER && video.mozFrameDelay > 0;
+  const before = video.mozPaintedFrames;
+  const tells = () => video.mozPaintedFrames - before >= STARTED_AFTER && video.mozFrameDelay > 0;
   let count = 0;
   await everyFrame(() => {
     feed();
@@ -119,7 +129,8 @@ function makeFrameProbes(video, feed) {
         return waited > FRAMES_TO_WAIT || times.size === order.length;
       });
       isOver = true;
-      // A frame that was never composed contradicts whatever was planned.
+      if (times.size === 0) return null;
+      // A frame that was never composed, among others that were, contradicts whatever was planned.
       return wasRevealed.map((was, i) => (was ? (times.has(i) ? /** @type {number | null} */ (times.get(i)) : Infinity) : null));
     },
   };

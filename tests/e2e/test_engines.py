@@ -229,6 +229,27 @@ def test_a_time_session_is_shown_as_planned_in_firefox(player, site, engine):
     assert (row["browser"], row["responses"]) == (engine, 8)
 
 
+@pytest.mark.parametrize("engine", ["Firefox"])
+def test_the_compositor_bears_witness_after_another_screen_came_in_between(player, site, engine):
+    site.create(
+        "glimpse", "time", images=6, blocks=1, spare_images=40, countdown_ms=100, feedback_ms=50,
+        start_exposure_ms=200, same_answer_notice=2,
+    )  # fmt: skip
+    player.begin("glimpse")
+    player.start_flashes()
+    for _ in range(2):
+        player.answer("f")
+    player.press("break")
+    player.wait_past("break")
+    player.play_flashes()
+
+    _, cursor, responses = site.stored("glimpse")
+    after = responses[2:]
+    good = [r for r in after if r.timing.evidence == "worker_video" and "mistimed" not in r.flags]
+    assert cursor.state == "finished"
+    assert len(good) >= len(after) / 2, [(r.timing.evidence, r.flags) for r in after]
+
+
 def check_again(player, heading):
     """Ask for the check of the display until `heading` comes: on a busy computer it may fail at first."""
     for _ in range(9):
