@@ -100,8 +100,9 @@ def checked(told, sequences, what):
         was_drawn_right = by_phase(phases, frames_drawn, frame_ms)[PICTURE:] == judged
         flagged += is_flagged
         false_alarms += is_flagged and not is_wrong
-        if is_wrong and not is_flagged and timing["evidence"] == "worker" and was_drawn_right:
-            stalls += 1  # the display stood still after the worker had handed over its frame in time
+        in_worker = timing["evidence"] in ("worker", "worker_element")
+        if is_wrong and not is_flagged and in_worker and was_drawn_right:
+            stalls += 1  # the worker's frame, handed over in time, was shown late, and no witness saw that
         elif is_wrong and not is_flagged:
             unflagged.append(
                 {

@@ -69,7 +69,7 @@ def test_an_infinity_session_is_played_on_the_packages(player, site):
 
 
 def test_a_time_session_is_played_on_the_packages(player, site):
-    site.create("glimpse", "time", images=4, blocks=2, spare_images=16, countdown_ms=100, feedback_ms=50)
+    site.create("glimpse", "time", images=4, blocks=2, spare_images=60, countdown_ms=100, feedback_ms=50)
     player.visit("glimpse")
     player.play_two_blocks()
 

@@ -93,7 +93,7 @@ def test_equal_answers_are_told_of_once_a_block_and_noted(player, site):
 
 def test_no_flash_runs_while_equal_answers_are_told_of(player, site):
     site.create(
-        "glimpse", "time", images=6, blocks=1, spare_images=20, countdown_ms=100, feedback_ms=50,
+        "glimpse", "time", images=6, blocks=1, spare_images=60, countdown_ms=100, feedback_ms=50,
         same_answer_notice=2,
     )  # fmt: skip
     player.visit("glimpse")
@@ -150,7 +150,7 @@ def test_the_back_button_asks_before_a_session_is_left(player, site):
 
 
 def test_the_back_button_during_a_flash_asks_after_it(player, site):
-    site.create("glimpse", "time", images=2, blocks=1, spare_images=8, feedback_ms=50, start_exposure_ms=900)
+    site.create("glimpse", "time", images=2, blocks=1, spare_images=40, feedback_ms=50, start_exposure_ms=900)
     player.visit("glimpse")
     player.press("consent")
     player.press("instructions")
@@ -218,7 +218,7 @@ def test_after_the_end_the_back_button_leaves_at_once(player, site):
 
 def test_a_time_session_flashes_masks_and_measures(player, site):
     site.create(
-        "glimpse", "time", images=4, blocks=2, spare_images=8, countdown_ms=100, feedback_ms=50,
+        "glimpse", "time", images=4, blocks=2, spare_images=60, countdown_ms=100, feedback_ms=50,
         start_exposure_ms=200,
     )  # fmt: skip
     player.page.add_init_script(
@@ -250,7 +250,7 @@ def test_a_time_session_flashes_masks_and_measures(player, site):
 
 
 def test_a_flashed_picture_is_never_shown_twice_after_a_reload(player, site):
-    site.create("glimpse", "time", images=4, blocks=1, spare_images=8, countdown_ms=100, feedback_ms=50)
+    site.create("glimpse", "time", images=4, blocks=1, spare_images=40, countdown_ms=100, feedback_ms=50)
     player.visit("glimpse")
     player.press("consent")
     player.press("instructions")
@@ -385,7 +385,7 @@ def right(session, response):
 
 
 def test_a_flash_during_which_full_screen_was_left_is_replaced(player, site):
-    site.create("glimpse", "time", images=2, blocks=1, spare_images=16, feedback_ms=50)
+    site.create("glimpse", "time", images=2, blocks=1, spare_images=40, feedback_ms=50)
     player.visit("glimpse")
     player.press("consent")
     player.press("instructions")
