@@ -299,6 +299,8 @@ def _asset(name: str) -> Response:
     reply = Response(body, content_type=headers.content_type(name))
     reply.headers["Cache-Control"] = headers.ASKED_AGAIN
     reply.headers["Vary"] = "Accept-Encoding"
+    if path.suffix == ".js":
+        reply.headers.update(headers.MODULE)
     if is_small:
         reply.headers["Content-Encoding"] = "gzip"
     reply.add_etag()

@@ -21,6 +21,9 @@ PAGE = {
 }
 """Of the page, its files and the pictures."""
 
+MODULE = {"Access-Control-Allow-Origin": "*"}
+"""Of the page's modules besides: a sandboxed frame, which has no origin, loads some of them."""
+
 API = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 RESULTS = {

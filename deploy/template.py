@@ -139,11 +139,22 @@ def page_policy() -> Json:
     }
 
 
+def module_policy() -> Json:
+    """Return the same for the modules of the page, which a frame without an origin loads too."""
+    return {
+        **page_policy(),
+        "Name": _sub("${AWS::StackName}-modules"),
+        "CorsConfig": {
+            "AccessControlAllowCredentials": False,
+            "AccessControlAllowHeaders": {"Items": ["*"]},
+            "AccessControlAllowMethods": {"Items": ["GET", "HEAD"]},
+            "AccessControlAllowOrigins": {"Items": [headers.MODULE["Access-Control-Allow-Origin"]]},
+            "OriginOverride": True,
+        },
+    }
+
+
 def _distribution() -> Json:
-    behaviours = [
-        _to_function("/api/studies/*/scores", "score"),
-        _to_function("/api/*", "api"),
-    ]
     files = {
         "TargetOriginId": "files",
         "ViewerProtocolPolicy": "redirect-to-https",
@@ -155,6 +166,11 @@ def _distribution() -> Json:
             {"EventType": "viewer-request", "FunctionARN": _get("Route", "FunctionARN")}
         ],
     }
+    behaviours = [
+        _to_function("/api/studies/*/scores", "score"),
+        _to_function("/api/*", "api"),
+        {**files, "PathPattern": "/assets/*.js", "ResponseHeadersPolicyId": _ref("ModuleHeaders")},
+    ]
     origins = [
         {
             "Id": "files",
@@ -190,6 +206,10 @@ def _distribution() -> Json:
         "PageHeaders": {
             "Type": "AWS::CloudFront::ResponseHeadersPolicy",
             "Properties": {"ResponseHeadersPolicyConfig": page_policy()},
+        },
+        "ModuleHeaders": {
+            "Type": "AWS::CloudFront::ResponseHeadersPolicy",
+            "Properties": {"ResponseHeadersPolicyConfig": module_policy()},
         },
         "ApiHeaders": {
             "Type": "AWS::CloudFront::ResponseHeadersPolicy",

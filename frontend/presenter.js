@@ -6,6 +6,7 @@
  */
 
 import { hasFrameDelays, startFrameDelays } from "./frame_delays.js";
+import { startFramedWitness } from "./framed_witness.js";
 import { everyFrame } from "./frames.js";
 import { drawPhase, warmUp } from "./painting.js";
 import { isAsPlanned, planPhases, testimony, timingOfCallbacks, timingOfPresentations } from "./planner.js";
@@ -38,8 +39,8 @@ let sequences = 0;
  * @param {boolean} flashes false where pictures are only drawn, and no worker is needed
  */
 export async function makePresenter(stage, size, flashes = true) {
-  const delays = flashes && !hasElementTiming() && hasFrameDelays() ? await startFrameDelays(stage) : null;
-  const worker = flashes ? await startWorker(stage, size, witnessesFor(stage, delays)) : null;
+  const witnesses = flashes ? await startWitnesses(stage) : null;
+  const worker = flashes ? await startWorker(stage, size, witnesses) : null;
   const page = pageBackend(stage, size);
   let current = hasElementTiming() || !worker ? page : worker;
   /** @type {boolean[]} */
@@ -93,21 +94,30 @@ export async function makePresenter(stage, size, flashes = true) {
     end() {
       page.end();
       worker?.end();
-      delays?.end();
+      witnesses?.end();
     },
   };
 }
 
 /**
  * What can bear witness for the worker in this browser; null for nothing.
- * @typedef {{evidence: Timing["evidence"], makeProbes: Parameters<typeof makeWitness>[0]}} Witnesses
+ * @typedef {object} Witnesses
+ * @property {Timing["evidence"]} evidence where they saw everything
+ * @property {import("./witness.js").MakeWitness} make
+ * @property {MessagePort | null} worker by which the worker tells them that it drew; null where the page does
+ * @property {() => void} end
  * @param {HTMLElement} stage
- * @param {Awaited<ReturnType<typeof startFrameDelays>>} delays
- * @returns {Witnesses | null}
+ * @returns {Promise<Witnesses | null>}
  */
-function witnessesFor(stage, delays) {
-  if (hasElementTiming()) return { evidence: "worker_element", makeProbes: (count) => makeProbes(stage, count) };
-  return delays && { evidence: "worker_video", makeProbes: delays.probes };
+async function startWitnesses(stage) {
+  if (hasElementTiming()) {
+    const framed = await startFramedWitness();
+    if (framed) return { evidence: "worker_element", ...framed };
+    const make = makeWitness.bind(null, (/** @type {number} */ count) => makeProbes(stage, count));
+    return { evidence: "worker_element", make, worker: null, end() {} };
+  }
+  const delays = hasFrameDelays() ? await startFrameDelays(stage) : null;
+  return delays && { evidence: "worker_video", make: makeWitness.bind(null, delays.probes), worker: null, end: delays.end };
 }
 
 /** @param {Phase[]} phases */
@@ -231,7 +241,7 @@ async function startWorker(stage, size, witnesses) {
     worker.onerror = () => resolve(false);
   });
   const offscreen = canvas.transferControlToOffscreen();
-  worker.postMessage({ canvas: offscreen }, [offscreen]);
+  worker.postMessage({ canvas: offscreen, witness: witnesses?.worker }, [offscreen, ...(witnesses?.worker ? [witnesses.worker] : [])]);
   if (!(await ready)) {
     worker.terminate();
     canvas.remove();
@@ -242,7 +252,7 @@ async function startWorker(stage, size, witnesses) {
     const serial = (sequences += 1);
     const anchor = anchorOf(phases);
     const durations_ms = phases.map((phase) => phase.ms);
-    const witness = witnesses && (await makeWitness(witnesses.makeProbes, durations_ms, anchor, frame_ms));
+    const witness = await witnesses?.make(durations_ms, anchor, frame_ms);
     /** @type {{timing: Timing, frame_ms: number}} */
     const known = await new Promise((resolve, reject) => {
       worker.onmessage = ({ data }) => {

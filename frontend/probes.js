@@ -35,6 +35,7 @@ export async function makeProbes(stage, count) {
   const names = Array.from({ length: count }, () => `openhype-${(made += 1)}`);
   const box = document.createElement("div");
   box.className = "probes";
+  box.style.display = "flex"; // in a frame without a style sheet too
   const images = names.map((name) => {
     const image = new Image(1, 1);
     image.setAttribute("elementtiming", name);

@@ -156,7 +156,7 @@ def test_flashes_of_a_busy_page_are_known_and_then_exact(player, site):
 
     told, sequences = play(player, site, before_flashes=lambda: busy(player.page))
 
-    assert checked(told, sequences, "busy page")[-1] in ("worker", "worker_element")
+    assert checked(told, sequences, "busy page").count("worker_element") > len(told) / 2
 
 
 def test_a_page_that_was_busy_for_a_while_bears_witness_for_the_worker(player, site):

@@ -48,6 +48,19 @@ def test_what_flashes_need_before_consent_is_preloaded_once_a_study_is_known_to_
     assert set(re.findall(r'"([a-z_]+\.js)"', named)) == graph(*in_passing) - graph("main.js")
 
 
+@pytest.mark.parametrize(
+    ("address", "sent"),
+    [("/assets/probes.js", "*"), (f"/assets/{assets.version()}/probes.js", "*"), ("/assets/style.css", None),
+     ("/timing.html", None), ("/s/faces", None), ("/api/studies/faces", None)],
+)  # fmt: skip
+def test_modules_alone_are_there_for_a_frame_without_an_origin(world, address, sent):
+    world.add(studies.study("faces", images=8))
+
+    reply = world.http.get(address, headers={"Origin": "null"})
+
+    assert (reply.status_code, reply.headers.get("Access-Control-Allow-Origin")) == (200, sent)
+
+
 def test_what_only_plays_is_not_loaded_before_consent():
     assert graph("main.js") & {"playing.js", "trials.js", "presenter.js", "flash.js", "demo.js"} == set()
 

@@ -47,6 +47,19 @@ def test_cloudfront_sends_the_headers_that_the_server_sends():
     assert {"ETag", "Last-Modified"} <= removed
 
 
+def test_cloudfront_lets_a_frame_without_an_origin_load_modules_and_nothing_else():
+    modules = [b for b in DISTRIBUTION["CacheBehaviors"] if b["PathPattern"] == "/assets/*.js"]
+    cors = template.module_policy()["CorsConfig"]
+
+    assert [b["ResponseHeadersPolicyId"] for b in modules] == [{"Ref": "ModuleHeaders"}]
+    assert cors["AccessControlAllowOrigins"]["Items"] == [headers.MODULE["Access-Control-Allow-Origin"]]
+    assert not cors["AccessControlAllowCredentials"]
+    assert "CorsConfig" not in template.page_policy()
+    assert (
+        template.module_policy()["SecurityHeadersConfig"] == template.page_policy()["SecurityHeadersConfig"]
+    )
+
+
 def test_every_behaviour_asks_for_tls_and_has_headers():
     behaviours = [DISTRIBUTION["DefaultCacheBehavior"], *DISTRIBUTION["CacheBehaviors"]]
 
