@@ -159,8 +159,11 @@ def test_flashes_of_a_busy_page_are_known_and_then_exact(player, site):
     assert checked(told, sequences, "busy page").count("worker_element") > len(told) / 2
 
 
-def test_a_page_that_was_busy_for_a_while_bears_witness_for_the_worker(player, site):
+@pytest.mark.parametrize("framed", [True, False])
+def test_after_a_page_that_was_busy_for_a_while_there_is_a_witness_for_the_worker(player, site, framed):
     created(site)
+    if not framed:
+        player.page.route("**/witness_frame.js", lambda route: route.abort())
 
     told, sequences = play(player, site, before_flashes=lambda: player.page.evaluate(BUSY_FOR_TWO_FLASHES))
 

@@ -211,7 +211,7 @@ class _Page:
             (event["pid"], event["args"]["id"]): event["ts"]
             for event in events
             if event["name"] == "AnimationFrame::Presentation"
-            and event["args"]["begin_frame_id"]["sequence_number"] != 0
+            and event["args"].get("begin_frame_id", {}).get("sequence_number", 0) != 0
         }
         self._ends: dict[tuple[int, int], list[float]] = {}
         self._told: dict[tuple[int, int], list[float | None]] = {}
