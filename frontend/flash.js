@@ -47,8 +47,8 @@ export async function settleIn(scene, flags) {
 }
 
 /**
- * Ask a person whose flashes keep going wrong whether to go on; then the display is measured anew, and the other of
- * the presenter's back ends is tried.
+ * Ask a person whose flashes keep going wrong whether to go on; then the display is measured anew, and the other of the
+ * presenter's back ends is tried where no frame draws.
  * @param {Scene} scene
  * @returns {Promise<boolean>}
  */

@@ -9,12 +9,9 @@ import { runSequence } from "./sequence.js";
 const scope = /** @type {any} */ (globalThis);
 /** @type {OffscreenCanvasRenderingContext2D} */
 let pen;
-/** @type {MessagePort | null} */
-let witness = null;
 
 scope.onmessage = async (/** @type {MessageEvent} */ { data }) => {
   if (data.canvas) {
-    witness = data.witness ?? null;
     pen = data.canvas.getContext("2d", { alpha: false });
     if (pen) warmUp(pen);
     scope.postMessage({ ready: Boolean(pen) && typeof scope.requestAnimationFrame === "function" });
@@ -25,9 +22,7 @@ scope.onmessage = async (/** @type {MessageEvent} */ { data }) => {
   const { edges, drawn, frame_ms: measured } = await runSequence(durations, anchor, frame_ms, everyFrame, (i, at) => {
     drawPhase(pen, phases[i] ?? null);
     const { startTime } = performance.mark(`openhype:${serial}:${i}`);
-    const at_ms = performance.timeOrigin + at; // clocks of others began at another time
-    witness?.postMessage({ at_ms });
-    scope.postMessage({ phase: i, at_ms });
+    scope.postMessage({ phase: i, at_ms: performance.timeOrigin + at }); // the page's clock began at another time
     return startTime;
   });
   for (const phase of phases) phase.picture?.close();

@@ -34,8 +34,8 @@ function hasElementEntries() {
 export async function makeProbes(stage, count) {
   const names = Array.from({ length: count }, () => `openhype-${(made += 1)}`);
   const box = document.createElement("div");
-  box.className = "probes";
-  box.style.display = "flex"; // in a frame without a style sheet too
+  // In the corner of the stage; a frame has no style sheet.
+  Object.assign(box.style, { position: "absolute", inset: "auto auto 0 0", display: "flex" });
   const images = names.map((name) => {
     const image = new Image(1, 1);
     image.setAttribute("elementtiming", name);

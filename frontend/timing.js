@@ -14,7 +14,7 @@ const FLASHES_MS = [1, 17, 33, 50, 100, 150];
 const EACH = 5;
 const MASK_MS = 30;
 const SIZE = { css: 128, px: 128 };
-/** Before each flash, so that the witness can fall in step with the worker. */
+/** Before each flash, so that the page can fall in step with the worker. */
 const LEAD_MS = 100;
 /** Grays a step apart from the stage: too faint to be a flash in the sense of WCAG 2.2, 2.3.1. */
 const STAGE_GRAY = 128;

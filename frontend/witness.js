@@ -21,12 +21,6 @@ const LATEST = 0.5; // of a refresh: a callback that runs later may miss it
  */
 
 /**
- * @typedef {(durations_ms: number[], anchor: number, frame_ms: number) => Promise<{
- *   follow: (at: number) => void, presentations: () => Promise<(number | null)[]>,
- * }>} MakeWitness
- */
-
-/**
  * @param {(count: number) => Promise<Probes> | Probes} makeProbes
  * @param {number[]} durations_ms of the phases
  * @param {number} anchor as for `planPhases`

@@ -1,12 +1,11 @@
-// Notes what stands on the page's canvas after each picture that is drawn on it. While a picture is shown only a
-// copy is taken, so that flashes stay on time; `look()` then reads the copies, and what they hold comes into
-// `window.seen`. Canvases of workers cannot be read: the page is made to draw by itself, as in a browser that
+// Notes what stands on the canvas of the page, or of a frame in it, after each picture that is drawn on it. While a
+// picture is shown only a copy is taken, so that flashes stay on time; `look()` then reads the copies and returns what
+// they hold. Canvases of workers cannot be read: the page is made to draw by itself, as in a browser that
 // has none.
 (() => {
   delete HTMLCanvasElement.prototype.transferControlToOffscreen;
   const draw = CanvasRenderingContext2D.prototype.drawImage;
   const taken = [];
-  window.seen = [];
 
   CanvasRenderingContext2D.prototype.drawImage = function (...args) {
     draw.apply(this, args);
@@ -14,10 +13,8 @@
     if (this.canvas.isConnected && screen !== "done") taken.push([facts(this.canvas), createImageBitmap(this.canvas)]);
   };
 
-  // Read what was taken since the last look.
-  window.look = async () => {
-    for (const [what, copy] of taken.splice(0)) window.seen.push({ ...what, ...pixels(await copy, what.width_px) });
-  };
+  // What was drawn since the last look.
+  window.look = () => Promise.all(taken.splice(0).map(async ([what, copy]) => ({ ...what, ...pixels(await copy, what.width_px) })));
 
   // What the images of the page show, at the size of their files.
   window.images = () =>

@@ -102,6 +102,7 @@ class Visitor:
     def __init__(self, browser, url: str, pool: Pool):
         self.pool, self.answers = pool, 0
         self._shots: list[str] = []
+        self._seen: list[dict] = []
         self.page, self.faults = open_page(browser, url, f"window.pictures_px = {pool.px};")
 
     def play(self) -> None:
@@ -128,7 +129,7 @@ class Visitor:
         return screen != "done"
 
     def _answer(self) -> None:
-        self.page.evaluate("window.look()")
+        self._look()
         if self.page.evaluate("document.querySelector('main button:not([disabled])') === null"):
             return  # the answer is on its way
         if not self.pool.is_timed and len(self._shots) < SHOTS:
@@ -136,9 +137,21 @@ class Visitor:
         self.answers += 1
         self.page.keyboard.press("f")
 
+    def _look(self) -> None:
+        """Note what was drawn since the last look, on the page and in frames in it."""
+        for frame in self.page.frames:
+            seen = frame.evaluate("window.look()")
+            if seen and frame.parent_frame:
+                element = frame.frame_element()
+                place, is_seen = element.bounding_box(), element.is_visible()
+                for one in seen:
+                    one["box"] |= {edge: one["box"][edge] + place[edge] for edge in "xy"}
+                    one["is_seen"] &= is_seen
+            self._seen += seen
+
     def _shot(self) -> str:
         """Return the file that is seen on the screen itself."""
-        box = self.page.evaluate("window.seen.at(-1).box")
+        box = self._seen[-1]["box"]
         shot = Image.open(io.BytesIO(self.page.screenshot(clip=box))).convert("RGBA")
         each = shot.width // self.pool.px
         if shot.width != each * self.pool.px:
@@ -148,13 +161,12 @@ class Visitor:
 
     def check(self) -> None:
         """Check what was seen in a whole session: the pool's pictures, each once, whole and in full."""
-        seen = self.page.evaluate("window.seen")
-        names = [self.pool.file_of(one) for one in seen]
+        names = [self.pool.file_of(one) for one in self._seen]
         pictures = [name for name in names if self.pool.has_stimulus(name)]
         assert len(set(pictures)) == self.answers > 0, f"{len(pictures)} drawn"
         assert (len(names) > len(pictures)) == self.pool.is_timed  # masks
         assert self.pool.is_timed or pictures[:SHOTS] == self._shots
-        for one in seen:
+        for one in self._seen:
             assert one["is_seen"], one
             box = one["box"]
             assert self.pool.px <= one["width_px"] == one["height_px"] == box["width"] == box["height"]
@@ -166,7 +178,7 @@ class Visitor:
         """Check the pictures that the end of a finished session shows: those that were judged, each once."""
         shown = [self.pool.file_of(one) for one in self.page.evaluate("window.images()")]
         assert len(set(shown)) == len(shown) > 0
-        assert set(shown) <= {self.pool.file_of(one) for one in self.page.evaluate("window.seen")}
+        assert set(shown) <= {self.pool.file_of(one) for one in self._seen}
         assert self.pool.is_timed or len(shown) == self.answers  # answers to mistimed flashes do not count
 
 

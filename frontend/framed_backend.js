@@ -1,0 +1,110 @@
+// @ts-check
+/**
+ * The back end that draws in a sandboxed frame, on a canvas like the page's. Chromium runs such a frame in a process of
+ * its own: the page may be as busy as it will, and the browser tells when each phase was presented, as it does for the
+ * page's own canvas.
+ */
+
+import { anchorOf } from "./backend.js";
+import { everyFrame } from "./frames.js";
+import { planPhases, timingOfCallbacks } from "./planner.js";
+import { hasElementTiming } from "./probes.js";
+
+const PATIENCE_MS = 3000;
+const STEP_MS = 500; // between two looks at whether the frame still lives
+
+/**
+ * @param {HTMLElement} stage
+ * @param {import("./backend.js").Size} size
+ * @returns {Promise<(import("./backend.js").Backend & {isLost: () => boolean}) | null>} null where the frame does not
+ *   start, or would not be told presentation times
+ */
+export async function startFrame(stage, size) {
+  if (!hasElementTiming()) return null;
+  const frame = document.createElement("iframe");
+  frame.sandbox.add("allow-scripts");
+  frame.allow = "cross-origin-isolated";
+  frame.tabIndex = -1;
+  frame.title = "The picture to judge";
+  frame.style.width = frame.style.height = `${size.css}px`;
+  const script = new URL("./presenter_frame.js", import.meta.url).href;
+  frame.srcdoc = `<!doctype html><html lang="en"><title>The picture to judge</title><script type="module" src="${script}"></script>`;
+  /** @type {{to: Window | null, port: MessagePort} | null} */
+  let line = null;
+  let isLost = false;
+  // Another screen takes the stage out of the page, and the frame begins anew when it comes back.
+  frame.onload = () => {
+    const { contentWindow: to } = frame;
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data }) => {
+      if (data.isReady) line = { to, port: port1 };
+    };
+    to?.postMessage(size, "*", [port2]);
+  };
+  const isConnected = () => line !== null && line.to === frame.contentWindow;
+  async function connection() {
+    const until = performance.now() + PATIENCE_MS;
+    await everyFrame((_, now) => isConnected() || now > until);
+    return isConnected() && line ? line.port : null;
+  }
+  stage.append(frame);
+  const end = () => frame.remove();
+  if (!(await connection())) {
+    end();
+    return null;
+  }
+  /** @type {import("./backend.js").Show} */
+  async function show(serial, phases, frame_ms, onPhase) {
+    const port = await connection();
+    const wasDrawn = phases.map(() => false);
+    const longest_ms = phases.reduce((sum, { ms }) => sum + ms, 0) + PATIENCE_MS;
+    return new Promise((resolve) => {
+      /** @type {(shown: import("./backend.js").Shown) => void} */
+      let settle;
+      /** @type {Promise<import("./backend.js").Shown>} */
+      const settled = new Promise((done) => (settle = done));
+      let isOver = false;
+      if (port) {
+        port.onmessage = ({ data }) => {
+          if (data.serial !== serial) return;
+          if ("phase" in data) {
+            wasDrawn[data.phase] = true;
+            onPhase(phases[data.phase] ?? null);
+          }
+          if ("wasDrawn" in data) {
+            isOver = true;
+            resolve({ settled, wasDrawn: data.wasDrawn });
+          }
+          if ("shown" in data) settle(data.shown);
+        };
+        port.postMessage({ serial, phases, frame_ms });
+      }
+      // No frames of the page are asked for: the display would wait for a page that is busy. In a hidden tab the frame stands.
+      let left_ms = port ? longest_ms : 0;
+      const wait = () => {
+        if (isOver) return;
+        if (left_ms > 0) {
+          if (!document.hidden) left_ms -= STEP_MS;
+          setTimeout(wait, STEP_MS);
+          return;
+        }
+        isLost = true;
+        settle(unknown(phases, frame_ms));
+        resolve({ settled, wasDrawn });
+      };
+      wait();
+    });
+  }
+  return { element: frame, show, end, isLost: () => isLost };
+}
+
+/**
+ * What is known of a sequence whose frame died meanwhile: nothing, so that it is mistimed.
+ * @param {import("./backend.js").Phase[]} phases
+ * @param {number} frame_ms
+ */
+function unknown(phases, frame_ms) {
+  const edges = planPhases(phases.map((phase) => phase.ms), frame_ms, anchorOf(phases));
+  const timing = timingOfCallbacks(edges, edges.map(() => null), frame_ms, "callback");
+  return { timing, frame_ms, isPageLate: false, isContradicted: false };
+}

@@ -1,0 +1,24 @@
+// @ts-check
+/** What runs in the frame of `framed_backend.js`: the page's own back end, told by messages what to show. */
+
+import { makePageBackend } from "./page_backend.js";
+import { hasElementTiming } from "./probes.js";
+
+addEventListener(
+  "message",
+  ({ data: size, ports: [page] }) => {
+    document.documentElement.style.overflow = "hidden";
+    document.body.style.margin = "0";
+    const backend = makePageBackend(document.body, size);
+    page.onmessage = async ({ data: { serial, phases, frame_ms } }) => {
+      const { settled, wasDrawn } = await backend.show(serial, phases, frame_ms, (phase) => {
+        page.postMessage({ serial, phase: phase ? phases.indexOf(phase) : phases.length });
+      });
+      page.postMessage({ serial, wasDrawn });
+      page.postMessage({ serial, shown: await settled });
+      for (const { picture } of phases) picture?.close();
+    };
+    page.postMessage({ isReady: hasElementTiming() });
+  },
+  { once: true },
+);

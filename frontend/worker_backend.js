@@ -1,0 +1,104 @@
+// @ts-check
+/**
+ * The back end that draws on a canvas in a worker, which a busy page does not hold up. A worker knows when it drew, and
+ * not when that was shown; so the page is its witness where it can be (`witness.js`).
+ */
+
+import { addCanvas, anchorOf } from "./backend.js";
+import { hasFrameDelays, startFrameDelays } from "./frame_delays.js";
+import { planPhases, testimony } from "./planner.js";
+import { hasElementTiming, makeProbes } from "./probes.js";
+import { makeWitness } from "./witness.js";
+
+/**
+ * @typedef {import("./backend.js").Backend} Backend
+ * @typedef {import("./backend.js").Timing} Timing
+ */
+
+/**
+ * What can bear witness for the worker in this browser; null for nothing.
+ * @typedef {{evidence: Timing["evidence"], makeProbes: Parameters<typeof makeWitness>[0]}} Witnesses
+ * @param {HTMLElement} stage
+ * @param {Awaited<ReturnType<typeof startFrameDelays>>} delays
+ * @returns {Witnesses | null}
+ */
+function witnessesFor(stage, delays) {
+  if (hasElementTiming()) return { evidence: "worker_element", makeProbes: (count) => makeProbes(stage, count) };
+  return delays && { evidence: "worker_video", makeProbes: delays.probes };
+}
+
+/**
+ * What the worker knows of a sequence, and what the page saw of it.
+ * @param {{timing: Timing, frame_ms: number}} known
+ * @param {number[]} edges
+ * @param {number} frame_ms
+ * @param {number} anchor
+ * @param {() => Promise<(number | null)[]>} presentations as the page saw them
+ * @param {Timing["evidence"]} evidence where the page saw all
+ * @returns {Promise<import("./backend.js").Shown>}
+ */
+async function witnessed({ timing, frame_ms: measured }, edges, frame_ms, anchor, presentations, evidence) {
+  const seen = await presentations();
+  const { isWhole, isContrary } = testimony(edges, seen, frame_ms, anchor, evidence);
+  return {
+    timing: isWhole ? { ...timing, evidence } : timing,
+    frame_ms: measured,
+    isPageLate: false,
+    isContradicted: isContrary,
+  };
+}
+
+/**
+ * The worker's back end; null where the browser has none that can draw by refreshes.
+ * @param {HTMLElement} stage
+ * @param {import("./backend.js").Size} size
+ * @returns {Promise<Backend | null>}
+ */
+export async function startWorker(stage, size) {
+  if (typeof OffscreenCanvas === "undefined" || !("transferControlToOffscreen" in HTMLCanvasElement.prototype)) return null;
+  const delays = hasFrameDelays() ? await startFrameDelays(stage) : null;
+  const witnesses = witnessesFor(stage, delays);
+  const canvas = addCanvas(stage, size);
+  const worker = new Worker(new URL("./presenter_worker.js", import.meta.url), { type: "module" });
+  const ready = new Promise((resolve) => {
+    worker.onmessage = ({ data }) => resolve(data.ready === true);
+    worker.onerror = () => resolve(false);
+  });
+  const offscreen = canvas.transferControlToOffscreen();
+  worker.postMessage({ canvas: offscreen }, [offscreen]);
+  const end = () => {
+    worker.terminate();
+    canvas.remove();
+    delays?.end();
+  };
+  if (!(await ready)) {
+    end();
+    return null;
+  }
+  /** @type {import("./backend.js").Show} */
+  async function show(serial, phases, frame_ms, onPhase) {
+    const anchor = anchorOf(phases);
+    const durations_ms = phases.map((phase) => phase.ms);
+    const witness = witnesses && (await makeWitness(witnesses.makeProbes, durations_ms, anchor, frame_ms));
+    /** @type {{timing: Timing, frame_ms: number}} */
+    const known = await new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }) => {
+        if ("phase" in data) {
+          witness?.follow(data.at_ms - performance.timeOrigin);
+          onPhase(phases[data.phase] ?? null);
+        }
+        if ("timing" in data) resolve(data);
+      };
+      worker.onerror = (event) => reject(new Error(event.message));
+      worker.postMessage({ serial, phases, anchor, frame_ms });
+    });
+    const wasDrawn = known.timing.achieved_frames.map((frames) => frames > 0);
+    const edges = planPhases(durations_ms, frame_ms, anchor);
+    const unseen = async () => edges.map(() => null);
+    return {
+      settled: witnessed(known, edges, frame_ms, anchor, witness?.presentations ?? unseen, witnesses?.evidence ?? "worker"),
+      wasDrawn,
+    };
+  }
+  return { element: canvas, show, end };
+}
