@@ -250,6 +250,7 @@ class _Files(http.server.SimpleHTTPRequestHandler):
     def end_headers(self) -> None:
         self.send_header("Cross-Origin-Opener-Policy", "same-origin")
         self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
+        self.send_header("Access-Control-Allow-Origin", "*")  # modules in a frame without an origin
         self.send_header("Cache-Control", "max-age=3600")
         super().end_headers()
 
