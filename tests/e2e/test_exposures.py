@@ -12,7 +12,7 @@ import pytest
 
 from backend.session import is_scored
 
-from .test_task import busy
+from .test_task import busy, without_frame
 from .trace import frames_drawn, frames_shown, traced
 
 TRIALS = 14
@@ -44,11 +44,6 @@ def hogs():
     for process in running:
         process.kill()
         process.wait()
-
-
-def without_frame(page):
-    """Have the page or a worker draw, as where a frame does not start."""
-    page.add_init_script("Object.defineProperty(HTMLIFrameElement.prototype, 'srcdoc', {set() {}})")
 
 
 def play(player, site, name="glimpse", before_flashes=lambda: None):
