@@ -208,3 +208,29 @@ def test_flashes_of_large_photographs_are_known(player, site):
     checked(told, sequences, "1024 px")
     session, cursor, stored = site.stored("glimpse")
     assert sum(is_scored(session, cursor, response) for response in stored) == TRIALS
+
+
+@pytest.mark.parametrize("when", ["question", "stimulus"])
+def test_when_the_frame_no_longer_answers_the_page_goes_on(player, site, when):
+    site.create("glimpse", "time", images=8, blocks=1, spare_images=60, countdown_ms=100, feedback_ms=50)
+    page, keys = player.page, itertools.cycle("fj")
+    player.visit("glimpse")
+    player.press("consent")
+    player.press("instructions")
+    player.start_flashes()
+    player.wait("question")
+    (frame,) = (frame for frame in page.frames if frame.parent_frame)
+    if when == "stimulus":
+        player.answer(next(keys))
+        page.wait_for_selector("body[data-screen=stimulus]")
+
+    frame.evaluate("setTimeout(() => { for (;;); })")  # as if its process had died
+    while player.wait("question", "done") == "question":
+        player.answer(next(keys))
+
+    session, cursor, stored = site.stored("glimpse")
+    assert cursor.state == "finished"
+    assert sum(is_scored(session, cursor, response) for response in stored) == 8
+    if when == "stimulus":
+        assert stored[1].timing.evidence == "callback"
+        assert not is_scored(session, cursor, stored[1])
