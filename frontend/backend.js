@@ -35,4 +35,3 @@ export function addCanvas(stage, { css, px }) {
   stage.append(canvas);
   return canvas;
 }
-

@@ -63,7 +63,7 @@ export async function startFrame(stage, size) {
       let settle;
       /** @type {Promise<import("./backend.js").Shown>} */
       const settled = new Promise((done) => (settle = done));
-      let isOver = false;
+      let isTold = false;
       if (port) {
         port.onmessage = ({ data }) => {
           if (data.serial !== serial) return;
@@ -71,18 +71,18 @@ export async function startFrame(stage, size) {
             wasDrawn[data.phase] = true;
             onPhase(phases[data.phase] ?? null);
           }
-          if ("wasDrawn" in data) {
-            isOver = true;
-            resolve({ settled, wasDrawn: data.wasDrawn });
+          if ("wasDrawn" in data) resolve({ settled, wasDrawn: data.wasDrawn });
+          if ("shown" in data) {
+            isTold = true;
+            settle(data.shown);
           }
-          if ("shown" in data) settle(data.shown);
         };
         port.postMessage({ serial, phases, frame_ms });
       }
       // No frames of the page are asked for: the display would wait for a page that is busy. In a hidden tab the frame stands.
       let left_ms = port ? longest_ms : 0;
       const wait = () => {
-        if (isOver) return;
+        if (isTold) return;
         if (left_ms > 0) {
           if (!document.hidden) left_ms -= STEP_MS;
           setTimeout(wait, STEP_MS);

@@ -27,8 +27,7 @@ let sequences = 0;
  * @param {boolean} flashes false where pictures are only drawn, and neither frame nor worker is needed
  */
 export async function makePresenter(stage, size, flashes = true) {
-  const frame = flashes ? await startFrame(stage, size) : null;
-  const worker = flashes ? await startWorker(stage, size) : null;
+  const [frame, worker] = flashes ? await Promise.all([startFrame(stage, size), startWorker(stage, size)]) : [null, null];
   const page = makePageBackend(stage, size);
   const first = frame ?? (hasElementTiming() || !worker ? page : worker);
   /** @type {Backend} */
@@ -54,9 +53,8 @@ export async function makePresenter(stage, size, flashes = true) {
      * @param {(phase: Phase | null) => void} [onPhase] told as each phase begins, and null at the end
      */
     async show(phases, frame_ms, onPhase = () => {}) {
-      const sequence = await current.show((sequences += 1), phases, frame_ms, onPhase);
       if (current === frame && frame.isLost()) goOnIn(page);
-      return sequence;
+      return current.show((sequences += 1), phases, frame_ms, onPhase);
     },
     /** Go on in the worker, where there is one. */
     leavePage() {
