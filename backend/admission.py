@@ -22,7 +22,7 @@ from backend.records import Session, Study
 from backend.session import Cursor
 from backend.stamps import stamp
 from backend.stores import Stale, Store
-from backend.withdrawal import BOOK, check_not_withdrawn
+from backend.withdrawals import BOOK, check_not_withdrawn
 
 PEOPLE = "people"
 """The book of who took part where: by the person's hash, sessions by study, and recent openings by study."""

@@ -19,7 +19,7 @@ from backend.records import Study
 from backend.session import Cursor
 from backend.stamps import stamp
 from backend.stores import Store
-from backend.withdrawal import sessions_of, withdrawn
+from backend.withdrawals import sessions_of, withdrawn
 
 REASONS = ("returned", "timed_out", "broke_off", "ended", "withdrawn")
 """Why who began did not finish: the place was given back at the panel, by the person or because the time

@@ -16,7 +16,7 @@ from backend.records import FAKE, REAL, Response, Session, Study
 from backend.session import Cursor, Picture, is_scored, picture_of
 from backend.staircase import modal_exposure
 from backend.stores import Store
-from backend.withdrawal import withdrawn
+from backend.withdrawals import withdrawn
 
 _VALUES_KEPT = 4096
 _UNITS = {"infinity": "percent", "time": "ms"}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from backend import lifecycle, owing, retention, waiting, withdrawal
+from backend import lifecycle, owing, retention, waiting, withdrawal, withdrawals
 from backend.admission import PEOPLE, links_of
 from backend.control import forget as forget_pause
 from backend.datadir import DataDir
@@ -147,7 +147,7 @@ def _forget_who_saw_nothing(store: Store, name: str) -> None:
 
 
 def _has_seen(store: Store, name: str, session: str) -> bool:
-    if store.entry(withdrawal.BOOK, session) is not None:
+    if store.entry(withdrawals.BOOK, session) is not None:
         return True
     try:
         return store.cursor(session).blocks_begun > 0
@@ -212,7 +212,7 @@ def _under_way(store: Store, study: Study, now: datetime) -> list[str]:
 def _recruiting(store: Store, study: Study) -> list[str]:
     open_at = [
         entry.key
-        for entry in store.entries(owing.recruitment_book(study.name))
+        for entry in store.entries(lifecycle.recruitment_book(study.name))
         if entry.data["state"] != "stopped"
     ]
     return [

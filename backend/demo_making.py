@@ -19,7 +19,8 @@ from typing import Any
 from backend import demo
 from backend.datadir import DataDir
 from backend.errors import OpenhypeError
-from backend.stores import Store, open_store
+from backend.stores import Store
+from backend.stores.opening import open_store
 
 _STEP = 0.01
 """Share that is worth a report."""

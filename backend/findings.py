@@ -88,7 +88,7 @@ def findings(
         "images": images if in_columns else [*images],
         "staircases": staircases(answers) if answers.method == "time" else [],
         "browsers": by_browser(answers, values, level),
-        "attrition": None,  # answers do not tell who gave none; a store does (`results.study_findings`)
+        "attrition": None,  # answers do not tell who gave none; a store does (`study_findings.study_findings`)
         "mistimed": None,  # nor which flashes were replaced
     }
     return {**scores, "findings": found}

@@ -13,12 +13,13 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from backend import owing, screened, waiting
+from backend import lifecycle, owing, screened, waiting
 from backend.errors import Conflict
 from backend.ledger import Purse
 from backend.stores import Entry, Stale, Store
-from backend.withdrawal import BOOK as WITHDRAWN
-from backend.withdrawal import finish_one, withdrawn
+from backend.withdrawal import finish_one
+from backend.withdrawals import BOOK as WITHDRAWN
+from backend.withdrawals import withdrawn
 
 _TRIES = 100
 
@@ -72,7 +73,7 @@ def move_ledger(source: Store, target: Store, study: str, names: tuple[str, str]
 
 
 def _has_ledger(store: Store, study: str) -> bool:
-    books = (owing.ledger_of(study), owing.payments_of(study), owing.recruitment_book(study))
+    books = (owing.ledger_of(study), owing.payments_of(study), lifecycle.recruitment_book(study))
     return any(next(iter(store.entries(book)), None) is not None for book in books)
 
 
@@ -92,7 +93,7 @@ def _change_purse(store: Store, study: str, rule: Callable[[Purse], Purse]) -> N
 
 def _copy_books(source: Store, target: Store, study: str) -> None:
     """Write the source's entries over the target's; entries that only the target has are left."""
-    for book in (owing.recruitment_book(study), screened.book(study), waiting.book_of(study)):
+    for book in (lifecycle.recruitment_book(study), screened.book(study), waiting.book_of(study)):
         for entry in source.entries(book):
             _put(target, book, entry)
     for entry in withdrawn(source, study):

@@ -11,15 +11,19 @@ from dataclasses import replace
 from typing import Any
 
 from backend.errors import Conflict, NotFound
-from backend.owing import recruitment_book
 from backend.records import Study
 from backend.stores import Stale, Store
 from backend.waiting import waits
-from backend.withdrawal import withdrawn
+from backend.withdrawals import withdrawn
 
 DELETED = "deleted"
 """The book of deleted studies, by their names."""
 _TRIES = 20
+
+
+def recruitment_book(study: str) -> str:
+    """Return the name of the book of what panels were told of a study, an entry for each panel."""
+    return f"recruitment {study}"
 
 
 def new_settings_id() -> str:

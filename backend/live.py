@@ -19,7 +19,7 @@ from backend.progress import Standing, panel_warnings, retained, simulated, summ
 from backend.records import Study
 from backend.session import Cursor
 from backend.stores import Store
-from backend.withdrawal import withdrawn
+from backend.withdrawals import withdrawn
 
 _SHARE = 0.05
 _LEAST_SECONDS = 1.0

@@ -29,6 +29,7 @@ from backend.ledger import (
     report,
     waited_account,
 )
+from backend.lifecycle import recruitment_book
 from backend.panels.record import PROLIFIC_STUDY
 from backend.records import Session, Study
 from backend.retainer import Wait, is_waiting
@@ -51,11 +52,6 @@ def payments_of(study: str) -> str:
 
 
 PURSES = "purses"
-
-
-def recruitment_book(study: str) -> str:
-    """Return the name of the book of what panels were told of a study, an entry for each panel."""
-    return f"recruitment {study}"
 
 
 def panel_names(study: Study) -> tuple[str, str]:

@@ -31,7 +31,7 @@ from backend.records import Session, Study
 from backend.screened import Report
 from backend.session import Cursor
 from backend.stores import Entry, Stale, Store
-from backend.withdrawal import withdrawn
+from backend.withdrawals import withdrawn
 
 ON_THE_WAY = ("reserved", "active")
 TAKEN = (*ON_THE_WAY, "awaiting_review", "approved", "partially_approved")

@@ -18,7 +18,7 @@ from backend.session import Cursor, earned_usd_cents, holds_place_minutes
 from backend.stores import Entry, Store
 from backend.waiting import owed_usd_cents as owed_for_waiting
 from backend.waiting import waiting_now
-from backend.withdrawal import sessions_of, withdrawn
+from backend.withdrawals import sessions_of, withdrawn
 
 
 @dataclass(frozen=True)

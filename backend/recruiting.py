@@ -14,9 +14,9 @@ from typing import Any
 
 from backend import lifecycle, panel_wallet, unmatched
 from backend.errors import Conflict, InvalidInput, NotFound
+from backend.lifecycle import recruitment_book as book
 from backend.money import format_money
 from backend.owing import check_paid_here, set_budget
-from backend.owing import recruitment_book as book
 from backend.panels import Panel, PanelRefused, Recruitment, ScreenOut, StudyState, TokenRefused
 from backend.panels.record import NOTHING_TOLD, Told
 from backend.records import Study

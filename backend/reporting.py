@@ -20,7 +20,7 @@ from backend.report.found import About, Found
 from backend.report.leaderboard import Entry, leaderboard
 from backend.report.parts import Report
 from backend.stores import Store
-from backend.withdrawal import sessions_of
+from backend.withdrawals import sessions_of
 
 if TYPE_CHECKING:
     from backend.findings import Question
@@ -55,7 +55,7 @@ def study_report(
         InvalidInput: a qualification, or no session is finished yet.
         NotInstalled: there is nothing to draw with.
     """
-    from backend.results import study_findings
+    from backend.study_findings import study_findings
 
     extras.check("a report", "matplotlib")
     asked = asked or Asked()
@@ -143,7 +143,7 @@ def collected(store: Store, study: Study, simulated: bool = False) -> str:
 
 def study_entry(store: Store, study: Study, now: datetime, level: float, simulated: bool = False) -> Entry:
     """Return a study's line of a leaderboard; errors as `study_report`."""
-    from backend.results import study_findings
+    from backend.study_findings import study_findings
 
     found = study_findings(store, study, now, simulated=simulated, level=level)
     return Entry(study.name, collected(store, study, simulated), found)

@@ -7,21 +7,19 @@ sessions and simulated ones never stand together: what is asked for is the one o
 
 import hashlib
 from collections.abc import Iterator
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from backend import __version__
-from backend.browsers import MistimedFlashes, engine_of
+from backend.browsers import engine_of
 from backend.errors import InvalidInput
 from backend.records import Study
 from backend.session import Cursor, is_scored, picture_of
 from backend.shown import as_exposed
 from backend.stores import Store
-from backend.withdrawal import answered_of, sessions_of, withdrawn
+from backend.withdrawals import answered_of, withdrawn
 
 if TYPE_CHECKING:
     from backend.answers import Answers
-    from backend.findings import Question
 
 _STATES = {
     "scored": ("finished",),
@@ -129,34 +127,3 @@ def study_scores(
     from backend.scoring import score_answers
 
     return score_answers(as_exposed(study_answers(store, study, simulated), exposures), **options)
-
-
-def study_findings(
-    store: Store,
-    study: Study,
-    now: datetime,
-    question: "Question | None" = None,
-    exposures: str = "nominal",
-    simulated: bool = False,
-    **options: Any,
-) -> dict[str, Any]:
-    """Return the findings of a study, as `findings.findings` gives them, with its `attrition` and `mistimed`.
-
-    Errors as `study_scores`.
-    """
-    from backend.attrition import attrition
-    from backend.findings import findings
-
-    answers = as_exposed(study_answers(store, study, simulated), exposures)
-    found = findings(answers, question, **options)
-    left = attrition(store, study, now, found["settings"]["level"], simulated)
-    flashes = _mistimed(store, study, simulated) if study.protocol.method == "time" else None
-    return {**found, "findings": {**found["findings"], "attrition": left, "mistimed": flashes}}
-
-
-def _mistimed(store: Store, study: Study, simulated: bool) -> list[dict[str, Any]]:
-    """Return how many flashes were mistimed, by the engine of the browser (`MistimedFlashes.rows`)."""
-    flashes = MistimedFlashes()
-    for session, cursor in sessions_of(store, study, simulated):
-        flashes.add(engine_of(session.device), cursor)
-    return flashes.rows()

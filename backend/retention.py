@@ -17,7 +17,8 @@ from backend.session import Cursor
 from backend.stamps import stamp
 from backend.stores import Store
 from backend.waiting import book_of
-from backend.withdrawal import BOOK, finish, withdrawn
+from backend.withdrawal import finish
+from backend.withdrawals import BOOK, withdrawn
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from functools import lru_cache
 from random import Random, SystemRandom
 from typing import Any, TypeVar
 
-from backend import control, lifecycle, replies, sampling, screened, waiting, withdrawal
+from backend import control, lifecycle, replies, sampling, screened, waiting, withdrawal, withdrawals
 from backend import session as sessions
 from backend.admission import Admission, kept
 from backend.debrief import Debriefing
@@ -316,7 +316,7 @@ class Visits:
     def resume(self, session_id: str, token: str) -> dict[str, Any]:
         """Take the session over for another visit, and return where it stands."""
         session, study = self._authorized(session_id, token)
-        withdrawal.check_not_withdrawn(self._store, session_id)
+        withdrawals.check_not_withdrawn(self._store, session_id)
         cursor = self._change(
             study,
             session,
@@ -332,7 +332,7 @@ class Visits:
             NotFound: there never was such a session.
         """
         self._check_link(session_id, secret)
-        entry = self._store.entry(withdrawal.BOOK, session_id)
+        entry = self._store.entry(withdrawals.BOOK, session_id)
         if entry is not None:
             return self._withdrawn(entry)
         session = self._session(session_id)
@@ -342,7 +342,7 @@ class Visits:
     def withdraw(self, session_id: str, secret: str) -> dict[str, Any]:
         """Delete a session with its answers; asked again, say that it is done. Raises as `withdrawal`."""
         self._check_link(session_id, secret)
-        entry = self._store.entry(withdrawal.BOOK, session_id)
+        entry = self._store.entry(withdrawals.BOOK, session_id)
         if entry is None:
             session = self._store.session(session_id)
             _check_somebodys(session)
@@ -521,7 +521,7 @@ class Visits:
         try:
             session = self._session(session_id)
         except NotFound:
-            withdrawal.check_not_withdrawn(self._store, session_id)
+            withdrawals.check_not_withdrawn(self._store, session_id)
             raise
         if not hmac.compare_digest(_hash(secret), session.secret_hash):
             raise NotAllowed("the token does not open this session", code="wrong_token")
@@ -532,7 +532,7 @@ class Visits:
         try:
             return self._store.cursor(session_id)
         except NotFound:
-            withdrawal.check_not_withdrawn(self._store, session_id)
+            withdrawals.check_not_withdrawn(self._store, session_id)
             raise
 
     def _check_link(self, session_id: str, secret: str) -> None:

@@ -9,18 +9,17 @@ may die at any point: before the entry nothing has changed, and after it nothing
 import dataclasses
 import hashlib
 import hmac
-from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
 from backend import owing
-from backend.errors import Conflict, NotFound
+from backend.errors import NotFound
 from backend.protocol import Protocol
-from backend.records import Response, Session, Study
+from backend.records import Session, Study
 from backend.session import Cursor, right_answers, total_trials
 from backend.stores import Entry, Stale, Store
+from backend.withdrawals import BOOK
 
-BOOK = "withdrawn"
 _WHY = "withdrawn"
 
 
@@ -59,49 +58,6 @@ def finish(store: Store) -> int:
     for entry in unfinished:
         finish_one(store, entry)
     return len(unfinished)
-
-
-def check_not_withdrawn(store: Store, session_id: str) -> None:
-    """Raise Conflict (`withdrawn`) where a session was."""
-    if store.entry(BOOK, session_id) is not None:
-        raise Conflict("this session was withdrawn, and its answers are deleted", code="withdrawn")
-
-
-def withdrawn(store: Store, study: str) -> Iterator[Entry]:
-    """Yield what is left of a study's withdrawn sessions, keyed by their ids."""
-    return (entry for entry in store.entries(BOOK) if entry.data["study"] == study)
-
-
-def sessions_of(
-    store: Store, study: Study, simulated: bool = False, gone: Iterable[Entry] | None = None
-) -> Iterator[tuple[Session, Cursor]]:
-    """Yield a study's real sessions but for those withdrawn, whether they are erased yet or not.
-
-    Args:
-        simulated: its simulated sessions, rather than real ones.
-        gone: what `withdrawn` gave, for a caller who counts these too: nobody is then in both.
-    """
-    counts = _which_count(store, study, simulated, gone)
-    return (found for found in store.sessions(study.name, simulated) if counts(found[0]))
-
-
-def answered_of(
-    store: Store, study: Study, simulated: bool = False
-) -> Iterator[tuple[Session, Cursor, list[Response]]]:
-    """Yield the sessions of `sessions_of` that have answers, with their responses."""
-    counts = _which_count(store, study, simulated)
-    return (found for found in store.answered(study.name, simulated) if counts(found[0]))
-
-
-def _which_count(
-    store: Store, study: Study, simulated: bool, gone: Iterable[Entry] | None = None
-) -> Callable[[Session], bool]:
-    """Return which of the sessions that are stored count."""
-    if simulated:
-        # One of earlier settings may still be there, where `openhype set` was killed before it cleared it.
-        return lambda session: session.settings_id == study.settings_id
-    ids = {entry.key for entry in (withdrawn(store, study.name) if gone is None else gone)}
-    return lambda session: session.id not in ids
 
 
 def _stopped(store: Store, session_id: str) -> Cursor:

@@ -21,7 +21,7 @@ from backend.datadir import DataDir
 from backend.handlers import create_app
 from backend.server import listen, make_server, serve
 from backend.simulation import Client
-from backend.stores import open_store
+from backend.stores.opening import open_store
 from tests.unit import studies
 
 CLIENTS = 16

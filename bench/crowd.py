@@ -16,8 +16,8 @@ from typing import Any
 from backend.datadir import DataDir
 from backend.errors import OpenhypeError
 from backend.simulation import Client, take_part
-from backend.stores import open_store
 from backend.stores.dynamodb import create_table
+from backend.stores.opening import open_store
 from tests.cloudfront import Cloudfront, serving
 from tests.dynamodb import REGION, dynalite
 from tests.function import Function

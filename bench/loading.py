@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, sync_playwright
 from backend.datadir import DataDir
 from backend.handlers import create_app
 from backend.server import in_background
-from backend.stores import open_store
+from backend.stores.opening import open_store
 from tests import browser
 from tests.unit import studies
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from statistics import median
 
 from backend.datadir import DataDir
-from backend.stores import open_store
 from backend.stores.dynamodb import create_table
+from backend.stores.opening import open_store
 from deploy import package
 from tests import function
 from tests.dynamodb import REGION, Emulator, dynalite

@@ -17,7 +17,7 @@ from backend.openings import PER_HOUR, PER_MINUTE, Openings
 from backend.origins import parse_origin
 from backend.permissions import tighten
 from backend.proxies import asks_for_proxy
-from backend.stores import open_store, sqlite_path
+from backend.stores.opening import open_store, sqlite_path
 
 log = logging.getLogger("openhype")
 

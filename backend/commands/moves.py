@@ -19,7 +19,7 @@ def backup(world: World, folder: Path) -> None:
     from backend.backups import back_up
     from backend.errors import InvalidInput
     from backend.stamps import utc_now
-    from backend.stores import sqlite_path
+    from backend.stores.opening import sqlite_path
 
     database = sqlite_path(world.url, world.data.root)
     if database is None:
@@ -62,7 +62,7 @@ def copy(world: World, name: str, source: str, target: str, moves: bool) -> None
     from contextlib import closing
 
     from backend.copying import copy as run
-    from backend.stores import open_store
+    from backend.stores.opening import open_store
 
     with (
         closing(open_store(source, world.data.root)) as one,
@@ -80,7 +80,7 @@ def copy(world: World, name: str, source: str, target: str, moves: bool) -> None
 
 def _whole(url: str, data: Path) -> str:
     """Return a store's URL with the whole path of a file."""
-    from backend.stores import sqlite_path
+    from backend.stores.opening import sqlite_path
 
     path = sqlite_path(url, data)
     return url if path is None else f"sqlite:///{path.absolute()}"

@@ -76,9 +76,9 @@ def _findings(
 ) -> dict[str, Any]:
     """Return the findings of a study, or of a file of responses."""
     from backend.findings import findings
-    from backend.results import study_findings
     from backend.shown import as_exposed
     from backend.stamps import utc_now
+    from backend.study_findings import study_findings
 
     found = named(world, what)
     if isinstance(found, Path):

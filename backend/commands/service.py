@@ -95,7 +95,7 @@ def _serve(
     from backend.permissions import tighten
     from backend.server import base_url, is_everywhere, make_server
     from backend.server import serve as run
-    from backend.stores import sqlite_path
+    from backend.stores.opening import sqlite_path
     from backend.withdrawal import finish
 
     for note in tighten(world.data.root, sqlite_path(world.url, world.data.root)):

@@ -39,7 +39,7 @@ class World:
     @property
     def store(self) -> "Store":
         if self._store is None:
-            from backend.stores import open_store
+            from backend.stores.opening import open_store
 
             self._store = open_store(self.url, self.data.root)
             click.get_current_context().find_root().call_on_close(self._store.close)
@@ -48,7 +48,7 @@ class World:
     @property
     def has_store(self) -> bool:
         """Whether the store is there already; reading commands make none."""
-        from backend.stores import is_there
+        from backend.stores.opening import is_there
 
         return is_there(self.url, self.data.root)
 

@@ -35,7 +35,8 @@ def add_scores(app: Flask, store: Store, check_key: Callable[[], None], clock: C
 
     @app.get("/api/studies/<study>/scores")
     def scores(study: str) -> Response:
-        from backend.results import study_findings, study_scores, version
+        from backend.results import study_scores, version
+        from backend.study_findings import study_findings
 
         check_key()
         is_full, simulated = _asks("full"), _asks("simulated")

@@ -1,4 +1,4 @@
-"""What a store of studies, sessions and answers can do, and how one is opened by its URL.
+"""What a store of studies, sessions and answers can do.
 
 The interface is free of SQL and of transactions over many items: each writing call is one
 conditional write, so that a key-value store can keep it as well as a database. What a writing call
@@ -7,11 +7,10 @@ has returned from survives a power cut.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from typing import Protocol as Interface
 
-from backend.errors import Conflict, InvalidInput, NotFound
+from backend.errors import Conflict, NotFound
 from backend.records import Response, Session, Stimulus, Study
 from backend.session import Cursor
 
@@ -171,12 +170,6 @@ def check_room(session: Session, taken: int, room: Room) -> None:
         raise Stale(f"{session.condition} of study {session.study} has its {room.wanted} sessions by now")
 
 
-def is_there(url: str, data: Path) -> bool:
-    """Tell whether a store may be at `url` already: whether its file is there, where it is one."""
-    path = sqlite_path(url, data)
-    return path is None or path.exists()
-
-
 def found_study(study: Study, even_deleted: bool) -> Study:
     """Return a study that was read from a store.
 
@@ -190,32 +183,3 @@ def found_study(study: Study, even_deleted: bool) -> Study:
 
 def no_study(name: str) -> NotFound:
     return NotFound(f"there is no study {name!r}", code="unknown_study")
-
-
-def open_store(url: str, data: Path) -> Store:
-    """Open the store at `url`; a relative `sqlite:///` path lies in the data directory.
-
-    `dynamodb://TABLE` may name `region`, `endpoint` (an emulator) and `expire_days` after a question mark.
-
-    Raises:
-        InvalidInput: the URL names no store that there is.
-    """
-    if url.startswith("dynamodb://"):
-        from backend.stores.dynamodb import DynamoStore
-
-        return DynamoStore.open(url)
-    path = sqlite_path(url, data)
-    if path is None:
-        raise InvalidInput(
-            "a store's URL must be of the form sqlite:///openhype.db or dynamodb://TABLE?region=REGION, "
-            f"not {url!r}"
-        )
-    from backend.stores.sqlite import SqliteStore
-
-    return SqliteStore(path)
-
-
-def sqlite_path(url: str, data: Path) -> Path | None:
-    """Return the file of the database at `url`, or None where the URL names none."""
-    prefix = "sqlite:///"
-    return data / url.removeprefix(prefix) if url.startswith(prefix) and url != prefix else None

@@ -16,7 +16,7 @@ from backend.datadir import DataDir
 from backend.handlers import create_app
 from backend.panels import record as records
 from backend.server import in_background
-from backend.stores import open_store
+from backend.stores.opening import open_store
 from tests.browser import launch_options
 
 SIZE = 64

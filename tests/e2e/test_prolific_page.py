@@ -18,7 +18,7 @@ from PIL import Image, ImageOps
 from backend.datadir import DataDir
 from backend.picture_names import PictureNames
 from backend.simulation import Client
-from backend.stores import open_store
+from backend.stores.opening import open_store
 from tests import prolific
 from tests.prolific import Books
 

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 from .stranger import PATIENCE_S, README, Stranger, documented_commands, install_wheel, recipe
 

@@ -8,7 +8,7 @@ import pytest
 from backend import assets, headers
 from backend.datadir import DataDir
 from backend.session import is_scored
-from backend.stores import open_store
+from backend.stores.opening import open_store
 from backend.uploads import Place, upload_pictures
 from deploy import smoke
 from deploy.page import upload_page

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, settings
 from backend.datadir import DataDir
 from backend.handlers import create_app
 from backend.picture_names import PictureNames
-from backend.stores import open_store
 from backend.stores.dynamodb import create_table
+from backend.stores.opening import open_store
 
 from . import studies
 from .memory import MemoryStore

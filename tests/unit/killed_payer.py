@@ -12,7 +12,7 @@ from pathlib import Path
 from backend import paying
 from backend.panels.prolific import open_prolific
 from backend.stamps import utc_now
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 from .test_paying_faults import PANEL_CALLS, STORE_CALLS, Fated
 

@@ -13,8 +13,8 @@ from backend.answers import answers_of
 from backend.browsers import engine_of, kept
 from backend.export import export
 from backend.report import wording
-from backend.results import study_findings
 from backend.scoring import score
+from backend.study_findings import study_findings
 
 from . import studies
 

@@ -6,8 +6,8 @@ import pytest
 
 from backend import progress, recruitment_plan, sampling
 from backend.errors import InvalidInput
-from backend.results import study_findings
 from backend.revision import change_settings
+from backend.study_findings import study_findings
 
 from . import studies
 

@@ -18,7 +18,7 @@ from PIL import Image
 
 from backend import cli
 from backend.cli import HOMES, main
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 
 @pytest.fixture(autouse=True)

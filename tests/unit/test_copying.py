@@ -12,7 +12,7 @@ from backend.datadir import DataDir
 from backend.errors import Conflict, NotFound
 from backend.export import export
 from backend.simulation import simulate
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 from . import studies
 from .people import served, take_part_all

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from backend.datadir import DataDir
 from backend.picture_names import PictureNames
 from backend.simulation import Client, take_part
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 from . import studies
 

@@ -18,7 +18,7 @@ from backend.cli import main
 from backend.creation import Order, create
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 RNG = np.random.default_rng(3)
 
@@ -259,7 +259,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from backend import creation
 from backend.datadir import DataDir
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 root, moment = Path(sys.argv[1]), sys.argv[2]
 data = DataDir(root / "data")

@@ -18,7 +18,7 @@ from backend.creation import check_qualification
 from backend.deletion import contents, delete
 from backend.errors import Conflict, InvalidInput, NotFound
 from backend.handlers import create_app
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 from . import studies
 from .killed import killed_at_each_write

@@ -4,7 +4,7 @@ import pytest
 
 from backend import demo, protocol, sampling
 from backend.datadir import DataDir
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 from . import studies
 

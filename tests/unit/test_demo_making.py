@@ -11,7 +11,7 @@ from backend import demo, lifecycle
 from backend.datadir import DataDir
 from backend.deletion import delete
 from backend.demo_making import Making
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 from . import studies
 

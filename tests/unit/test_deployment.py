@@ -15,7 +15,7 @@ from backend import assets
 from backend.cli import main
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, StoreFailed
-from backend.stores import open_store
+from backend.stores.opening import open_store
 from backend.uploads import Place, upload_pictures
 from deploy import template
 from deploy.api import from_environment

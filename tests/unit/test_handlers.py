@@ -13,7 +13,7 @@ from backend.errors import StoreFailed
 from backend.handlers import create_app
 from backend.progress import progress
 from backend.results import study_rows
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 from . import studies
 

@@ -20,7 +20,7 @@ from backend.handlers import create_app
 from backend.picture_names import PictureNames
 from backend.server import in_background
 from backend.simulation import Client
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 EACH = 150
 

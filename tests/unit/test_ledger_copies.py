@@ -7,11 +7,11 @@ from random import Random
 import pytest
 from click.testing import CliRunner
 
-from backend import deletion, owing, paying_by_hand, recruiting
+from backend import deletion, lifecycle, owing, paying_by_hand, recruiting
 from backend.cli import main
 from backend.copying import copy
 from backend.errors import Conflict
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 from . import studies
 from .memory import MemoryStore
@@ -228,7 +228,7 @@ def test_moves_kills_and_payers_in_any_order(seed):
 def test_a_copy_can_be_deleted_once_its_sessions_are_in_the_ledger_of_the_store_that_pays():
     payday, other = begun(payday_of()), MemoryStore()
     first = payday.store
-    first.write_entry(owing.recruitment_book("faces"), "prolific", 0, {"state": "published"})
+    first.write_entry(lifecycle.recruitment_book("faces"), "prolific", 0, {"state": "published"})
     moved(payday, other)
     evaluators = len(list(owing.newly_owed(first, payday.study, payday.clock())))
     later = payday.clock() + timedelta(days=30)

@@ -11,7 +11,7 @@ import pytest
 from backend.datadir import DataDir
 from backend.errors import InvalidInput
 from backend.results import study_scores
-from backend.stores import open_store
+from backend.stores.opening import open_store
 from deploy import package
 from tests import function
 

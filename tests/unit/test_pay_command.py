@@ -11,7 +11,7 @@ from backend.export import export
 from backend.panels.prolific import ProlificPanel
 from backend.panels.record import LINK
 from backend.progress import progress
-from backend.stores import open_store
+from backend.stores.opening import open_store
 from tests import prolific
 
 from .payday import FAULT, FEE, Payday

@@ -10,7 +10,8 @@ from backend.errors import Conflict, NotFound
 from backend.ledger import Purse
 from backend.panels import PanelUnreached, PanelUnsure
 from backend.stamps import stamp
-from backend.stores import RESTORES, open_store
+from backend.stores import RESTORES
+from backend.stores.opening import open_store
 
 from .memory import MemoryStore
 from .payday import BASE, BONUS, FAULT, Payday, full_cost

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from backend.panels.prolific import ProlificPanel
-from backend.stores import open_store
+from backend.stores.opening import open_store
 from tests import prolific
 from tests.prolific import Books, Clock
 

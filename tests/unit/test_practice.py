@@ -17,7 +17,7 @@ from PIL import Image
 from backend.creation import Order, create
 from backend.datadir import DataDir
 from backend.handlers import create_app
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 EACH = 24
 IMAGES = 40

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from click.testing import CliRunner
 
-from backend import owing, waiting, withdrawal
+from backend import owing, waiting, withdrawal, withdrawals
 from backend.cli import main
 from backend.paying_by_hand import mark_paid, write_list
 from backend.progress import progress
@@ -108,7 +108,7 @@ def test_what_is_left_of_a_withdrawal_loses_the_panels_reference_too(world, stud
 
     apply(world.store, due(world.store, study, world.clock()), world.clock())
 
-    (entry,) = withdrawal.withdrawn(world.store, "faces")
+    (entry,) = withdrawals.withdrawn(world.store, "faces")
     assert (entry.data["panel"], entry.data["base_usd_cents"]) == ({}, 0)
     assert len(due(world.store, study, world.clock())) == 0
 

@@ -16,7 +16,7 @@ from backend.handlers import create_app
 from backend.results import study_rows, study_scores
 from backend.revision import change_settings
 from backend.simulation import simulate
-from backend.stores import open_store
+from backend.stores.opening import open_store
 from tests.prolific import Books, Clock, Fake
 
 from . import studies

@@ -7,7 +7,7 @@ import pytest
 
 from backend.errors import Conflict, InvalidInput
 from backend.site import write_site
-from backend.stores import open_store
+from backend.stores.opening import open_store
 
 from . import studies
 

@@ -10,8 +10,9 @@ import pytest
 from backend import session as sessions
 from backend.errors import Conflict, NotFound
 from backend.records import Response, Timing
-from backend.stores import Room, Stale, open_store
+from backend.stores import Room, Stale
 from backend.stores.dynamodb import create_table
+from backend.stores.opening import open_store
 from tests.dynamodb import moto
 
 from . import studies

@@ -14,9 +14,10 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from backend.datadir import DataDir
 from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.session import give_back, total_trials
-from backend.stores import Stale, codec, open_store
+from backend.stores import Stale, codec
 from backend.stores.calls import Calls, connect, parse_url
 from backend.stores.dynamodb import DynamoStore
+from backend.stores.opening import open_store
 
 from . import studies
 from .conftest import World

@@ -15,8 +15,8 @@ from backend.datadir import DataDir
 from backend.export import export
 from backend.handlers import create_app
 from backend.server import in_background
-from backend.stores import open_store
 from backend.stores.dynamodb import create_table
+from backend.stores.opening import open_store
 from tests import dynamodb
 from tests.faults import FaultyServer
 

@@ -13,7 +13,7 @@ import pytest
 
 from backend.errors import Conflict, InvalidInput, OpenhypeError, StoreFailed
 from backend.session import opening
-from backend.stores import open_store
+from backend.stores.opening import open_store
 from backend.stores.sqlite import MIGRATIONS, SqliteStore
 
 from . import studies

@@ -10,7 +10,7 @@ from backend.creation import Order, create
 from backend.datadir import DataDir
 from backend.errors import InvalidInput, StoreFailed
 from backend.stamps import utc_now
-from backend.stores import open_store
+from backend.stores.opening import open_store
 from backend.uploads import Place, parse_place, remove_pictures, upload, upload_pictures
 
 PLACE = Place("pictures", "public/")

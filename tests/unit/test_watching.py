@@ -23,7 +23,7 @@ from backend.progress import progress
 from backend.recruiting import begin, plan
 from backend.server import in_background
 from backend.simulation import Client, Refused
-from backend.stores import open_store
+from backend.stores.opening import open_store
 from backend.watching import Watch
 from tests import prolific
 from tests.prolific import Books

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from backend import owing, withdrawal
+from backend import owing, withdrawal, withdrawals
 from backend.errors import InvalidInput
 from backend.export import export
 from backend.handlers import create_app
@@ -63,7 +63,7 @@ def test_after_withdrawal_no_answer_is_left_anywhere(world, done, tmp_path):
 def test_what_is_left_is_what_pay_needs_and_nothing_that_was_answered(world, done):
     ask(world, done)
 
-    (entry,) = withdrawal.withdrawn(world.store, "faces")
+    (entry,) = withdrawals.withdrawn(world.store, "faces")
 
     assert entry.key == done.state["session"]
     drawn = ("secret_hash", "evaluator", "completion_code")
@@ -140,7 +140,7 @@ def test_withdrawing_twice_says_the_same(world, done):
     first, second, looked = ask(world, done), ask(world, done), ask(world, done, "get")
 
     assert first.json == second.json == looked.json
-    assert len(list(withdrawal.withdrawn(world.store, "faces"))) == 1
+    assert len(list(withdrawals.withdrawn(world.store, "faces"))) == 1
 
 
 def test_in_the_middle_of_a_session_it_counts_what_was_right_so_far(world):
@@ -152,7 +152,7 @@ def test_in_the_middle_of_a_session_it_counts_what_was_right_so_far(world):
 
     ask(world, player)
 
-    (entry,) = withdrawal.withdrawn(world.store, "faces")
+    (entry,) = withdrawals.withdrawn(world.store, "faces")
     kept = {name: entry.data[name] for name in ("state", "answered", "base_usd_cents", "bonus_usd_cents")}
     assert kept == {"state": "active", "answered": 3, "base_usd_cents": 38, "bonus_usd_cents": 4}
 
@@ -241,7 +241,7 @@ def test_killed_at_any_point_all_or_nothing_is_lost_and_it_is_finished_later(wor
     except Killed:
         was_killed = True
 
-    entry = world.store.entry(withdrawal.BOOK, session_id)
+    entry = world.store.entry(withdrawals.BOOK, session_id)
     counted = len(list(study_rows(world.store, study)))
     owed = progress(world.store, study)["owed_usd_cents"]
     assert owed == 116
@@ -253,7 +253,7 @@ def test_killed_at_any_point_all_or_nothing_is_lost_and_it_is_finished_later(wor
     assert len(world.store.responses(session_id)) == (8 if entry is None else 0)
     assert ask(world, done).json["is_withdrawn"] is True
     assert world.store.responses(session_id) == []
-    (left,) = withdrawal.withdrawn(world.store, "faces")
+    (left,) = withdrawals.withdrawn(world.store, "faces")
     assert (left.data["bonus_usd_cents"], left.data["is_erased"]) == (16, True)
     assert world.open(panel=PANEL).json["error"]["code"] == "withdrawn"
 
