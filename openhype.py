@@ -11,9 +11,9 @@ _HOMES = {
     "bootstrap": "backend.notebook",
     "fit_psychometric": "backend.notebook",
     "plan": "backend.notebook",
-    "StaircaseRule": "backend.staircase",
-    "equilibrium_accuracy": "backend.staircase",
-    "modal_exposure": "backend.staircase",
+    "StaircaseRule": "backend.experiment.staircase",
+    "equilibrium_accuracy": "backend.experiment.staircase",
+    "modal_exposure": "backend.experiment.staircase",
     "OpenhypeError": "backend.errors",
     "__version__": "backend",
 }

@@ -13,7 +13,7 @@ import click
 from backend import __version__
 from backend.commands.world import store_options
 from backend.errors import OpenhypeError, reason
-from backend.suggest import did_you_mean
+from backend.suggestions import did_you_mean
 
 _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Make and try a study": {

@@ -16,8 +16,6 @@ from random import Random
 from flask import Flask, Response, abort, request, send_file
 from werkzeug.exceptions import HTTPException
 
-from backend import assets, headers, origins, wire
-from backend.datadir import DataDir, Keys
 from backend.errors import (
     Conflict,
     InvalidInput,
@@ -30,16 +28,18 @@ from backend.errors import (
     TooMany,
     Unavailable,
 )
-from backend.openings import Openings
-from backend.picture_names import PictureNames
+from backend.experiment.records import Session
 from backend.printable import escaped
-from backend.proxies import behind_one_proxy
-from backend.records import Session
-from backend.researcher import dashboard, entry, routes
-from backend.stamps import utc_now
-from backend.stores import Store
-from backend.visits import Clock, Visits
-from backend.watching import Watch
+from backend.recruitment.sync_thread import Watch
+from backend.stores.datadir import DataDir, Keys
+from backend.stores.store import Store
+from backend.task import requests
+from backend.task.picture_names import PictureNames
+from backend.task.service import Clock, Visits
+from backend.timestamps import utc_now
+from backend.web import assets, dashboard_routes, headers, login, origins, results_routes
+from backend.web.proxies import behind_one_proxy
+from backend.web.session_limits import Openings
 
 log = logging.getLogger("openhype")
 
@@ -88,7 +88,7 @@ def create_app(
     """Return the WSGI application over a store and a data directory.
 
     Args:
-        dice: as in `visits.Visits`.
+        dice: as in `service.Visits`.
         serves: the groups of routes it has; a function that has no numpy has no scores.
         watch: who hears of what happens at the panel; None where nobody is recruited through its API.
         front: the page at `/`.
@@ -98,7 +98,7 @@ def create_app(
         behind_proxy: whether one proxy stands in front, whose X-Forwarded headers are believed.
     """
     app = Flask(__name__, static_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = wire.MAX_BODY_BYTES
+    app.config["MAX_CONTENT_LENGTH"] = requests.MAX_BODY_BYTES
     app.json.sort_keys = False
     app.url_map.merge_slashes = False
     visits = Visits(store, keys.hashing, clock, dice, watch)
@@ -108,14 +108,14 @@ def create_app(
         urls = _urls(names if "files" in serves else None)
         _add_evaluator_routes(app, visits, lambda: _check_key(keys), openings or Openings(0, 0), urls)
         _add_panel_routes(app, watch)
-        routes.add_status(app, store, lambda: _check_key(keys))
+        results_routes.add_status(app, store, lambda: _check_key(keys))
     if "scores" in serves:
-        routes.add_scores(app, store, lambda: _check_key(keys), clock)
+        results_routes.add_scores(app, store, lambda: _check_key(keys), clock)
     if "files" in serves:
         _add_pages(app, visits, front)
         _add_files(app, data, names)
-        routes.add_pages(app, store, data, keys, clock)
-        dashboard.add_pages(app, store, keys, clock, lambda: _asset("dashboard.html"))
+        results_routes.add_pages(app, store, data, keys, clock)
+        dashboard_routes.add_pages(app, store, keys, clock, lambda: _asset("dashboard.html"))
     app.before_request(_check_path)
     app.before_request(lambda: _check_sender(allowed, knows_host))
     app.register_error_handler(OpenhypeError, _refused)
@@ -151,7 +151,7 @@ def _add_evaluator_routes(
 
     @app.post("/api/studies/<study>/sessions")
     def open_session(study: str) -> tuple[dict, int]:
-        opening = wire.parse_opening(_body())
+        opening = requests.parse_opening(_body())
         if opening["simulated"]:
             check_key()
             reply = visits.open(study, opening)
@@ -164,13 +164,13 @@ def _add_evaluator_routes(
 
     @app.post("/api/studies/<study>/admission")
     def admit(study: str) -> dict:
-        link, proof = wire.parse_admission(_body())
+        link, proof = requests.parse_admission(_body())
         openings.check(request.remote_addr)
         return visits.admit(study, link, proof)
 
     @app.post("/api/studies/<study>/exit")
     def give_up(study: str) -> dict:
-        return visits.leave(study, *wire.parse_leaving(_body()))
+        return visits.leave(study, *requests.parse_leaving(_body()))
 
     @app.post("/api/sessions/<session>/resume")
     def resume(session: str) -> dict:
@@ -179,24 +179,24 @@ def _add_evaluator_routes(
 
     @app.post("/api/sessions/<session>/blocks")
     def begin_block(session: str) -> dict:
-        lease, block, display = wire.parse_block(_body())
+        lease, block, display = requests.parse_block(_body())
         return visits.begin_block(session, _token(), lease, block, display, picture_url)
 
     @app.post("/api/sessions/<session>/answers")
     def answer(session: str) -> dict:
-        return visits.answer(session, _token(), wire.parse_answer(_body()), picture_url)
+        return visits.answer(session, _token(), requests.parse_answer(_body()), picture_url)
 
     @app.post("/api/sessions/<session>/end")
     def end(session: str) -> dict:
-        return visits.end(session, _token(), wire.parse_end(_body()))
+        return visits.end(session, _token(), requests.parse_end(_body()))
 
     @app.post("/api/studies/<study>/waits")
     def wait(study: str) -> tuple[dict, int]:
-        return visits.wait(study, *wire.parse_wait(_body())), 201
+        return visits.wait(study, *requests.parse_wait(_body())), 201
 
     @app.post("/api/studies/<study>/waits/<wait>/signs")
     def sign(study: str, wait: str) -> dict:
-        return visits.sign(study, wait, _token(), *wire.parse_sign(_body()))
+        return visits.sign(study, wait, _token(), *requests.parse_sign(_body()))
 
     @app.get("/api/sessions/<session>/debrief")
     def debrief(session: str) -> dict:
@@ -353,7 +353,7 @@ def _check_sender(allowed: Collection[str], knows_host: bool) -> None:
 
 
 def _body() -> dict:
-    return wire.parse_object(request.get_data(cache=False))
+    return requests.parse_object(request.get_data(cache=False))
 
 
 def _token() -> str:
@@ -364,7 +364,7 @@ def _token() -> str:
 
 
 def _check_key(keys: Keys) -> None:
-    if not entry.is_key(keys, _token()):
+    if not login.is_key(keys, _token()):
         raise NotAllowed(
             "this is not the researcher's key; `openhype serve` prints where it lies", code="wrong_key"
         )
@@ -375,7 +375,7 @@ def _refused(error: OpenhypeError) -> tuple[dict, int] | Response:
     reply = _error(error.code, str(error))
     _log_refusal(reply, status)
     if _is_researchers() and "as" not in request.args:
-        return routes.refused(str(error), status)
+        return results_routes.refused(str(error), status)
     if isinstance(error, TooMany):
         return reply, status, {"Retry-After": str(error.retry_after_s)}
     return (reply, status, {"Retry-After": _RETRY_AFTER_S}) if status == 503 else (reply, status)
@@ -425,4 +425,4 @@ def _with_headers(reply: Response) -> Response:
 
 
 def _is_researchers() -> bool:
-    return any(request.path == path or request.path.startswith(f"{path}/") for path in entry.PATHS)
+    return any(request.path == path or request.path.startswith(f"{path}/") for path in login.PATHS)

@@ -11,13 +11,14 @@ import numpy as np
 from backend.analysis import bootstrap as bootstraps
 from backend.analysis import psychometric
 from backend.analysis.chance import MARGIN
-from backend.answers import Answers, answers_of
+from backend.analysis.response_rows import answers_of
+from backend.analysis.response_table import Answers
+from backend.analysis.shown_exposures import as_exposed
 from backend.errors import InvalidInput
-from backend.findings import Question, findings
-from backend.reading.metrics import read_metrics
-from backend.responses import read_answers
+from backend.report.findings import Question, findings
+from backend.responses.readers import read_answers
+from backend.responses.reading.metrics import read_metrics
 from backend.scoring import check_method, score_answers
-from backend.shown import as_exposed
 
 _REHEARSED = "the pilot's sessions are simulated: the SDs are those of the simulation, not of people"
 

@@ -18,9 +18,10 @@ from backend.analysis.caveats import caveats
 from backend.analysis.comparisons import Groups
 from backend.analysis.designs import design_of
 from backend.analysis.model_tests import tests_of
+from backend.analysis.response_rows import answers_of
+from backend.analysis.response_table import Answers
 from backend.analysis.score_intervals import beside_scores, between_models
 from backend.analysis.values import Values, balanced, plain, values_by_model
-from backend.answers import Answers, answers_of
 from backend.errors import InvalidInput
 
 UNITS = {"infinity": "percent", "time": "ms"}

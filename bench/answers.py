@@ -17,12 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
-from backend.datadir import DataDir
+from backend.commands.simulated_evaluators import Client
 from backend.handlers import create_app
-from backend.server import listen, make_server, serve
-from backend.simulation import Client
+from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
-from tests.unit import studies
+from backend.web.server import listen, make_server, serve
+from tests.unit import sample_studies as studies
 
 CLIENTS = 16
 SECONDS = 3

@@ -13,15 +13,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from backend.datadir import DataDir
+from backend.commands.simulated_evaluators import Client, take_part
 from backend.errors import OpenhypeError
-from backend.simulation import Client, take_part
-from backend.stores.dynamodb import create_table
+from backend.stores.datadir import DataDir
+from backend.stores.dynamodb.store import create_table
 from backend.stores.opening import open_store
 from tests.cloudfront import Cloudfront, serving
 from tests.dynamodb import REGION, dynalite
 from tests.function import Function
-from tests.unit import studies
+from tests.unit import sample_studies as studies
 
 EVALUATORS = 1000
 INSTANCES = 4

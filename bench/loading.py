@@ -13,12 +13,12 @@ from statistics import median
 
 from playwright.sync_api import Browser, sync_playwright
 
-from backend.datadir import DataDir
 from backend.handlers import create_app
-from backend.server import in_background
+from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+from backend.web.server import in_background
 from tests import browser
-from tests.unit import studies
+from tests.unit import sample_studies as studies
 
 LATENCY_MS, BYTES_PER_SECOND = 400, 50_000
 ROUNDS = 3

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 from sklearn.datasets import load_sample_images
 
-from backend.masks import make_masks, mask_of
+from backend.stimuli.masks import make_masks, mask_of
 
 SIDE = 256
 POOL = 16

@@ -14,13 +14,13 @@ import zipfile
 from pathlib import Path
 from statistics import median
 
-from backend.datadir import DataDir
-from backend.stores.dynamodb import create_table
+from backend.stores.datadir import DataDir
+from backend.stores.dynamodb.store import create_table
 from backend.stores.opening import open_store
 from deploy import package
 from tests import function
 from tests.dynamodb import REGION, Emulator, dynalite
-from tests.unit import studies
+from tests.unit import sample_studies as studies
 
 STARTS = 21
 

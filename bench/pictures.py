@@ -9,8 +9,8 @@ from statistics import median
 import numpy as np
 from PIL import Image, ImageOps
 
-from backend.images import PNG_SETTING
-from backend.intake import take_in
+from backend.stimuli.images import PNG_SETTING
+from backend.stimuli.ingest import take_in
 
 EACH = 400
 SIDE = 512

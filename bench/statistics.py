@@ -13,12 +13,12 @@ import numpy as np
 from scipy import stats
 
 import openhype
-from backend.findings import findings
 from backend.json_text import json_parts
 from backend.report import drawing
-from backend.report.directory import write
-from backend.responses import read_answers, score_file
-from backend.stamps import utc_now
+from backend.report.findings import findings
+from backend.report.write import write
+from backend.responses.readers import read_answers, score_file
+from backend.timestamps import utc_now
 
 ROOT = Path(__file__).resolve().parent.parent
 ROWS = 1_000_000
@@ -80,8 +80,8 @@ def _report(rng: np.random.Generator) -> dict:
     The floor is an empty figure of matplotlib, written as a report's are: twice for the page, and as SVG
     and PNG.
     """
-    from backend.report.parts import Drawn, Table
-    from backend.reporting import file_report
+    from backend.report.build import file_report
+    from backend.report.elements import Drawn, Table
 
     def empty(width_in: float):
         from matplotlib.figure import Figure

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from backend.datadir import DataDir, Keys, parse_keys
 from backend.errors import InvalidInput
 from backend.handlers import EVERYTHING, create_app
-from backend.openings import PER_HOUR, PER_MINUTE, Openings
-from backend.origins import parse_origin
 from backend.permissions import tighten
-from backend.proxies import asks_for_proxy
+from backend.stores.datadir import DataDir, Keys, parse_keys
 from backend.stores.opening import open_store, sqlite_path
+from backend.web.origins import parse_origin
+from backend.web.proxies import asks_for_proxy
+from backend.web.session_limits import PER_HOUR, PER_MINUTE, Openings
 
 log = logging.getLogger("openhype")
 

@@ -13,11 +13,11 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
-from backend.datadir import DataDir, parse_keys
 from backend.errors import Conflict, InvalidInput, StoreFailed
-from backend.uploads import Place, s3_client
+from backend.stores.datadir import DataDir, parse_keys
 from deploy import page, template
 from deploy.package import STAGES, Package, build
+from deploy.s3_upload import Place, s3_client
 from deploy.stacks import Change, Stack
 
 _ENOUGH_AT_ONCE = 100

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from backend import assets, headers
-from backend.uploads import Place, missing_files, upload
+from backend.web import assets, headers
+from deploy.s3_upload import Place, missing_files, upload
 
 _PAGES = ("index.html", "root.html", "timing.html", "wait.html", "withdraw.html")
 

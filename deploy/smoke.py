@@ -17,8 +17,8 @@ from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
-from backend import assets, headers
-from backend.panels.record import PRIVATE_LINK
+from backend.experiment.panel import PRIVATE_LINK
+from backend.web import assets, headers
 
 _TRIALS = 20
 _AT_ONCE = 10

@@ -9,9 +9,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from backend import headers
-from backend.stores.dynamodb import table_definition
-from backend.stores.heads import TTL_ATTRIBUTE
+from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE
+from backend.stores.dynamodb.store import table_definition
+from backend.web import headers
 from deploy import package
 
 HERE = Path(__file__).resolve().parent

@@ -2,7 +2,7 @@
 /**
  * The task without a server, for a demo: a session's plan, its staircase and its score are made here,
  * and nothing is kept or sent. All truths stand in the page's files, so that this measures nobody.
- * `backend/site.py` writes what it needs; the page asks it as it asks the server (`api.js`).
+ * `backend/web/static_demo.py` writes what it needs; the page asks it as it asks the server (`api.js`).
  */
 
 import { Refused } from "./api.js";
@@ -10,7 +10,7 @@ import { gallery, headline, result, scoreText } from "./debrief.js";
 import { ask, el, facts } from "./screens.js";
 import { modalExposure, start, step } from "./staircase.js";
 
-/** What says that a flash was not seen as it was planned, as in backend/session.py. */
+/** What says that a flash was not seen as it was planned, as in backend/experiment/session.py. */
 const MISTIMED = ["mistimed", "hidden", "left_full_screen", "display_changed"];
 
 /**

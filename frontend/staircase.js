@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The adaptive staircase of exposures, twin of backend/staircase.py; tests/unit/staircase_vectors.json
+ * The adaptive staircase of exposures, twin of backend/experiment/staircase.py; tests/unit/staircase_vectors.json
  * binds the two. The page checks with it each exposure that the server announces, and `runBlock`
  * runs a block where there is no server.
  */

@@ -5,7 +5,7 @@ import secrets
 
 import pytest
 
-from backend.stores.dynamodb import create_table
+from backend.stores.dynamodb.store import create_table
 from tests import aws, dynamodb
 
 

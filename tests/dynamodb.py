@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from backend.stores.dynamodb import create_table
+from backend.stores.dynamodb.store import create_table
 from tests.node import ROOT, node
 
 REGION = "us-east-1"

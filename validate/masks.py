@@ -17,8 +17,8 @@ from statistics import median
 import numpy as np
 from PIL import Image
 
-from backend.masks.phase import scramble
-from backend.masks.texture import synthesise
+from backend.stimuli.masks.phase import scramble
+from backend.stimuli.masks.texture import synthesise
 from validate.sources import SIDE, sources
 
 _RACED = ("chelsea", "gravel", "coffee", "camera", "brick")

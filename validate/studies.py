@@ -15,8 +15,8 @@ from functools import cache
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri
 
-from backend.answers import Answers, Coded
-from backend.staircase import NAMED_RULES, StaircaseRule, equilibrium_accuracy
+from backend.analysis.response_table import Answers, Coded
+from backend.experiment.staircase import NAMED_RULES, StaircaseRule, equilibrium_accuracy
 
 SHOWN = 50
 """Pictures of a side in a session of HYPE-infinity."""

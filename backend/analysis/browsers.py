@@ -11,8 +11,8 @@ import numpy as np
 from scipy import special
 
 from backend.analysis.designs import BETWEEN, design_of
+from backend.analysis.response_table import Answers
 from backend.analysis.values import Values
-from backend.answers import Answers
 
 _FEW = 2
 """Evaluators of an engine, below which it is told and not compared."""

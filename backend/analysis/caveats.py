@@ -7,8 +7,8 @@ import numpy as np
 
 from backend.analysis.comparisons import Groups
 from backend.analysis.designs import design_of
+from backend.analysis.response_table import Answers
 from backend.analysis.time_scores import AT_A_BOUND
-from backend.answers import Answers
 
 ANOTHER_DISPLAY = 1.1
 """Ratio of two refresh intervals from which on they are those of different displays."""

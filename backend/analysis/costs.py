@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from backend.errors import InvalidInput
-from backend.money import check_fee
+from backend.experiment.money import check_fee
 
 _AMOUNTS = (
     "base_usd_cents", "right_usd_cents", "hourly_usd_cents", "image_seconds", "base_seconds",

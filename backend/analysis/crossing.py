@@ -25,8 +25,8 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from backend.analysis.intervals import Spread, spread_of, wilson_over_both
+from backend.analysis.response_table import Answers, distinct
 from backend.analysis.values import one_model
-from backend.answers import Answers, distinct
 
 NEGLIGIBLE = 0.1
 """Share of a variance below which pictures may be left out: a test that takes 90% of the variance for all

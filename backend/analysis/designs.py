@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from backend.analysis.response_table import Answers
 from backend.analysis.values import Values
-from backend.answers import Answers
 
 BETWEEN, WITHIN, MIXED = "between", "within", "mixed"
 

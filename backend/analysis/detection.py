@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from backend.answers import Judges
+from backend.analysis.response_table import Judges
 
 
 def sensitivity(

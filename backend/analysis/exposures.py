@@ -19,7 +19,7 @@ from scipy.special import bdtr, stdtrit
 
 from backend.analysis import psychometric
 from backend.analysis.psychometric import Fit, Trials
-from backend.answers import Answers
+from backend.analysis.response_table import Answers
 
 FEWEST_TRIALS = 30
 """Of an evaluator, below which no function is fitted to them alone."""

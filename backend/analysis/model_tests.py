@@ -6,8 +6,8 @@ from typing import Any
 from backend.analysis import comparisons, repeated
 from backend.analysis.comparisons import Groups, Moments
 from backend.analysis.designs import BETWEEN, WITHIN, crossing_of, design_of
+from backend.analysis.response_table import Answers
 from backend.analysis.values import Values
-from backend.answers import Answers
 
 TUKEY, PAIRED, CLUSTERED = "tukey", "paired", "clustered"
 """Of pairs: Tukey's; t-tests within evaluators; t-tests over evaluators who partly judged both."""

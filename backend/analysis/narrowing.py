@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from backend.analysis.response_table import Answers, some_of
 from backend.analysis.score_intervals import beside_scores
 from backend.analysis.values import Values, values_by_model
-from backend.answers import Answers, some_of
 
 FEWEST = 5
 """Evaluators; fewer tell hardly anything of how people differ."""

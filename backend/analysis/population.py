@@ -28,7 +28,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtr, stdtrit
 
 from backend.analysis.simulated_staircase import modal_exposures
-from backend.staircase import StaircaseRule
+from backend.experiment.staircase import StaircaseRule
 
 GUESS = 0.5
 _SLOPES = (1.0, 1.5, 2.0, 3.0, 4.5)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtrc
 
+from backend.analysis.response_table import Answers
 from backend.analysis.values import Values
-from backend.answers import Answers
 
 FAST_MS = 300.0
 """Answers within this time of the picture can hardly have followed from it."""

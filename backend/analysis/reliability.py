@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from backend.analysis.designs import Crossing
-from backend.answers import Answers, distinct
+from backend.analysis.response_table import Answers, distinct
 
 SPLITS = 200
 _CELLS = 2**16

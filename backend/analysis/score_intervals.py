@@ -15,9 +15,9 @@ from backend.analysis.crossed_tests import Part, Sampled, over_pictures, within_
 from backend.analysis.crossing import NEGLIGIBLE, Crossed, crossed, shared_reals
 from backend.analysis.designs import BETWEEN, crossing_of, design_of
 from backend.analysis.intervals import doubts, percentile_coverage, spread_of, wilson_over_both
+from backend.analysis.response_table import Answers
 from backend.analysis.time_scores import times_of
 from backend.analysis.values import Values
-from backend.answers import Answers
 
 
 def beside_scores(answers: Answers, values: Mapping[str, Values], level: float) -> dict[str, dict[str, Any]]:

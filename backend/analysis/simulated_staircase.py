@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from backend.staircase import StaircaseRule
+from backend.experiment.staircase import StaircaseRule
 
 _MOST_LEVELS = 4000
 

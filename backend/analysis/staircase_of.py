@@ -11,10 +11,10 @@ from itertools import product
 
 import numpy as np
 
+from backend.analysis.response_table import Answers
 from backend.analysis.simulated_staircase import step
-from backend.answers import Answers
 from backend.errors import InvalidInput
-from backend.staircase import NAMED_RULES, StaircaseRule
+from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 
 FORETOLD = 0.98
 """Share of exposures that a rule must foretell."""

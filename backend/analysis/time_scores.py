@@ -22,10 +22,10 @@ from backend.analysis import population, psychometric
 from backend.analysis.crossing import df_of_parts, parts_of_images, sides_of
 from backend.analysis.intervals import Spread, spread_of, student, student_quantile
 from backend.analysis.population import Counts, Population, Range
+from backend.analysis.response_table import Answers
 from backend.analysis.staircase_of import in_blocks, staircase_of
 from backend.analysis.values import Values, modal_exposures
-from backend.answers import Answers
-from backend.staircase import StaircaseRule, equilibrium_accuracy
+from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy
 
 AT_A_BOUND = 0.05
 """Share of blocks at the shortest or longest exposure from which on they matter. Student's interval of 5

@@ -13,7 +13,7 @@ from math import lcm
 import numpy as np
 
 from backend.analysis.bootstrap import Lattice, lattice_of
-from backend.answers import Answers, Judges
+from backend.analysis.response_table import Answers, Judges
 
 _FINEST = 10**9
 

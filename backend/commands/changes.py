@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from backend.commands.world import World, images_option, pairs, pass_world, progress_bar, store_options
-from backend.records import Study
+from backend.experiment.records import Study
 
 _LONG = 60
 
@@ -18,7 +18,7 @@ _LONG = 60
 @pass_world
 def set_settings(world: World, name: str, settings: tuple) -> None:
     """Change settings of the study NAME, which no real evaluator has begun; pictures and masks stay."""
-    from backend.revision import change_settings
+    from backend.administration.revise import change_settings
 
     change = change_settings(world.store, world.data, name, _read(dict(settings)))
     changed = change.changed()
@@ -37,19 +37,19 @@ set = set_settings  # a command is found by its name, which is one of Python's o
 
 def _read(settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings with texts and a panel read from the files that are named."""
-    from backend.creation import with_texts
+    from backend.administration.create import with_texts
 
     settings = with_texts(settings)
     if str(settings.get("panel", "")).endswith(".toml"):
-        from backend.creation import read_panel
+        from backend.administration.create import read_panel
 
         settings["panel"] = read_panel(settings["panel"])
     return settings
 
 
 def _shown(value: Any) -> str:
-    from backend.panels.record import PanelRecord
-    from backend.staircase import NAMED_RULES, StaircaseRule
+    from backend.experiment.panel import PanelRecord
+    from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 
     if isinstance(value, PanelRecord):
         return value.name
@@ -70,7 +70,7 @@ def _shown(value: Any) -> str:
 @pass_world
 def clear(world: World, name: str, simulated: bool, yes: bool) -> None:
     """Remove the simulated sessions of the study NAME, and no real one."""
-    from backend.clearing import clear_simulated
+    from backend.administration.clear import clear_simulated
 
     if not simulated:
         raise click.UsageError(
@@ -96,9 +96,9 @@ def clear(world: World, name: str, simulated: bool, yes: bool) -> None:
 @pass_world
 def delete(world: World, name: str, repeated: str | None, place: str | None) -> None:
     """Delete the study NAME with its sessions, answers, pictures and masks, for good."""
-    from backend.deletion import check
-    from backend.deletion import delete as run
-    from backend.stamps import utc_now
+    from backend.administration.delete import check
+    from backend.administration.delete import delete as run
+    from backend.timestamps import utc_now
 
     if repeated is not None and repeated != name:
         raise click.UsageError(f"--yes repeats the name of the study: openhype delete {name} --yes {name}")
@@ -130,7 +130,7 @@ def delete(world: World, name: str, repeated: str | None, place: str | None) -> 
 def _remover(place: str | None) -> Any:
     if place is None:
         return None
-    from backend.uploads import parse_place, remove_pictures
+    from deploy.s3_upload import parse_place, remove_pictures
 
     target = parse_place(place)
     return lambda study: remove_pictures(target, study)
@@ -145,7 +145,7 @@ def _found(world: World, name: str) -> Study:
 
 
 def _told(world: World, study: Study) -> str:
-    from backend.deletion import contents
+    from backend.administration.delete import contents
 
     held = contents(world.store, world.data, study)
     return (

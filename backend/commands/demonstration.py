@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from backend.commands.world import World
-from backend.demo_making import Making
-from backend.demo_page import FRONT, add_pages
-from backend.demo_photographs import check_installed
+from backend.demo.making import Making
+from backend.demo.page import FRONT, add_pages
+from backend.demo.photographs import check_installed
 
 
 class StartPage:

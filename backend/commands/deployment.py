@@ -57,7 +57,7 @@ def deploy(world: World, name: str, yes: bool, destroy: bool, with_data: str | N
 @pass_world
 def site(world: World, name: str, out: Path, each: int) -> None:
     """Write a demo of the study NAME as plain files, with at most N pictures of each kind."""
-    from backend.site import write_site
+    from backend.web.static_demo import write_site
 
     study = world.study(name)
     page = write_site(world.store, study, world.data.images(study.name), out, each, progress_bar)
@@ -85,15 +85,15 @@ def _deploy(world: World, deployment: Any, yes: bool) -> None:
 
 def _cost_lines() -> list[str]:
     """Return what this costs a month while idle, and a study."""
-    from backend import usage
-    from backend.protocol import INFINITY, TIME
+    from backend.experiment.protocol import INFINITY, TIME
+    from deploy import costs
 
-    prices = usage.prices()
+    prices = costs.prices()
     assumed = prices["assumed"]
     lines = []
     for name, protocol in (("HYPE-infinity", INFINITY), ("HYPE-time", TIME)):
-        used = usage.of_study(protocol, _EVALUATORS, _PICTURES, assumed)
-        usd = sum(usage.cost_usd(used, _PICTURES, prices).values())
+        used = costs.of_study(protocol, _EVALUATORS, _PICTURES, assumed)
+        usd = sum(costs.cost_usd(used, _PICTURES, prices).values())
         lines.append(f"costs: ${usd:.2f} a {name} study of {_EVALUATORS} evaluators, {_PICTURES:,} pictures")
     stored_gb = _PICTURES * assumed["picture_bytes"] / 1e9
     usd = stored_gb * prices["s3"]["stored_gb_month"]

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from backend.money import format_money
-from backend.progress import as_text
+from backend.experiment.money import format_money
+from backend.web.progress import as_text
 
 _UP_AND_CLEAR = "\x1b[{}F\x1b[J"
 

@@ -16,10 +16,10 @@ _FOLDER = click.argument("folder", metavar="DIR", type=click.Path(file_okay=Fals
 @pass_world
 def backup(world: World, folder: Path) -> None:
     """Write a backup of the data directory into DIR while answers come in; done again, it catches up."""
-    from backend.backups import back_up
+    from backend.administration.backup import back_up
     from backend.errors import InvalidInput
-    from backend.stamps import utc_now
     from backend.stores.opening import sqlite_path
+    from backend.timestamps import utc_now
 
     database = sqlite_path(world.url, world.data.root)
     if database is None:
@@ -37,8 +37,8 @@ def backup(world: World, folder: Path) -> None:
 @pass_world
 def restore(world: World, folder: Path) -> None:
     """Make a new data directory (--data) from the backup in DIR."""
-    from backend.backups import restore as run
-    from backend.stamps import utc_now
+    from backend.administration.backup import restore as run
+    from backend.timestamps import utc_now
 
     done = run(folder, world.data, utc_now(), progress_bar)
     click.echo(f"{world.data.root}: {_counted(done.counts)}, as of {done.taken_at}")
@@ -61,7 +61,7 @@ def copy(world: World, name: str, source: str, target: str, moves: bool) -> None
     """Copy STUDY, answers and ledger, from one store to another; done again, it catches up."""
     from contextlib import closing
 
-    from backend.copying import copy as run
+    from backend.administration.copy import copy as run
     from backend.stores.opening import open_store
 
     with (
@@ -100,7 +100,7 @@ def _whole(url: str, data: Path) -> str:
 )
 def costs(pictures: int, evaluators: tuple[int, ...]) -> None:
     """Tell what a study takes of AWS, and what that costs: requests, units, bytes, dollars."""
-    from backend import usage
-    from backend.protocol import INFINITY, TIME
+    from backend.experiment.protocol import INFINITY, TIME
+    from deploy import costs as usage
 
     click.echo(usage.as_tables({"infinity": INFINITY, "time": TIME}, evaluators, pictures, usage.prices()))

@@ -13,8 +13,8 @@ from backend.commands.world import World, pass_world, store_options
 @pass_world
 def links(world: World, name: str, count: int, url: str) -> None:
     """Print private links to the study NAME, one a person; the store keeps their hashes only."""
-    from backend.admission import issue_links
-    from backend.panels.record import PRIVATE_LINK
+    from backend.experiment.panel import PRIVATE_LINK
+    from backend.task.eligibility import issue_links
 
     study = world.study(name)
     for token in issue_links(world.store, world.data.keys().hashing, study.name, count):

@@ -18,8 +18,8 @@ from backend.commands.world import (
     store_options,
 )
 from backend.errors import InvalidInput
-from backend.money import format_money
-from backend.records import Study
+from backend.experiment.money import format_money
+from backend.experiment.records import Study
 
 _SAID = {
     "owed": "owed",
@@ -118,19 +118,19 @@ def pay(
     **options: Any,
 ) -> None:
     """Show what the evaluators of the study NAME are owed, and pay it with --yes."""
-    from backend import owing
-    from backend.stamps import stamp, utc_now
+    from backend.payment import accounts
+    from backend.timestamps import stamp, utc_now
 
     study = world.study(name)
     if take_over:
-        owing.take_over(world.store, name, stamp(utc_now()))
-    elsewhere = owing.purse(world.store, name)[1].paid_from
+        accounts.take_over(world.store, name, stamp(utc_now()))
+    elsewhere = accounts.purse(world.store, name)[1].paid_from
     if elsewhere:
         click.echo(f"note: {name} is paid from {elsewhere}; what follows is a copy of its ledger", err=True)
     if (budget, fee, vat) != (None, None, None):
-        owing.set_budget(world.store, name, budget, fee, vat)
+        accounts.set_budget(world.store, name, budget, fee, vat)
     for evaluator, fault in faults:
-        owing.broke_off(world.store, study, evaluator, fault)
+        accounts.broke_off(world.store, study, evaluator, fault)
     if panel is None:
         panel = "prolific" if study.protocol.panel.name == "prolific" else "link"
     pay_by = _by_panel if panel == "prolific" else _by_hand
@@ -155,14 +155,15 @@ def _by_panel(
 ) -> dict[str, Any]:
     from datetime import timedelta
 
-    from backend import owing, paying
     from backend.panels.prolific import open_prolific
-    from backend.stamps import utc_now
+    from backend.payment import accounts
+    from backend.payment import payer as paying
+    from backend.timestamps import utc_now
 
-    made = owing.recruited(world.store, study.name) or {}
+    made = accounts.recruited(world.store, study.name) or {}
     panel_study = panel_study or made.get("panel_study", "")
     is_elsewhere = any(
-        one.panel_study for one in owing.plain_accounts(world.store, study, utc_now()).values()
+        one.panel_study for one in accounts.plain_accounts(world.store, study, utc_now()).values()
     )
     if not panel_study and not is_elsewhere:
         raise InvalidInput(
@@ -184,14 +185,14 @@ def _by_panel(
 def _by_hand(
     world: World, study: Study, out: Path | None, mark_paid: Path | None, **_: Any
 ) -> dict[str, Any]:
-    from backend import paying_by_hand
-    from backend.stamps import utc_now
+    from backend.payment import manual
+    from backend.timestamps import utc_now
 
     if mark_paid is not None:
-        paying_by_hand.mark_paid(world.store, study, mark_paid, utc_now)
+        manual.mark_paid(world.store, study, mark_paid, utc_now)
     if out is not None:
-        paying_by_hand.write_list(world.store, study, out, utc_now())
-    return paying_by_hand.plan(world.store, study, utc_now())
+        manual.write_list(world.store, study, out, utc_now())
+    return manual.plan(world.store, study, utc_now())
 
 
 def _as_text(found: dict[str, Any]) -> str:

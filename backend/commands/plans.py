@@ -65,7 +65,7 @@ def plan(
 ) -> None:
     """Plan a study: evaluators, cost and time for a wanted interval, and the cheapest number of images."""
     from backend.notebook import plan as make
-    from backend.plan_table import as_table
+    from backend.report.plan_tables import as_table
 
     if pilot is not None and method is not None:
         raise click.UsageError("--method goes with the published SDs; a pilot has its own method")

@@ -11,8 +11,8 @@ import click
 
 from backend.commands.world import FEE_TYPE, World, amount, pass_world, store_options
 from backend.errors import InvalidInput, NotFound
-from backend.reading.texts import read_text
-from backend.recruitment_plan import FEE_PERCENT, VAT_PERCENT
+from backend.recruitment.plan import FEE_PERCENT, VAT_PERCENT
+from backend.text_files import read_text
 
 _ACTIONS = ("pause", "resume", "stop", "status", "watch")
 
@@ -98,7 +98,7 @@ def make_watch(world: World) -> Any:
     The secret is that of the environment, or what `--webhooks` kept in the data directory.
     """
     from backend.panels.prolific import open_prolific
-    from backend.watching import Watch
+    from backend.recruitment.sync_thread import Watch
 
     secret = os.environ.get("PROLIFIC_WEBHOOK_SECRET", "").strip()
     file = os.environ.get("PROLIFIC_WEBHOOK_SECRET_FILE", "")
@@ -110,8 +110,8 @@ def make_watch(world: World) -> Any:
 def _recruit(world: World, study: Any, *, url: str | None, yes: bool, panel: str, budget: int | None,
              rehearse: str | None, workspace: str, project: str, completion: str, is_signed: bool,
              **terms: Any) -> None:  # fmt: skip
-    from backend import recruiting
-    from backend.money import format_money
+    from backend.experiment.money import format_money
+    from backend.recruitment import recruit as recruiting
 
     recruiting.check_panel(study, panel)
     state = recruiting.begun(world.store, study)
@@ -143,9 +143,9 @@ def _plan(study: Any, state: Mapping[str, Any] | None, *, places: int | None, fe
     """Return the plan: as it was decided, but for what is asked for now."""
     from dataclasses import replace
 
-    from backend import recruiting
-    from backend.panels import ScreenOut
-    from backend.recruitment_plan import plan
+    from backend.panels.api import ScreenOut
+    from backend.recruitment import recruit as recruiting
+    from backend.recruitment.plan import plan
 
     if state is not None:
         before = recruiting.planned(study, state, places)
@@ -164,9 +164,9 @@ def _plan(study: Any, state: Mapping[str, Any] | None, *, places: int | None, fe
 
 def _show_wallet(workspace: str, project: str) -> None:
     """Show which wallet would pay, where there is a token to ask with."""
-    from backend import panel_wallet
     from backend.errors import OpenhypeError
     from backend.panels.prolific import open_prolific
+    from backend.recruitment import panel_wallet
 
     if not (os.environ.get("PROLIFIC_TOKEN") or os.environ.get("PROLIFIC_TOKEN_FILE")):
         return
@@ -179,9 +179,9 @@ def _show_wallet(workspace: str, project: str) -> None:
 def _publish(
     world: World, study: Any, plan: Any, url: str, state: Mapping[str, Any] | None, options: dict[str, Any]
 ) -> None:
-    from backend import recruiting
-    from backend.owing import set_budget
     from backend.panels.prolific import open_prolific
+    from backend.payment.accounts import set_budget
+    from backend.recruitment import recruit as recruiting
 
     at_prolific = open_prolific()
     if state is None:
@@ -200,8 +200,8 @@ def _publish(
 
 
 def _rehearse(world: World, study: Any, plan: Any, url: str, email: str, options: dict[str, Any]) -> None:
-    from backend import recruiting
     from backend.panels.prolific import open_prolific
+    from backend.recruitment import recruit as recruiting
 
     at_prolific = open_prolific()
     recruiting.prepare(world.store, at_prolific, study, plan, url, **options)
@@ -214,9 +214,10 @@ def _rehearse(world: World, study: Any, plan: Any, url: str, email: str, options
 
 
 def _subscribe(world: World, study: Any, server: str) -> None:
-    from backend import recruiting, webhooks
     from backend.panels.prolific import open_prolific
     from backend.panels.prolific_webhooks import Webhooks
+    from backend.recruitment import recruit as recruiting
+    from backend.recruitment import webhooks
 
     workspace = recruiting.recruitment(world.store, study).get("workspace", "")
     hooks = Webhooks(open_prolific().http)
@@ -233,8 +234,8 @@ def _check_url(url: str | None) -> None:
 
 
 def _change(world: World, study: Any, action: str, slots: int | None) -> None:
-    from backend import recruiting
     from backend.panels.prolific import open_prolific
+    from backend.recruitment import recruit as recruiting
 
     at_prolific = open_prolific()
     if slots is not None:
@@ -244,9 +245,9 @@ def _change(world: World, study: Any, action: str, slots: int | None) -> None:
 
 
 def _show(world: World, study: Any, as_json: bool) -> None:
-    from backend import recruiting
     from backend.panels.prolific import open_prolific
-    from backend.progress import panel_warnings
+    from backend.recruitment import recruit as recruiting
+    from backend.web.progress import panel_warnings
 
     at_prolific = open_prolific()
     data = recruiting.status(world.store, at_prolific, study)
@@ -257,8 +258,9 @@ def _show(world: World, study: Any, as_json: bool) -> None:
 
 def _hook(world: World, study: Any, panel: Any) -> dict[str, Any] | None:
     """Return how the webhooks stand; None where nothing is subscribed."""
-    from backend import recruiting, webhooks
     from backend.panels.prolific_webhooks import Webhooks
+    from backend.recruitment import recruit as recruiting
+    from backend.recruitment import webhooks
 
     workspace = recruiting.recruitment(world.store, study).get("workspace", "")
     try:
@@ -269,7 +271,7 @@ def _hook(world: World, study: Any, panel: Any) -> dict[str, Any] | None:
 
 
 def _lines(data: dict[str, Any]) -> list[str]:
-    from backend.money import format_money
+    from backend.experiment.money import format_money
 
     def money(name: str) -> str:
         return format_money(data[name], data["currency"])

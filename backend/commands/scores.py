@@ -18,7 +18,7 @@ from backend.commands.world import (
 )
 
 if TYPE_CHECKING:
-    from backend.findings import Question
+    from backend.report.findings import Question
 
 
 @click.command()
@@ -45,13 +45,13 @@ def score(
     **options: Any,
 ) -> None:
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
-    from backend.findings import Question
+    from backend.analysis.shown_exposures import as_exposed
     from backend.json_text import json_parts
-    from backend.reading.metrics import read_metrics
+    from backend.report.findings import Question
+    from backend.report.text_report import as_sections
+    from backend.report.text_tables import as_table
+    from backend.responses.reading.metrics import read_metrics
     from backend.scoring import score_answers
-    from backend.sections import as_sections
-    from backend.shown import as_exposed
-    from backend.tables import as_table
 
     is_full = full or metrics is not None
     if is_full:
@@ -75,10 +75,10 @@ def _findings(
     world: World, what: str, question: "Question", exposures: str, simulated: bool, **options: Any
 ) -> dict[str, Any]:
     """Return the findings of a study, or of a file of responses."""
-    from backend.findings import findings
-    from backend.shown import as_exposed
-    from backend.stamps import utc_now
-    from backend.study_findings import study_findings
+    from backend.analysis.shown_exposures import as_exposed
+    from backend.report.findings import findings
+    from backend.report.study_findings import study_findings
+    from backend.timestamps import utc_now
 
     found = named(world, what)
     if isinstance(found, Path):
@@ -97,7 +97,7 @@ def _findings(
 @pass_world
 def export(world: World, name: str, out: Path, simulated: bool) -> None:
     """Write the answers of the study NAME as a Psych-DS data set."""
-    from backend.export import export as write
+    from backend.responses.export import export as write
 
     study = world.study(name)
     for path in write(world.store, study, out, simulated):
@@ -117,8 +117,8 @@ def settling(evaluators: int, seed: int, observer: str, bias: bool) -> None:
     """Print where each reading of the papers' staircase settles on their six models."""
     import numpy as np
 
-    from backend.settling import as_table, bias_as_table, bias_table, settling_table
-    from backend.staircase import NAMED_RULES
+    from backend.analysis.convergence import as_table, bias_as_table, bias_table, settling_table
+    from backend.experiment.staircase import NAMED_RULES
 
     rng = np.random.default_rng(seed)
     if bias:

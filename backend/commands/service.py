@@ -21,8 +21,8 @@ from backend.commands.world import (
     store_options,
 )
 from backend.errors import InvalidInput
-from backend.openings import PER_HOUR, PER_MINUTE
-from backend.records import Study
+from backend.experiment.records import Study
+from backend.web.session_limits import PER_HOUR, PER_MINUTE
 
 _WATCH_SECONDS = 2.0
 
@@ -74,9 +74,9 @@ def serve(
     per_hour: int,
 ) -> None:
     """Serve the task page and the API on this machine."""
-    from backend.openings import Openings
-    from backend.origins import parse_origin
-    from backend.server import listen
+    from backend.web.origins import parse_origin
+    from backend.web.server import listen
+    from backend.web.session_limits import Openings
 
     try:
         allowed = frozenset(map(parse_origin, origins))
@@ -93,10 +93,10 @@ def _serve(
     """Serve on a socket that listens already: a port that is taken is told before any work."""
     from backend.handlers import create_app
     from backend.permissions import tighten
-    from backend.server import base_url, is_everywhere, make_server
-    from backend.server import serve as run
     from backend.stores.opening import sqlite_path
-    from backend.withdrawal import finish
+    from backend.task.withdrawal import finish
+    from backend.web.server import base_url, is_everywhere, make_server
+    from backend.web.server import serve as run
 
     for note in tighten(world.data.root, sqlite_path(world.url, world.data.root)):
         click.echo(note, err=True)
@@ -128,7 +128,7 @@ def _serve(
 
 
 def _tell_where(world: World, listening: Any, base: str, is_demo: bool) -> None:
-    from backend.server import is_everywhere
+    from backend.web.server import is_everywhere
 
     studies = world.store.studies()
     for study in studies:
@@ -147,7 +147,7 @@ def _tell_where(world: World, listening: Any, base: str, is_demo: bool) -> None:
 def _places_watch(world: World) -> Any:
     """Return who keeps places at Prolific in agreement, where there is a token to ask it with."""
     from backend.commands.recruit import make_watch
-    from backend.places import recruited
+    from backend.recruitment.sync import recruited
 
     if os.environ.get("PROLIFIC_TOKEN") or os.environ.get("PROLIFIC_TOKEN_FILE"):
         return make_watch(world)
@@ -168,8 +168,8 @@ def _places_watch(world: World) -> Any:
 @pass_world
 def status(world: World, name: str | None, as_json: bool, is_watched: bool) -> None:
     """List the studies, or show how far the study NAME is."""
-    from backend.progress import as_text, progress
-    from backend.stamps import utc_now
+    from backend.timestamps import utc_now
+    from backend.web.progress import as_text, progress
 
     studies = _all_studies(world) if name is None else [world.study(name)]
     if not studies:
@@ -192,8 +192,8 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
     import time
 
     from backend.commands.live import follow
-    from backend.live import Watch
-    from backend.stamps import utc_now
+    from backend.timestamps import utc_now
+    from backend.web.monitor import Watch
 
     def write(text: str) -> None:
         sys.stdout.write(text)
@@ -242,7 +242,7 @@ def simulate(world: World, name: str, observers: tuple, **options: Any) -> None:
 
     Their sessions are marked as simulated, and count, pay and limit nothing.
     """
-    from backend.simulation import simulate as run
+    from backend.commands.simulated_evaluators import simulate as run
 
     done = run(world.store, world.data, name, dict(observers), progress=progress_bar, **options)
     if not done:
@@ -262,7 +262,7 @@ def simulate(world: World, name: str, observers: tuple, **options: Any) -> None:
 def demo(world: World, port: int, no_browser: bool) -> None:
     """Serve the sample studies, which are made meanwhile if they are missing."""
     from backend.commands.demonstration import StartPage
-    from backend.server import listen
+    from backend.web.server import listen
 
     with listen("127.0.0.1", port) as listening:
         _serve(world, listening, StartPage(world, is_opened=not no_browser))

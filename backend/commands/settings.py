@@ -17,7 +17,7 @@ def settings(method: str | None) -> None:
     others stand beside them where they differ. A setting is given as `openhype create … --set NAME=VALUE`,
     or in the table [settings] of a study.toml.
     """
-    from backend.setting_list import as_lines
+    from backend.administration.setting_list import as_lines
 
     width = min(shutil.get_terminal_size().columns, _WIDEST)
     click.echo("\n".join(as_lines(method, width)))

@@ -21,7 +21,7 @@ from backend.commands.world import (
 from backend.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from backend.records import Study
+    from backend.experiment.records import Study
 
 _ADDRESS = "http://127.0.0.1:8000"
 """Where `openhype serve` listens unless it is told otherwise."""
@@ -91,7 +91,7 @@ def create(
     world: World, name: str, method: str, real: Path | None, models: tuple, place: str | None, **options: Any
 ) -> None:
     """Make a study NAME from folders of images, or from a description in NAME.toml."""
-    from backend.creation import Order, read_order
+    from backend.administration.create import Order, read_order
 
     if name.endswith(".toml"):
         if real is not None or models:
@@ -116,7 +116,7 @@ def create(
 @pass_world
 def masks(world: World, what: str, out: Path, count: int, **options: Any) -> None:
     """Show masks as a PNG: those of the study NAME, or pictures of the folder DIR above their masks."""
-    from backend.masks import sheet
+    from backend.stimuli.masks import sheet
 
     if "/" not in what and not Path(what).is_dir():
         study = world.study(what)
@@ -140,7 +140,7 @@ def qualification(
     world: World, name: str, real: Path | None, models: tuple, place: str | None, **options: Any
 ) -> None:
     """Make a qualification NAME; a study asks for it with `--qualification NAME`."""
-    from backend.creation import Order
+    from backend.administration.create import Order
 
     _need_folders(real, models)
     settings = _settings(options)
@@ -155,7 +155,7 @@ def qualification(
 @pass_world
 def upload(world: World, name: str, place: str | None) -> None:
     """Upload the pictures of the study NAME to the bucket that serves them; what is there is left."""
-    from backend.uploads import parse_place, upload_pictures
+    from deploy.s3_upload import parse_place, upload_pictures
 
     if place is None:
         raise click.UsageError("--images s3://BUCKET/PREFIX is needed")
@@ -175,13 +175,13 @@ def _folders(models: tuple) -> tuple[tuple[str, Path], ...]:
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    from backend.creation import with_texts
+    from backend.administration.create import with_texts
 
     settings = with_texts(dict(options["settings"]))
     named = {"size_px": "size", "evaluators": "evaluators", "qualification": "qualification"}
     settings.update({key: options[name] for key, name in named.items() if options.get(name) is not None})
     if options.get("panel"):
-        from backend.creation import read_panel
+        from backend.administration.create import read_panel
 
         settings["panel"] = read_panel(options["panel"])
     return settings
@@ -192,9 +192,9 @@ def _picked(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _create(world: World, order: Any, place: str | None) -> None:
-    from backend.creation import create
-    from backend.stamps import utc_now
-    from backend.uploads import parse_place, upload_pictures
+    from backend.administration.create import create
+    from backend.timestamps import utc_now
+    from deploy.s3_upload import parse_place, upload_pictures
 
     target = None if place is None else parse_place(place)
 
@@ -216,8 +216,8 @@ def _create(world: World, order: Any, place: str | None) -> None:
 
 def _told(study: "Study", options: str) -> Iterator[str]:
     """Yield what was made, what is to be known of it, and what to do next."""
-    from backend.protocol import BETWEEN
-    from backend.recruitment_plan import asked_for
+    from backend.experiment.protocol import BETWEEN
+    from backend.recruitment.plan import asked_for
 
     protocol = study.protocol
     models = f"{len(study.models)} model{'s' if len(study.models) > 1 else ''}"

@@ -9,14 +9,14 @@ import click
 from click.core import ParameterSource
 
 from backend.errors import InvalidInput, NotFound
-from backend.money import parse_money
-from backend.suggest import did_you_mean
+from backend.experiment.money import parse_money
+from backend.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from backend.answers import Answers
-    from backend.datadir import DataDir
-    from backend.records import Study
-    from backend.stores import Store
+    from backend.analysis.response_table import Answers
+    from backend.experiment.records import Study
+    from backend.stores.datadir import DataDir
+    from backend.stores.store import Store
 
 _DEFAULT_STORE = "sqlite:///openhype.db"
 _NAMED = 10
@@ -32,7 +32,7 @@ class World:
 
     @property
     def data(self) -> "DataDir":
-        from backend.datadir import DataDir
+        from backend.stores.datadir import DataDir
 
         return DataDir(self.folder)
 
@@ -130,10 +130,10 @@ def answers_named(world: World, what: str, details: bool, simulated: bool = Fals
     """
     found = named(world, what)
     if isinstance(found, Path):
-        from backend.responses import read_answers
+        from backend.responses.readers import read_answers
 
         return read_answers(found, details, simulated)
-    from backend.results import study_answers
+    from backend.responses.study_data import study_answers
 
     return study_answers(world.store, found, simulated)
 
@@ -216,7 +216,7 @@ class Percent(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the number as text; a usage error if it is none, or looks like a share."""
-        from backend.money import parse_fee
+        from backend.experiment.money import parse_fee
 
         try:
             return parse_fee(str(value))

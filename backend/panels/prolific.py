@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import quote, urlsplit
 
 from backend.errors import InvalidInput
-from backend.panels import (
+from backend.panels.api import (
     Balance,
     Bonus,
     Cost,
@@ -27,7 +27,7 @@ from backend.panels import (
     Workspace,
 )
 from backend.panels.prolific_http import BASE_URL, ProlificHttp, each
-from backend.reading.texts import read_text
+from backend.text_files import read_text
 
 CODES = {
     "done": ("COMPLETED", "participant", "MANUALLY_REVIEW"),

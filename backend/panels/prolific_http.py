@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from backend.errors import InvalidInput
 from backend.extras import not_installed
-from backend.panels import NotThere, PanelRefused, PanelUnreached, PanelUnsure, TokenRefused
+from backend.panels.api import NotThere, PanelRefused, PanelUnreached, PanelUnsure, TokenRefused
 
 BASE_URL = "https://api.prolific.com/api/v1/"
 TRIES = 4

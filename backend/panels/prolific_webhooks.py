@@ -3,7 +3,7 @@
 from collections import Counter
 
 from backend.errors import InvalidInput
-from backend.panels import Hook, PanelUnsure
+from backend.panels.api import Hook, PanelUnsure
 from backend.panels.prolific_http import ProlificHttp, each
 
 EVENT_TYPE = "submission.status.change"

@@ -1,8 +1,8 @@
 """The section of who began and who finished: whether models lose evaluators at different rates."""
 
-from backend.report import wording
-from backend.report.found import Found
-from backend.report.parts import Column, Section, Table
+from backend.report import formatting
+from backend.report.context import Found
+from backend.report.elements import Column, Section, Table
 
 _BEFORE = {
     "declined": "did not consent",
@@ -21,7 +21,7 @@ def section(found: Found) -> Section | None:
     rows, test = attrition["models"], attrition["test"]
     began, finished, under_way = (sum(row[key] for row in rows) for key in ("began", "finished", "under_way"))
     said = [
-        f"{wording.counted(began, 'evaluator')} began, {finished} of them finished"
+        f"{formatting.counted(began, 'evaluator')} began, {finished} of them finished"
         + (f", and {under_way} {'is' if under_way == 1 else 'are'} under way." if under_way else ".")
     ]
     if test:
@@ -30,7 +30,7 @@ def section(found: Found) -> Section | None:
             if test["method"] == "exact"
             else f"by {test['tables']:,} random tables of the same margins"
         )
-        statistic = f"χ²({test['df']}) = {test['statistic']:.2f}, {wording.p_value(test['p'])}, {how}"
+        statistic = f"χ²({test['df']}) = {test['statistic']:.2f}, {formatting.p_value(test['p'])}, {how}"
         said.append(
             f"Models lost evaluators at different rates ({statistic}): who stayed may have found some models "
             "easier than who left, and the scores are of those who stayed."
@@ -64,14 +64,14 @@ def _table(found: Found, rows: list[dict]) -> Table:
         Column("finished", lambda row: str(row["finished"])),
         *(
             Column(head, lambda row, key=key: str(row[key]))
-            for key, head in wording.WHY.items()
+            for key, head in formatting.WHY.items()
             if any(row[key] for row in rows)
         ),
-        Column("left", lambda row: wording.share(row["left"])),
+        Column("left", lambda row: formatting.share(row["left"])),
         Column(f"{found.level} interval", _percent_interval),
     ]
     return Table("attrition", "Who began and who finished, by model", tuple(columns), rows)
 
 
 def _percent_interval(row: dict) -> str:
-    return wording.brackets(row["ci"] and [100 * end for end in row["ci"]], 0)
+    return formatting.brackets(row["ci"] and [100 * end for end in row["ci"]], 0)

@@ -1,8 +1,8 @@
 """The section of browsers: whether evaluators of one engine answer differently, and whose flashes fail."""
 
-from backend.report import wording
-from backend.report.found import Found
-from backend.report.parts import Column, Section, Table
+from backend.report import formatting
+from backend.report.context import Found
+from backend.report.elements import Column, Section, Table
 
 
 def section(found: Found) -> Section | None:
@@ -16,7 +16,7 @@ def section(found: Found) -> Section | None:
         blank = {"browser": row["browser"], "evaluators": 0, "evidence": {}, "difference": None, "ci": None}
         rows[row["browser"]] = {**blank, **rows.get(row["browser"], {}), "share": row["share"]}
     test = browsers["test"]
-    statistic = wording.f_test(test) if test else ""
+    statistic = formatting.f_test(test) if test else ""
     if not test:
         said = "There are too few evaluators with different browsers to compare them."
     elif test["p"] < found.alpha:
@@ -31,7 +31,7 @@ def section(found: Found) -> Section | None:
     )
     has_evidence = any(row["evidence"] for row in rows.values())
     if has_evidence:
-        notes = (*notes, wording.EVIDENCE)
+        notes = (*notes, formatting.EVIDENCE)
     columns = _columns(found, bool(mistimed), has_evidence)
     table = Table("browsers", "Evaluators by browser", columns, [*rows.values()])
     return Section("browsers", "Browsers", (said,), tables=(table,), notes=notes)
@@ -42,12 +42,12 @@ def _columns(found: Found, has_flashes: bool, has_evidence: bool) -> tuple[Colum
     columns = [
         Column("browser", lambda row: row["browser"] or "not known", is_number=False),
         Column("evaluators", lambda row: str(row["evaluators"])),
-        Column(f"difference ({unit})", lambda row: wording.amount(row["difference"])),
-        Column(f"{found.level} interval", lambda row: wording.brackets(row["ci"])),
+        Column(f"difference ({unit})", lambda row: formatting.amount(row["difference"])),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"])),
     ]
     if has_flashes:
-        columns.append(Column("mistimed flashes", lambda row: wording.share(row["share"])))
+        columns.append(Column("mistimed flashes", lambda row: formatting.share(row["share"])))
     if has_evidence:
-        by = Column("shown times by", lambda row: wording.evidence(row["evidence"]), is_number=False)
+        by = Column("shown times by", lambda row: formatting.evidence(row["evidence"]), is_number=False)
         columns.append(by)
     return tuple(columns)

@@ -1,9 +1,9 @@
 """The section against 50%: hyper-realism, indistinguishability, and sensitivity apart from bias."""
 
-from backend.report import wording
-from backend.report.found import Found
+from backend.report import formatting
+from backend.report.context import Found
+from backend.report.elements import Column, Row, Section, Table
 from backend.report.models import SAID, not_said
-from backend.report.parts import Column, Row, Section, Table
 
 
 def section(found: Found) -> Section | None:
@@ -29,7 +29,7 @@ def section(found: Found) -> Section | None:
     notes = []
     if untested and found.is_percent:
         notes.append(
-            f"No test for {wording.listing(untested)}: one evaluator, or evaluators whose values are all "
+            f"No test for {formatting.listing(untested)}: one evaluator, or evaluators whose values are all "
             "the same."
         )
     if len(tested) > 1:
@@ -73,24 +73,25 @@ def _chance_table(found: Found, tested: list[Row]) -> Table:
         for row in tested
     ]
     ci_level = tested[0]["chance"]["equivalence"]["ci_level"]
-    level = "" if ci_level is None else f"{wording.level(ci_level)} "
+    level = "" if ci_level is None else f"{formatting.level(ci_level)} "
     holm_above, holm_within = (
-        [Column("p (Holm)", lambda row, key=key: wording.bare_p(row[key]))] if len(tested) > 1 else []
+        [Column("p (Holm)", lambda row, key=key: formatting.bare_p(row[key]))] if len(tested) > 1 else []
         for key in ("hyperrealism_p_holm", "equivalence_p_holm")
     )
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
-        Column("score (%)", lambda row: wording.amount(row["score"])),
+        Column("score (%)", lambda row: formatting.amount(row["score"])),
         Column(
             "above 50%: t (df)",
             lambda row: (
-                f"{wording.amount(row['hyperrealism_t'], '', 2)} ({wording.degrees(row['hyperrealism_df'])})"
+                f"{formatting.amount(row['hyperrealism_t'], '', 2)} "
+                f"({formatting.degrees(row['hyperrealism_df'])})"
             ),
         ),
-        Column("p", lambda row: wording.bare_p(row["hyperrealism_p"])),
+        Column("p", lambda row: formatting.bare_p(row["hyperrealism_p"])),
         *holm_above,
-        Column(f"{level}interval", lambda row: wording.brackets(row["equivalence_ci"])),
-        Column("p (equivalence)", lambda row: wording.bare_p(row["equivalence_p"])),
+        Column(f"{level}interval", lambda row: formatting.brackets(row["equivalence_ci"])),
+        Column("p (equivalence)", lambda row: formatting.bare_p(row["equivalence_p"])),
         *holm_within,
         Column("verdict", lambda row: row["verdict"], is_number=False),
     )
@@ -103,14 +104,14 @@ def _verdict(found: Found, row: Row) -> str:
     p_above, p_below = (tests["hyperrealism"][p] for p in ("p_holm", "p_below_holm"))
     is_within, is_above, is_below = (p < found.alpha for p in (p_within, p_above, p_below))
     score = found.score(row)
-    within = f"within {margin:g} points of 50% (equivalence, {wording.p_value(p_within)})"
+    within = f"within {margin:g} points of 50% (equivalence, {formatting.p_value(p_within)})"
     if is_within:
         extra = ", and above it" if is_above else ", yet below it" if is_below else ""
         return f"{score}; indistinguishable {within}{extra}."
     if is_above:
-        return f"{score}; above 50% ({wording.p_value(p_above)}): hyper-realistic to these people."
+        return f"{score}; above 50% ({formatting.p_value(p_above)}): hyper-realistic to these people."
     if is_below:
-        below = f"below 50% ({wording.p_value(p_below)})"
+        below = f"below 50% ({formatting.p_value(p_below)})"
         return f"{score}; {below}: people told it from real better than by guessing."
     return f"{score}; neither shown to differ from 50%, nor shown to be within {margin:g} points of it."
 
@@ -125,10 +126,10 @@ def _detection_tables(found: Found) -> list[Table]:
         return []
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
-        Column("d′", lambda row: wording.amount(row["d_prime"], "", 2)),
-        Column(f"{found.level} interval", lambda row: wording.brackets(row["d_prime_ci"], 2)),
-        Column("c", lambda row: wording.amount(row["criterion"], "", 2)),
-        Column(f"{found.level} interval of c", lambda row: wording.brackets(row["criterion_ci"], 2)),
+        Column("d′", lambda row: formatting.amount(row["d_prime"], "", 2)),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(row["d_prime_ci"], 2)),
+        Column("c", lambda row: formatting.amount(row["criterion"], "", 2)),
+        Column(f"{found.level} interval of c", lambda row: formatting.brackets(row["criterion_ci"], 2)),
         Column("evaluators", lambda row: str(row["evaluators"])),
     )
     return [Table("detection", "Sensitivity (d′) and bias (c)", columns, rows)]

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.report import wording
-from backend.report.found import Found
-from backend.report.parts import Column, Drawn, Section, Table
-from backend.report.wording import f_test, p_value
+from backend.report import formatting
+from backend.report.context import Found
+from backend.report.elements import Column, Drawn, Section, Table
+from backend.report.formatting import f_test, p_value
 
 _ANOVA = {
     "between": "one-way ANOVA",
@@ -46,16 +46,16 @@ def pairs_table(found: Found) -> Table:
     whose = "Tukey" if found.design == "between" else "Holm"
     columns = [
         Column("pair", lambda row: f"{row['a']} − {row['b']}", is_number=False),
-        Column(f"difference ({found.points})", lambda row: wording.amount(row["difference"])),
-        Column(f"{found.level} interval", lambda row: wording.brackets(row["ci"])),
-        Column(f"p ({whose})", lambda row: wording.bare_p(row["p"])),
+        Column(f"difference ({found.points})", lambda row: formatting.amount(row["difference"])),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"])),
+        Column(f"p ({whose})", lambda row: formatting.bare_p(row["p"])),
     ]
     if found.deciding:
         columns += [
-            Column(f"interval ({found.deciding})", lambda row: wording.brackets(row.get("deciding_ci"))),
-            Column(f"p ({found.deciding})", lambda row: wording.bare_p(row.get("deciding_p"))),
+            Column(f"interval ({found.deciding})", lambda row: formatting.brackets(row.get("deciding_ci"))),
+            Column(f"p ({found.deciding})", lambda row: formatting.bare_p(row.get("deciding_p"))),
         ]
-    columns.append(Column("verdict", lambda row: wording.verdict(row["is_apart"]), is_number=False))
+    columns.append(Column("verdict", lambda row: formatting.verdict(row["is_apart"]), is_number=False))
     return Table(
         "pairs",
         "Differences of scores, with simultaneous intervals over all pairs",
@@ -80,14 +80,14 @@ def _tests(found: Found) -> Table:
             rows.append(_row("Welch's t-test", "t", data["ttest"]["welch"]))
     columns = (
         Column("test", lambda row: row["test"], is_number=False),
-        Column("statistic", lambda row: f"{row['statistic']} = {wording.amount(row['value'], '', 2)}"),
+        Column("statistic", lambda row: f"{row['statistic']} = {formatting.amount(row['value'], '', 2)}"),
         Column(
             "degrees of freedom",
             lambda row: ", ".join(
-                wording.degrees(row[key]) for key in ("df1", "df2") if row[key] is not None
+                formatting.degrees(row[key]) for key in ("df1", "df2") if row[key] is not None
             ),
         ),
-        Column("p", lambda row: wording.bare_p(row["p"])),
+        Column("p", lambda row: formatting.bare_p(row["p"])),
     )
     return Table("tests", "Tests over all models", columns, rows)
 
@@ -126,7 +126,7 @@ def _figure(found: Found) -> Drawn:
         "pairs",
         "Differences between models",
         caption,
-        f"{differing} of {wording.counted(len(found.pairs), 'pair')} differ significantly.",
+        f"{differing} of {formatting.counted(len(found.pairs), 'pair')} differ significantly.",
         lambda width_in: _draw(found, width_in),
         pairs_table(found),
     )
@@ -204,9 +204,9 @@ def _over_pictures(found: Found, over: Mapping[str, Any]) -> str:
     if over["F"] is not None:
         test = f"{_whether(found, over)}: {f_test(over)}, over people and pictures. "
     return (
-        f"{test}Evaluators saw the same pictures, which are up to {wording.share(share)} of the variance of "
-        f"a {what}; tests over people alone, below, would find differences that other pictures of the same "
-        "models would not show. The test over people and pictures decides, for the pairs too."
+        f"{test}Evaluators saw the same pictures, which are up to {formatting.share(share)} of the variance "
+        f"of a {what}; tests over people alone, below, would find differences that other pictures of the "
+        "same models would not show. The test over people and pictures decides, for the pairs too."
     )
 
 
@@ -224,26 +224,26 @@ def _differ(found: Found, start: str | None = None) -> str:
     of = "one-way ANOVA over evaluators' values" if found.design == "between" else _ANOVA[found.design]
     return (
         f"{differ}: {f_test(anova)} ({of}); models account for "
-        f"{wording.share(effects['eta_squared'])} of the variance between evaluators "
-        f"(η² = {wording.coefficient(effects['eta_squared'])}, less its bias ω² = "
-        f"{wording.coefficient(effects['omega_squared'])})."
+        f"{formatting.share(effects['eta_squared'])} of the variance between evaluators "
+        f"(η² = {formatting.coefficient(effects['eta_squared'])}, less its bias ω² = "
+        f"{formatting.coefficient(effects['omega_squared'])})."
     )
 
 
 def _t_test(found: Found) -> str:
     test, pair = found.data["ttest"], found.models
     text = (
-        f"With two models, the {_T_TEST[found.design]} says the same: t({wording.degrees(test['df'])}) = "
-        f"{wording.amount(test['t'], '', 2)}, {p_value(test['p'])}; {pair[0]['model']} is "
-        f"{wording.amount(test['difference'], found.points)} above {pair[1]['model']} ({found.level} "
+        f"With two models, the {_T_TEST[found.design]} says the same: t({formatting.degrees(test['df'])}) = "
+        f"{formatting.amount(test['t'], '', 2)}, {p_value(test['p'])}; {pair[0]['model']} is "
+        f"{formatting.amount(test['difference'], found.points)} above {pair[1]['model']} ({found.level} "
         "interval "
-        f"{wording.interval(test['ci'], found.points)})"
+        f"{formatting.interval(test['ci'], found.points)})"
     )
     effect = test.get("effect")
     if effect and effect.get("g") is not None:
-        ci = f" {wording.brackets(effect['g_ci'], 2)}" if effect.get("g_ci") else ""
+        ci = f" {formatting.brackets(effect['g_ci'], 2)}" if effect.get("g_ci") else ""
         of = "" if found.design == "between" else " of the differences"
-        text += f"; Hedges' g{of} = {wording.amount(effect['g'], '', 2)}{ci}"
+        text += f"; Hedges' g{of} = {formatting.amount(effect['g'], '', 2)}{ci}"
     return text + "."
 
 

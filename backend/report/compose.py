@@ -9,17 +9,17 @@ from backend.report import (
     chance,
     comparisons,
     exposures,
+    formatting,
     images,
+    methods,
     models,
-    people,
     precision,
-    settings,
     simulated,
     training,
-    wording,
 )
-from backend.report.found import About, Found
-from backend.report.parts import Report
+from backend.report import evaluators as people
+from backend.report.context import About, Found
+from backend.report.elements import Report
 
 
 def compose(data: Mapping[str, Any], about: About) -> Report:
@@ -38,7 +38,7 @@ def compose(data: Mapping[str, Any], about: About) -> Report:
         people.section(found),
         browsers.section(found),
         attrition.section(found),
-        settings.section(found, about),
+        methods.section(found, about),
     )
     report = Report(
         title=about.title,
@@ -104,6 +104,8 @@ def _evaluators(found: Found) -> str:
         return f"{found.data['people']:,}, each of all {len(found.models)} models"
     each = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     people = (
-        "" if found.design == "between" else f", {wording.counted(found.data['people'], 'person', 'people')}"
+        ""
+        if found.design == "between"
+        else f", {formatting.counted(found.data['people'], 'person', 'people')}"
     )
-    return f"{each} a model, {wording.counted(len(found.models), 'model')}{people}"
+    return f"{each} a model, {formatting.counted(len(found.models), 'model')}{people}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backend.report.colours import ACCENT, VARIABLES
-from backend.report.parts import Drawn
+from backend.report.elements import Drawn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from backend.report import wording
-from backend.report.found import Found
+from backend.report import formatting
+from backend.report.context import Found
+from backend.report.elements import Column, Drawn, Row, Section, Table
 from backend.report.models import SAID, not_said
-from backend.report.parts import Column, Drawn, Row, Section, Table
 
 _SHOWN_MODELS = 9
 """Panels of a figure; the tables have all models."""
@@ -23,7 +23,7 @@ def section(found: Found) -> Section | None:
         "The score takes the exposure shown most often. Two other readings of the same answers do not "
         "depend on "
         "ties and steps: the mean exposure at which staircases turned, and a psychometric function fitted by "
-        f"maximum likelihood, whose threshold is the exposure at which {wording.share(at)} of answers are "
+        f"maximum likelihood, whose threshold is the exposure at which {formatting.share(at)} of answers are "
         "right.",
     ]
     figures = [_functions(found, models[:_SHOWN_MODELS])]
@@ -54,14 +54,16 @@ def _reading(found: Found, row: Row) -> str:
     parts = [f"mode {found.score(row)}"]
     if turned["mean"] is not None:
         parts.append(
-            f"reversals {wording.amount(turned['mean'], 'ms')} ({wording.interval(turned['ci'], 'ms')})"
+            f"reversals {formatting.amount(turned['mean'], 'ms')} ({formatting.interval(turned['ci'], 'ms')})"
         )
     value, ci, of = _threshold(row)
     if value is not None:
-        parts.append(f"threshold {wording.amount(value, 'ms')} ({wording.interval(ci, 'ms')}; {of})")
+        parts.append(f"threshold {formatting.amount(value, 'ms')} ({formatting.interval(ci, 'ms')}; {of})")
     beyond = own["beyond"]
     if beyond:
-        parts.append(f"{wording.counted(beyond, 'evaluator')} did not come to it within the exposures shown")
+        parts.append(
+            f"{formatting.counted(beyond, 'evaluator')} did not come to it within the exposures shown"
+        )
     return f"{'; '.join(parts)}."
 
 
@@ -108,8 +110,8 @@ def _with_interval(value: str, ci: str) -> Callable[[Row], str]:
     """Return the text of a value with its interval behind it."""
 
     def text(row: Row) -> str:
-        number = wording.amount(row[value])
-        return f"{number} {wording.brackets(row[ci])}" if row[ci] and row[value] is not None else number
+        number = formatting.amount(row[value])
+        return f"{number} {formatting.brackets(row[ci])}" if row[ci] and row[value] is not None else number
 
     return text
 
@@ -120,15 +122,15 @@ def _pooled(found: Found, models: list[Row]) -> Table:
         {"model": row["model"], **{key: row["exposures"]["pooled"].get(key) for key in keys}}
         for row in models
     ]
-    at = wording.share(models[0]["exposures"]["pooled"]["at"])
+    at = formatting.share(models[0]["exposures"]["pooled"]["at"])
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column(f"{at} right at (ms)", _with_interval("threshold_ms", "ci")),
-        Column("midpoint (ms)", lambda row: wording.amount(row["midpoint_ms"])),
-        Column("slope", lambda row: wording.amount(row["slope"], "", 2)),
-        Column("lapses", lambda row: wording.share(row["lapse"], 1)),
-        Column("deviance", lambda row: wording.amount(row["deviance"])),
-        Column("p of fit", lambda row: wording.bare_p(row["p"])),
+        Column("midpoint (ms)", lambda row: formatting.amount(row["midpoint_ms"])),
+        Column("slope", lambda row: formatting.amount(row["slope"], "", 2)),
+        Column("lapses", lambda row: formatting.share(row["lapse"], 1)),
+        Column("deviance", lambda row: formatting.amount(row["deviance"])),
+        Column("p of fit", lambda row: formatting.bare_p(row["p"])),
         Column("trials", lambda row: f"{row['trials']:,}"),
     )
     return Table("functions", "Psychometric functions of all evaluators together", columns, rows)
@@ -164,8 +166,8 @@ def _staircases(found: Found, models: list[Row]) -> Drawn:
         Column("model", lambda row: row["model"], is_number=False),
         Column("trial", lambda row: str(row["trial"])),
         Column("blocks", lambda row: str(row["blocks"])),
-        Column("mean exposure (ms)", lambda row: wording.amount(row["mean_ms"])),
-        Column("middle 80% (ms)", lambda row: wording.brackets(row["middle_80"], 0)),
+        Column("mean exposure (ms)", lambda row: formatting.amount(row["mean_ms"])),
+        Column("middle 80% (ms)", lambda row: formatting.brackets(row["middle_80"], 0)),
     )
     table = Table("staircases", "Exposures of the staircases by trial", columns, rows, shown=100)
 
@@ -194,10 +196,10 @@ def _functions(found: Found, models: list[Row]) -> Drawn:
     ]
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
-        Column("exposure (ms)", lambda row: wording.amount(row["exposure_ms"])),
+        Column("exposure (ms)", lambda row: formatting.amount(row["exposure_ms"])),
         Column("right", lambda row: str(row["right"])),
         Column("answers", lambda row: str(row["total"])),
-        Column("share right", lambda row: wording.share(row["share"])),
+        Column("share right", lambda row: formatting.share(row["share"])),
     )
     table = Table("psychometric", "Right answers by exposure", columns, rows, shown=150)
 
@@ -206,7 +208,7 @@ def _functions(found: Found, models: list[Row]) -> Drawn:
 
         return psychometric(drawn, width_in)
 
-    at = wording.share(models[0]["exposures"]["pooled"]["at"])
+    at = formatting.share(models[0]["exposures"]["pooled"]["at"])
     return Drawn(
         "psychometric",
         "Psychometric functions",

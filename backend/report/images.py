@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from backend.report import wording
-from backend.report.found import About, Found
-from backend.report.parts import Column, Gallery, Row, Section, Table, Thumbnail
+from backend.report import formatting
+from backend.report.context import About, Found
+from backend.report.elements import Column, Gallery, Row, Section, Table, Thumbnail
 
 FEWEST_GUESSES = 3
 """Judgements of a picture, below which it is not ranked."""
@@ -26,7 +26,7 @@ def section(found: Found, about: About) -> Section | None:
         if len(galleries) < 2 * _MODELS:
             galleries += _galleries(about, model, most, least)
     said = [
-        f"{wording.counted(len(rows), 'picture')} were judged {guesses / len(rows):.1f} times on "
+        f"{formatting.counted(len(rows), 'picture')} were judged {guesses / len(rows):.1f} times on "
         "average. "
         f"Fakes judged {FEWEST_GUESSES} times or more are ranked by the end of their {found.level} "
         "interval nearest "
@@ -40,7 +40,7 @@ def section(found: Found, about: About) -> Section | None:
         notes.append("In HYPE-time pictures are shown for different times, which these shares mix.")
     if not ranked:
         said = [
-            f"{wording.counted(len(rows), 'picture')} were judged, none of the fakes {FEWEST_GUESSES} "
+            f"{formatting.counted(len(rows), 'picture')} were judged, none of the fakes {FEWEST_GUESSES} "
             "times or more; so none is ranked."
         ]
     tables = (_ranked(found, ranked),) if ranked else ()
@@ -116,8 +116,8 @@ def _ranked(found: Found, rows: list[dict]) -> Table:
         Column(
             f"share, {found.level} interval (%)",
             lambda row: (
-                f"{wording.amount(100 * row['error'], '', 0)} "
-                f"{wording.brackets([100 * end for end in row['ci']], 0)}"
+                f"{formatting.amount(100 * row['error'], '', 0)} "
+                f"{formatting.brackets([100 * end for end in row['ci']], 0)}"
             ),
         ),
     )
@@ -131,6 +131,6 @@ def _all(found: Found, rows: Sequence[Row]) -> Table:
         Column("picture", lambda row: row["image_path"], is_number=False),
         Column("guesses", lambda row: str(row["number_guesses"])),
         Column("called fake", lambda row: str(row["number_guesses_generated"])),
-        Column("soft label", lambda row: wording.coefficient(row["soft_label"])),
+        Column("soft label", lambda row: formatting.coefficient(row["soft_label"])),
     )
     return Table("images", "All pictures", columns, rows, shown=60)

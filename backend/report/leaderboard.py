@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.report import simulated, wording
-from backend.report.found import Found
-from backend.report.parts import Column, Drawn, Report, Row, Section, Table
+from backend.report import formatting, simulated
+from backend.report.context import Found
+from backend.report.elements import Column, Drawn, Report, Row, Section, Table
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def leaderboard(entries: Sequence[Entry], title: str, date: str, version: str) -
     ]
     sections = tuple(_section(method, some) for method, some in methods if some)
     facts = [
-        ("Studies", wording.listing([entry.label for entry in entries], most=12)),
+        ("Studies", formatting.listing([entry.label for entry in entries], most=12)),
         ("Evaluators", f"{sum(row['evaluators'] for entry in entries for row in entry.data['models']):,}"),
         ("Page", f"{date}, openhype {version}"),
     ]
@@ -47,7 +47,7 @@ def leaderboard(entries: Sequence[Entry], title: str, date: str, version: str) -
     if len(rehearsed) == len(entries):
         return simulated.marked(report)
     if rehearsed:
-        which = wording.listing(rehearsed, most=12)
+        which = formatting.listing(rehearsed, most=12)
         return replace(report, banner=f"Simulated sessions in {which}: nobody looked at the pictures there.")
     return report
 
@@ -59,15 +59,15 @@ def _summary(sections: Sequence[Section]) -> str:
         best = rows[0]
         unit = "percent" if section.id == "infinity" else "ms"
         said.append(
-            f"{section.title}: {wording.counted(len(rows), 'score')}, the highest of {best['model']} in "
-            f"{best['study']}, {wording.amount(best['score'], unit)} ({_interval(best)})."
+            f"{section.title}: {formatting.counted(len(rows), 'score')}, the highest of {best['model']} in "
+            f"{best['study']}, {formatting.amount(best['score'], unit)} ({_interval(best)})."
         )
     return " ".join(said)
 
 
 def _interval(row: Row) -> str:
     ci = row["interval_ci"]
-    return f"interval {wording.brackets(ci)}" if ci else "one evaluator, no interval"
+    return f"interval {formatting.brackets(ci)}" if ci else "one evaluator, no interval"
 
 
 def _section(method: str, entries: Sequence[Entry]) -> Section:
@@ -120,19 +120,19 @@ def _table(method: str, rows: list[dict[str, Any]]) -> Table:
         Column("rank", lambda row: str(row["rank"])),
         Column("model", lambda row: row["model"], is_number=False),
         Column("study", lambda row: row["study"], is_number=False),
-        Column(f"score ({unit})", lambda row: wording.amount(row["score"])),
-        Column("interval", lambda row: wording.brackets(row["interval_ci"])),
-        Column("percentile (paper)", lambda row: wording.brackets(row["ci"])),
+        Column(f"score ({unit})", lambda row: formatting.amount(row["score"])),
+        Column("interval", lambda row: formatting.brackets(row["interval_ci"])),
+        Column("percentile (paper)", lambda row: formatting.brackets(row["ci"])),
         Column("evaluators", lambda row: str(row["evaluators"])),
     ]
     if method == "time":
         columns += [
-            Column("fitted threshold (ms)", lambda row: wording.threshold(row["threshold"])),
-            Column("at floor", lambda row: wording.share(row["blocks"]["at_floor"])),
-            Column("at ceiling", lambda row: wording.share(row["blocks"]["reached_ceiling"])),
+            Column("fitted threshold (ms)", lambda row: formatting.threshold(row["threshold"])),
+            Column("at floor", lambda row: formatting.share(row["blocks"]["at_floor"])),
+            Column("at ceiling", lambda row: formatting.share(row["blocks"]["reached_ceiling"])),
         ]
     if any(row["collected"] for row in rows):
-        columns.append(Column("collected", lambda row: row["collected"] or wording.NONE, is_number=False))
+        columns.append(Column("collected", lambda row: row["collected"] or formatting.NONE, is_number=False))
     what = "share of pictures judged wrong" if method == "infinity" else "threshold exposure"
     return Table(f"leaderboard-{method}", f"Scores over studies: {what}", tuple(columns), rows)
 
@@ -152,7 +152,7 @@ def _figure(method: str, rows: list[dict[str, Any]], entries: Sequence[Entry], t
         f"leaderboard-{method}",
         "Scores over studies",
         "Scores with their intervals (thick), and the percentile intervals of the paper (thin, capped).",
-        f"Bars of {wording.counted(len(rows), 'score')}, best first.",
+        f"Bars of {formatting.counted(len(rows), 'score')}, best first.",
         draw,
         table,
     )

@@ -1,8 +1,8 @@
 """The section of scores: the table of models, their bars, and what the numbers mean."""
 
-from backend.report import wording
-from backend.report.found import Found
-from backend.report.parts import Column, Drawn, Row, Section, Table
+from backend.report import formatting
+from backend.report.context import Found
+from backend.report.elements import Column, Drawn, Row, Section, Table
 
 SAID = 8
 """Models of which something is said one by one."""
@@ -27,24 +27,26 @@ def models_table(found: Found) -> Table:
     unit = found.unit
     columns = [
         Column("model", lambda row: row["model"], is_number=False),
-        Column("score (%)" if found.is_percent else "score (ms)", lambda row: wording.amount(row["score"])),
-        Column(f"{found.level} interval", lambda row: wording.brackets(row["interval_ci"])),
-        Column("percentile (paper)", lambda row: wording.brackets(row["ci"])),
-        Column("SD", lambda row: wording.amount(row["std"], "", 2)),
+        Column(
+            "score (%)" if found.is_percent else "score (ms)", lambda row: formatting.amount(row["score"])
+        ),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(row["interval_ci"])),
+        Column("percentile (paper)", lambda row: formatting.brackets(row["ci"])),
+        Column("SD", lambda row: formatting.amount(row["std"], "", 2)),
     ]
     if unit == "ms":
         columns += [
-            Column("fitted threshold", lambda row: wording.threshold(row["threshold"])),
-            Column("at floor", lambda row: wording.share(row["blocks"]["at_floor"])),
-            Column("at ceiling", lambda row: wording.share(row["blocks"]["reached_ceiling"])),
+            Column("fitted threshold", lambda row: formatting.threshold(row["threshold"])),
+            Column("at floor", lambda row: formatting.share(row["blocks"]["at_floor"])),
+            Column("at ceiling", lambda row: formatting.share(row["blocks"]["reached_ceiling"])),
         ]
     if unit == "percent":
         columns += [
-            Column("fakes (%)", lambda row: wording.amount(row["fakes_error"])),
-            Column("reals (%)", lambda row: wording.amount(row["reals_error"])),
+            Column("fakes (%)", lambda row: formatting.amount(row["fakes_error"])),
+            Column("reals (%)", lambda row: formatting.amount(row["reals_error"])),
         ]
         if found.is_balanced:
-            columns.append(Column("all answers alike (%)", lambda row: wording.amount(row["plain_score"])))
+            columns.append(Column("all answers alike (%)", lambda row: formatting.amount(row["plain_score"])))
     columns += [
         Column("evaluators", lambda row: str(row["evaluators"])),
         Column("responses", lambda row: f"{row['responses']:,}"),
@@ -91,7 +93,7 @@ def _figure(found: Found) -> Drawn:
         "scores",
         "Scores of the models",
         caption,
-        f"Bars of {wording.counted(len(found.models), 'model')}, best first: {best['model']} at "
+        f"Bars of {formatting.counted(len(found.models), 'model')}, best first: {best['model']} at "
         f"{found.score(best)}.",
         lambda width_in: _draw(found, width_in),
         models_table(found),
@@ -134,13 +136,13 @@ def _meaning(found: Found) -> str:
 
 
 def _reading(found: Found, row: Row) -> str:
-    who = wording.counted(row["evaluators"], "evaluator")
+    who = formatting.counted(row["evaluators"], "evaluator")
     if not found.is_percent:
         text = f"{found.score(row)}, from {who}."
         return text if row["ci"] else f"{text} One evaluator tells nothing of how people differ: no interval."
     text = f"{found.score(row)} of pictures were judged wrong by {who}"
     sides = [
-        f"{wording.share(row[key] / 100, 1)} of the {side}"
+        f"{formatting.share(row[key] / 100, 1)} of the {side}"
         for key, side in (("fakes_error", "fakes"), ("reals_error", "reals"))
         if row.get(key) is not None
     ]
@@ -183,7 +185,7 @@ def _notes(found: Found) -> list[str]:
         if row["interval"] and row["interval"]["why"]:
             reasons.setdefault(row["interval"]["why"], []).append(row["model"])
     for why, models in reasons.items():
-        notes.append(f"The percentile interval of {wording.listing(models)} is too narrow: {why}.")
+        notes.append(f"The percentile interval of {formatting.listing(models)} is too narrow: {why}.")
     if not found.is_percent:
         notes.append(_threshold_note(found))
     return notes
@@ -191,10 +193,10 @@ def _notes(found: Found) -> list[str]:
 
 def _threshold_note(found: Found) -> str:
     threshold = found.models[0]["threshold"]
-    low, high = (wording.amount(threshold[key], "ms", 0) for key in ("floor_ms", "ceiling_ms"))
+    low, high = (formatting.amount(threshold[key], "ms", 0) for key in ("floor_ms", "ceiling_ms"))
     return (
         f"The fitted threshold is the exposure at which the typical evaluator is right in "
-        f"{wording.share(threshold['at'])} of answers, where the rule of the staircase settles. The score is "
-        f"biased against it, most where it is short or long. At floor: blocks that stand at {low}; at "
+        f"{formatting.share(threshold['at'])} of answers, where the rule of the staircase settles. The score "
+        f"is biased against it, most where it is short or long. At floor: blocks that stand at {low}; at "
         f"ceiling: blocks that came to {high}."
     )

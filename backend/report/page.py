@@ -9,7 +9,7 @@ from typing import Any
 
 from backend.report import drawing
 from backend.report.colours import VARIABLES
-from backend.report.parts import Drawn, Report
+from backend.report.elements import Drawn, Report
 
 _HERE = Path(__file__).parent
 _FRONTEND = _HERE.parent.parent / "frontend"

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from backend.report import wording
-from backend.report.found import Found
-from backend.report.parts import Column, Drawn, Section, Table
+from backend.report import formatting
+from backend.report.context import Found
+from backend.report.elements import Column, Drawn, Section, Table
 
 
 def section(found: Found) -> Section | None:
@@ -51,8 +51,8 @@ def _width_words(found: Found, curves: dict[str, list]) -> str:
     if 30 in by_count and 120 in by_count:
         text += (
             f" For {worst}, whose evaluators differ most, "
-            f"{wording.amount(by_count[30]['width'], found.points)} wide "
-            f"with 30 evaluators becomes {wording.amount(by_count[120]['width'], found.points)} with 120."
+            f"{formatting.amount(by_count[30]['width'], found.points)} wide "
+            f"with 30 evaluators becomes {formatting.amount(by_count[120]['width'], found.points)} with 120."
         )
     return text
 
@@ -63,7 +63,7 @@ def _figure(found: Found, curves: dict[str, list]) -> Drawn:
         "Interval width against the number of evaluators",
         f"Width of the {found.level} percentile interval (paper) with 10 to 120 evaluators drawn from "
         "those there are, and what so many would cost and take. A dotted line marks how many a model has.",
-        f"Lines of {wording.counted(len(curves), 'model')} that fall as evaluators are added.",
+        f"Lines of {formatting.counted(len(curves), 'model')} that fall as evaluators are added.",
         lambda width_in: _draw(found, curves, width_in),
         _width_table(found, curves),
     )
@@ -81,10 +81,10 @@ def _width_table(found: Found, curves: dict[str, list]) -> Table:
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("evaluators", lambda row: str(row["evaluators"])),
-        Column("SD", lambda row: wording.amount(row["std"], "", 2)),
-        Column(f"width ({found.points})", lambda row: wording.amount(row["width"])),
+        Column("SD", lambda row: formatting.amount(row["std"], "", 2)),
+        Column(f"width ({found.points})", lambda row: formatting.amount(row["width"])),
         Column("cost (USD)", lambda row: f"{row['usd']:,.2f}"),
-        Column("time (hours)", lambda row: wording.amount(row["hours"], "", 1)),
+        Column("time (hours)", lambda row: formatting.amount(row["hours"], "", 1)),
     )
     return Table("width", "Interval width, cost and time by number of evaluators", columns, rows, shown=150)
 
@@ -107,13 +107,15 @@ def _intervals(found: Found) -> Table:
         )
     columns = [
         Column("model", lambda row: row["model"], is_number=False),
-        Column("interval", lambda row: wording.brackets(row["interval_ci"])),
-        Column("over", lambda row: row["of"] or wording.NONE, is_number=False),
-        Column("percentile (paper)", lambda row: wording.brackets(row["percentile_ci"])),
-        Column("which covers about", lambda row: wording.share(row["percentile_covers"], 1)),
+        Column("interval", lambda row: formatting.brackets(row["interval_ci"])),
+        Column("over", lambda row: row["of"] or formatting.NONE, is_number=False),
+        Column("percentile (paper)", lambda row: formatting.brackets(row["percentile_ci"])),
+        Column("which covers about", lambda row: formatting.share(row["percentile_covers"], 1)),
     ]
     if any(row["pictures"] is not None for row in rows):
-        columns.append(Column("variance from pictures", lambda row: wording.share(row["share_of_pictures"])))
+        columns.append(
+            Column("variance from pictures", lambda row: formatting.share(row["share_of_pictures"]))
+        )
     unit = "percent" if found.is_percent else "ms"
     return Table("intervals", f"{found.level} intervals of the scores ({unit})", tuple(columns), rows)
 
@@ -125,9 +127,9 @@ def _reliability(found: Found) -> list[str]:
         said.append(
             "Reliability: halves of the evaluators, split at random, put the models in scores that "
             "correlate at "
-            f"r = {wording.coefficient(models['half'])}; stepped up to all evaluators (Spearman–Brown) "
+            f"r = {formatting.coefficient(models['half'])}; stepped up to all evaluators (Spearman–Brown) "
             "that is "
-            f"{wording.coefficient(models['full'])} of at most 1."
+            f"{formatting.coefficient(models['full'])} of at most 1."
         )
     images = [
         (row["model"], row["image_reliability"]) for row in found.models if row.get("image_reliability")
@@ -135,9 +137,9 @@ def _reliability(found: Found) -> list[str]:
     images = [(model, one) for model, one in images if one["full"] is not None]
     if images:
         low, high = (choose(images, key=lambda one: one[1]["full"]) for choose in (min, max))
-        span = wording.coefficient(high[1]["full"])
+        span = formatting.coefficient(high[1]["full"])
         if low[0] != high[0]:
-            span = f"{wording.coefficient(low[1]['full'])} ({low[0]}) to {span} ({high[0]})"
+            span = f"{formatting.coefficient(low[1]['full'])} ({low[0]}) to {span} ({high[0]})"
         said.append(
             f"Of single pictures the same is {span}: "
             + (

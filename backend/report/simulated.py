@@ -6,7 +6,7 @@ Pages, figures and tables are copied one by one, so that each says it.
 from dataclasses import replace
 from typing import TypeVar
 
-from backend.report.parts import Drawn, Report, Section, Table
+from backend.report.elements import Drawn, Report, Section, Table
 
 BANNER = (
     "Simulated sessions: nobody looked at these pictures. What stands here shows how results will look; it "

@@ -1,8 +1,8 @@
 """Sections beyond the comparison: progress over training, automatic metrics, classes."""
 
-from backend.report import wording
-from backend.report.found import About, Found
-from backend.report.parts import Column, Drawn, Section, Table
+from backend.report import formatting
+from backend.report.context import About, Found
+from backend.report.elements import Column, Drawn, Section, Table
 
 
 def progress(found: Found) -> Section | None:
@@ -14,9 +14,9 @@ def progress(found: Found) -> Section | None:
     for line in lines:
         first, last = line["points"][0], line["points"][-1]
         text = (
-            f"from {wording.amount(first['score'], found.unit)} "
-            f"{wording.brackets(_ci(first))} at step {first['at']:,.0f} to "
-            f"{wording.amount(last['score'], found.unit)} {wording.brackets(_ci(last))} at step "
+            f"from {formatting.amount(first['score'], found.unit)} "
+            f"{formatting.brackets(_ci(first))} at step {first['at']:,.0f} to "
+            f"{formatting.amount(last['score'], found.unit)} {formatting.brackets(_ci(last))} at step "
             f"{last['at']:,.0f}"
         )
         if line["trend"] and line["trend"]["rho"] is not None:
@@ -26,8 +26,10 @@ def progress(found: Found) -> Section | None:
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("step", lambda row: f"{row['at']:,.0f}"),
-        Column("score (%)" if found.is_percent else "score (ms)", lambda row: wording.amount(row["score"])),
-        Column(f"{found.level} interval", lambda row: wording.brackets(_ci(row))),
+        Column(
+            "score (%)" if found.is_percent else "score (ms)", lambda row: formatting.amount(row["score"])
+        ),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(_ci(row))),
         Column("evaluators", lambda row: str(row["evaluators"])),
     )
     table = Table("progress", "Scores by step of training", columns, rows)
@@ -70,9 +72,9 @@ def metrics(found: Found, about: About) -> Section | None:
     said = [(row["metric"], _correlation(row)) for row in rows]
     columns = (
         Column("metric", lambda row: row["metric"], is_number=False),
-        Column("Spearman's ρ", lambda row: wording.coefficient(row["rho"])),
-        Column("p", lambda row: wording.bare_p(row["p"])),
-        Column("p (all orders)", lambda row: wording.bare_p(row["p_exact"])),
+        Column("Spearman's ρ", lambda row: formatting.coefficient(row["rho"])),
+        Column("p", lambda row: formatting.bare_p(row["p"])),
+        Column("p (all orders)", lambda row: formatting.bare_p(row["p_exact"])),
         Column("models", lambda row: str(row["models"])),
     )
     correlations = Table("metrics", "Rank correlation of scores with metrics", columns, rows)
@@ -80,8 +82,8 @@ def metrics(found: Found, about: About) -> Section | None:
     value_columns = (
         Column("metric", lambda row: row["metric"], is_number=False),
         Column("model", lambda row: row["model"], is_number=False),
-        Column("value", lambda row: f"{row['value']:g}".replace("-", wording.MINUS)),
-        Column("score", lambda row: wording.amount(row["score"], found.unit)),
+        Column("value", lambda row: f"{row['value']:g}".replace("-", formatting.MINUS)),
+        Column("score", lambda row: formatting.amount(row["score"], found.unit)),
     )
     values = Table("metric-values", "Metrics and scores by model", value_columns, value_rows, shown=150)
     some = [one for one in drawn if one["points"]]
@@ -117,17 +119,16 @@ def metrics(found: Found, about: About) -> Section | None:
 
 def _correlation(row: dict) -> str:
     if row["rho"] is None:
-        return (
-            f"no rank correlation from {wording.counted(row['models'], 'model')}; it takes three that differ."
-        )
-    return f"Spearman's {_rho(row)}, over {wording.counted(row['models'], 'model')}."
+        models = formatting.counted(row["models"], "model")
+        return f"no rank correlation from {models}; it takes three that differ."
+    return f"Spearman's {_rho(row)}, over {formatting.counted(row['models'], 'model')}."
 
 
 def _rho(found: dict) -> str:
     """Return the correlation with its p-value: over all orders of few models, where Student's t is rough."""
     exact = found.get("p_exact")
-    p = wording.p_value(found["p"]) if exact is None else f"{wording.p_value(exact)} over all orders"
-    return f"ρ = {wording.coefficient(found['rho'])}, {p}"
+    p = formatting.p_value(found["p"]) if exact is None else f"{formatting.p_value(exact)} over all orders"
+    return f"ρ = {formatting.coefficient(found['rho'])}, {p}"
 
 
 def classes(found: Found) -> Section | None:
@@ -139,14 +140,16 @@ def classes(found: Found) -> Section | None:
     columns = [
         Column("class", lambda row: row["class"], is_number=False),
         Column("model", lambda row: row["model"], is_number=False),
-        Column("score (%)" if found.is_percent else "score (ms)", lambda row: wording.amount(row["score"])),
-        Column(f"{found.level} interval", lambda row: wording.brackets(_ci(row))),
+        Column(
+            "score (%)" if found.is_percent else "score (ms)", lambda row: formatting.amount(row["score"])
+        ),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(_ci(row))),
         Column("evaluators", lambda row: str(row["evaluators"])),
         Column("responses", lambda row: f"{row['responses']:,}"),
     ]
     table = Table("classes", "Scores by class", tuple(columns), rows, shown=200)
     said = (
-        f"Scores by class, for {wording.counted(len(found_classes), 'class', 'classes')}. Each is from a "
+        f"Scores by class, for {formatting.counted(len(found_classes), 'class', 'classes')}. Each is from a "
         "part of the "
         "answers, so that its interval is wider; differences between classes are not tested here.",
     )

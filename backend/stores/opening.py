@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from backend.errors import InvalidInput
-from backend.stores import Store
+from backend.stores.store import Store
 
 
 def is_there(url: str, data: Path) -> bool:
@@ -21,7 +21,7 @@ def open_store(url: str, data: Path) -> Store:
         InvalidInput: the URL names no store that there is.
     """
     if url.startswith("dynamodb://"):
-        from backend.stores.dynamodb import DynamoStore
+        from backend.stores.dynamodb.store import DynamoStore
 
         return DynamoStore.open(url)
     path = sqlite_path(url, data)

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from backend.errors import Conflict, NotFound, StoreFailed, reason
+from backend.experiment.records import Response, Session, Stimulus, Study
+from backend.experiment.session import Cursor
 from backend.permissions import make_folder, private
-from backend.records import Response, Session, Stimulus, Study
-from backend.session import Cursor
-from backend.stores import Entry, Room, Stale, check_room, codec, found_study
+from backend.stores import json_codec
+from backend.stores.store import Entry, Room, Stale, check_room, found_study
 
 MIGRATIONS = (
     """
@@ -112,7 +113,7 @@ class SqliteStore:
 
         def write(db: sqlite3.Connection) -> None:
             try:
-                db.execute("INSERT INTO studies VALUES (?, ?)", (study.name, codec.dump(study)))
+                db.execute("INSERT INTO studies VALUES (?, ?)", (study.name, json_codec.dump(study)))
             except sqlite3.IntegrityError:
                 raise Conflict(f"a study {study.name} exists already; choose another name") from None
             db.executemany("INSERT INTO stimuli VALUES (?, ?, ?, ?, ?, ?)", rows)
@@ -121,15 +122,15 @@ class SqliteStore:
 
     def study(self, name: str, even_deleted: bool = False) -> Study:
         record = self._one("SELECT record FROM studies WHERE name = ?", name, "study")
-        return found_study(codec.load_study(record), even_deleted)
+        return found_study(json_codec.load_study(record), even_deleted)
 
     def studies(self, even_deleted: bool = False) -> list[Study]:
         rows = self._db().execute("SELECT record FROM studies ORDER BY name")
-        found = [codec.load_study(record) for (record,) in rows]
+        found = [json_codec.load_study(record) for (record,) in rows]
         return [study for study in found if even_deleted or not study.deleted_at]
 
     def change_study(self, study: Study) -> None:
-        record, before = codec.dump(study), study.version - 1
+        record, before = json_codec.dump(study), study.version - 1
         sql = """UPDATE studies SET record = ?
                  WHERE name = ? AND coalesce(json_extract(record, '$.version'), 1) = ?"""
 
@@ -170,7 +171,7 @@ class SqliteStore:
         return row[0] if row else None
 
     def add_session(self, session: Session, cursor: Cursor, room: Room | None = None) -> None:
-        record, standing = codec.dump(session), _standing(session, cursor)
+        record, standing = json_codec.dump(session), _standing(session, cursor)
 
         def write(db: sqlite3.Connection) -> None:
             if room is not None:
@@ -185,12 +186,12 @@ class SqliteStore:
         self._write(write)
 
     def session(self, session_id: str) -> Session:
-        return codec.load_session(
+        return json_codec.load_session(
             self._one("SELECT record FROM sessions WHERE id = ?", session_id, "session")
         )
 
     def cursor(self, session_id: str) -> Cursor:
-        return codec.load_cursor(
+        return json_codec.load_cursor(
             self._one("SELECT record FROM cursors WHERE session = ?", session_id, "session")
         )
 
@@ -198,7 +199,7 @@ class SqliteStore:
         sql = """SELECT s.id, s.record, c.record FROM sessions s JOIN cursors c ON c.session = s.id
                  WHERE s.study = ? AND c.is_simulated = ? AND s.id > ? ORDER BY s.id LIMIT ?"""
         for _, session, cursor in self._paged(sql, study, simulated):
-            yield codec.load_session(session), codec.load_cursor(cursor)
+            yield json_codec.load_session(session), json_codec.load_cursor(cursor)
 
     def answered(
         self, study: str, simulated: bool = False
@@ -210,7 +211,7 @@ class SqliteStore:
         sql = """SELECT s.id, c.record FROM sessions s JOIN cursors c ON c.session = s.id
                  WHERE s.study = ? AND c.is_simulated = 0 AND s.id > ? ORDER BY s.id LIMIT ?"""
         for session_id, cursor in self._paged(sql, study):
-            yield session_id, codec.load_cursor(cursor)
+            yield session_id, json_codec.load_cursor(cursor)
 
     def taken(
         self, study: str, active_since: str, simulated: bool = False, unanswered_since: str = ""
@@ -226,11 +227,11 @@ class SqliteStore:
         return self._db().execute(sql, (study, simulated)).fetchone()
 
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
-        record = codec.dump(cursor)
+        record = json_codec.dump(cursor)
         self._write(lambda db: _move(db, session_id, expected_version, cursor, record), checks_first=True)
 
     def append(self, session_id: str, expected_version: int, cursor: Cursor, response: Response) -> None:
-        where, record = codec.dump(cursor), codec.dump(response)
+        where, record = json_codec.dump(cursor), json_codec.dump(response)
 
         def write(db: sqlite3.Connection) -> None:
             _move(db, session_id, expected_version, cursor, where)
@@ -241,11 +242,11 @@ class SqliteStore:
 
     def responses(self, session_id: str) -> list[Response]:
         sql = "SELECT record FROM responses WHERE session = ? ORDER BY trial_index, attempt"
-        return [codec.load_response(record) for (record,) in self._db().execute(sql, (session_id,))]
+        return [json_codec.load_response(record) for (record,) in self._db().execute(sql, (session_id,))]
 
     def restore(self, session: Session, cursor: Cursor, responses: Sequence[Response]) -> None:
         standing = _standing(session, cursor)
-        rows = [(session.id, r.trial_index, r.attempt, codec.dump(r)) for r in responses]
+        rows = [(session.id, r.trial_index, r.attempt, json_codec.dump(r)) for r in responses]
 
         def write(db: sqlite3.Connection) -> None:
             later = "SELECT 1 FROM cursors WHERE session = ? AND version > ?"
@@ -253,7 +254,7 @@ class SqliteStore:
                 raise Stale(f"session {session.id} went on meanwhile")
             db.execute(
                 "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?)",
-                (session.id, session.study, codec.dump(session)),
+                (session.id, session.study, json_codec.dump(session)),
             )
             db.execute("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?)", standing)
             db.executemany("INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?)", rows)
@@ -418,7 +419,7 @@ def pictures(path: Path) -> list[tuple[str, list[str]]]:
     """Return each study of a database, but those being deleted, with the names of its pictures and masks."""
     with closing(_reading(path)) as db:
         records = db.execute("SELECT record FROM studies")
-        studies = [study for (record,) in records if not (study := codec.load_study(record)).deleted_at]
+        studies = [study for (record,) in records if not (study := json_codec.load_study(record)).deleted_at]
         sql = "SELECT name FROM stimuli WHERE study = ? ORDER BY name"
         return [
             (study.name, [*(name for (name,) in db.execute(sql, (study.name,))), *study.masks])
@@ -533,7 +534,7 @@ def _standing(session: Session, cursor: Cursor) -> tuple[Any, ...]:
         session.study,
         session.condition,
         *_hot(cursor),
-        codec.dump(cursor),
+        json_codec.dump(cursor),
         session.is_simulated,
     )
 

@@ -11,12 +11,12 @@ import pytest
 from PIL import Image
 from playwright.sync_api import TimeoutError
 
-from backend.creation import Order, create
-from backend.datadir import DataDir
+from backend.administration.create import Order, create
+from backend.experiment import panel as records
 from backend.handlers import create_app
-from backend.panels import record as records
-from backend.server import in_background
+from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+from backend.web.server import in_background
 from tests.browser import launch_options
 
 SIZE = 64

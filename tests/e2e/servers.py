@@ -3,7 +3,7 @@
 import threading
 import time
 
-from backend.server import listen, make_server
+from backend.web.server import listen, make_server
 
 
 class Between:

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from backend.control import is_paused
-from backend.simulation import simulate
+from backend.commands.simulated_evaluators import simulate
+from backend.studies.pausing import is_paused
 from tests.e2e.test_accessibility import violations
 from tests.unit.people import take_part_all
 

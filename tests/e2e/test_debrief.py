@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.picture_names import PictureNames
+from backend.task.picture_names import PictureNames
 
 from .test_accessibility import violations
 

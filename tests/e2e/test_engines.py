@@ -6,10 +6,10 @@ Keys and clicks are the browser's, so that it takes them for acts of a person.
 import pytest
 from playwright.sync_api import TimeoutError
 
+from backend.experiment.session import is_mistimed, is_scored, picture_of
 from backend.handlers import create_app
-from backend.progress import progress
-from backend.results import study_rows
-from backend.session import is_mistimed, is_scored, picture_of
+from backend.responses.study_data import study_rows
+from backend.web.progress import progress
 from tests.engines import missing_packages
 
 from .conftest import Player

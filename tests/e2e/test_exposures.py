@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from backend.session import is_scored
+from backend.experiment.session import is_scored
 
 from .test_task import busy, without_frame
 from .trace import frames_drawn, frames_shown, traced

@@ -12,13 +12,13 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from backend import recruiting
+from backend.experiment import panel as records
 from backend.handlers import create_app
-from backend.panels import record as records
 from backend.panels.prolific import ProlificPanel
-from backend.recruiting import begin, plan
-from backend.server import in_background
-from backend.watching import Watch
+from backend.recruitment import recruit as recruiting
+from backend.recruitment.recruit import begin, plan
+from backend.recruitment.sync_thread import Watch
+from backend.web.server import in_background
 from tests import prolific
 from tests.prolific import Books
 
@@ -195,7 +195,7 @@ def test_who_took_part_in_another_study_is_told_before_consent(guest, at_prolifi
 
 
 def test_nothing_of_the_panel_is_in_logs_addresses_or_pages(guest, at_prolific, caplog, tmp_path, capfd):
-    from backend.export import export
+    from backend.responses.export import export
 
     caplog.set_level("DEBUG")
     requests = []
@@ -338,7 +338,7 @@ def test_no_other_site_may_frame_a_page_or_take_its_form(page, site):
 
 
 def test_a_private_link_opens_the_study_once(page, site, context):
-    from backend.admission import issue_links
+    from backend.task.eligibility import issue_links
 
     site.create("faces", images=2, feedback_ms=50, panel=records.PRIVATE)
     (token,) = issue_links(site.store, site.data.keys().hashing, "faces", 1)

@@ -15,10 +15,10 @@ from urllib.request import urlopen
 import pytest
 from PIL import Image, ImageOps
 
-from backend.datadir import DataDir
-from backend.picture_names import PictureNames
-from backend.simulation import Client
+from backend.commands.simulated_evaluators import Client
+from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+from backend.task.picture_names import PictureNames
 from tests import prolific
 from tests.prolific import Books
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from backend.commands.simulated_evaluators import simulate
 from backend.report import page as pages
 from backend.report.compose import compose
-from backend.report.found import About
-from backend.simulation import simulate
+from backend.report.context import About
 from tests.e2e.test_accessibility import violations
 from tests.unit import answered
 from tests.unit.people import take_part_all

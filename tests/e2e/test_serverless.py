@@ -5,13 +5,13 @@ import urllib.request
 import boto3
 import pytest
 
-from backend import assets, headers
-from backend.datadir import DataDir
-from backend.session import is_scored
+from backend.experiment.session import is_scored
+from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
-from backend.uploads import Place, upload_pictures
+from backend.web import assets, headers
 from deploy import smoke
 from deploy.page import upload_page
+from deploy.s3_upload import Place, upload_pictures
 from deploy.template import PUBLIC
 from tests.cloudfront import Cloudfront, serving
 from tests.function import Function

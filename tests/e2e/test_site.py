@@ -6,7 +6,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from backend.site import write_site
+from backend.web.static_demo import write_site
 
 from .test_accessibility import violations
 

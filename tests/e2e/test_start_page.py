@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backend import demo
-from backend.demo_making import Making
-from backend.demo_page import FRONT, add_pages
+from backend.demo import studies
+from backend.demo.making import Making
+from backend.demo.page import FRONT, add_pages
 from backend.handlers import create_app
-from backend.server import in_background
+from backend.web.server import in_background
 
 from .test_accessibility import violations
 
@@ -16,10 +16,10 @@ from .test_accessibility import violations
 @pytest.fixture
 def making(site):
     """Serve a demo with both studies, which say that they are not made yet."""
-    for sample in demo.SAMPLES:
+    for sample in studies.SAMPLES:
         site.create(sample.name, sample.method, images=4, blocks=1, spare_images=2)
     made = Making(site.store, "sqlite:///openhype.db", site.data, lambda *_: None)
-    made._shares = {sample.name: 0.0 for sample in demo.SAMPLES}
+    made._shares = {sample.name: 0.0 for sample in studies.SAMPLES}
     app = create_app(site.store, site.data, site.data.keys(), front=FRONT)
     add_pages(app, site.data, made)
     with in_background(app) as url:
@@ -28,8 +28,8 @@ def making(site):
 
 
 def make_examples(site):
-    for number in range(len(demo.EXAMPLES)):
-        path = demo.example(site.data, number)
+    for number in range(len(studies.EXAMPLES)):
+        path = studies.example(site.data, number)
         path.parent.mkdir(parents=True, exist_ok=True)
         noise = np.random.default_rng(number).integers(0, 256, (64, 64, 3))
         Image.fromarray(noise.astype("uint8")).save(path)
@@ -87,7 +87,7 @@ def test_the_answer_is_shown_when_it_is_asked_for(player, site, making):
 
     told = player.page.locator("#examples figcaption").all_inner_texts()
     assert not hidden
-    assert told == ["photograph" if model is None else "computer" for _, model in demo.EXAMPLES]
+    assert told == ["photograph" if model is None else "computer" for _, model in studies.EXAMPLES]
     assert violations(player.page) == []
 
 

@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from backend.handlers import create_app
-from backend.openings import Openings
-from backend.server import in_background
+from backend.web.server import in_background
+from backend.web.session_limits import Openings
 
 from .test_accessibility import violations
 

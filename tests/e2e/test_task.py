@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from backend.session import is_scored, picture_at, picture_of
+from backend.experiment.session import is_scored, picture_at, picture_of
 
 from .conftest import ASKS_WHETHER_TO_GO_ON
 from .test_accessibility import violations

@@ -1,6 +1,6 @@
 """The waiting room in the browser: from the qualification to the call."""
 
-from backend.control import set_paused
+from backend.studies.pausing import set_paused
 from tests.e2e.test_accessibility import violations
 
 

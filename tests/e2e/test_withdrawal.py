@@ -2,8 +2,8 @@
 
 import pytest
 
-from backend.deletion import delete
-from backend.stamps import utc_now
+from backend.administration.delete import delete
+from backend.timestamps import utc_now
 from tests.e2e.test_accessibility import violations
 
 
@@ -136,7 +136,7 @@ def test_the_link_is_there_in_a_break(player, site):
 
 
 def test_a_paused_study_says_so_before_anything_else(player, site):
-    from backend.control import set_paused
+    from backend.studies.pausing import set_paused
 
     site.create("faces", images=2)
     set_paused(site.store, "faces", True, "2026-01-01T00:00:00.000Z")

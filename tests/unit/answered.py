@@ -2,8 +2,8 @@
 
 from random import Random
 
-from backend.answers import answers_of
-from backend.findings import Question, findings
+from backend.analysis.response_rows import answers_of
+from backend.report.findings import Question, findings
 
 INFINITY = {"stylegan": 0.5, "progan": 0.4, "began": 0.1}
 """Error rates by model."""

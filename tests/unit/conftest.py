@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import HealthCheck, settings
 
-from backend.datadir import DataDir
 from backend.handlers import create_app
-from backend.picture_names import PictureNames
-from backend.stores.dynamodb import create_table
+from backend.stores.datadir import DataDir
+from backend.stores.dynamodb.store import create_table
 from backend.stores.opening import open_store
+from backend.task.picture_names import PictureNames
 
-from . import studies
+from . import sample_studies as studies
 from .memory import MemoryStore
 
 # How long an example takes is the machine's affair, the first one on a fresh machine above all.

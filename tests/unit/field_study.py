@@ -12,18 +12,22 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from random import Random
 
-from backend import owing, paying, places, recruiting, screened
 from backend.errors import Conflict, InvalidInput, NotAllowed, TooMany, Unavailable
-from backend.panels import PanelRefused, PanelUnreached, PanelUnsure, ScreenOut
-from backend.place_check import PlaceCheck
-from backend.recruitment_plan import plan
-from backend.session import Cursor
-from backend.stamps import stamp
-from backend.withdrawal import withdraw
+from backend.experiment.session import Cursor
+from backend.panels.api import PanelRefused, PanelUnreached, PanelUnsure, ScreenOut
+from backend.payment import accounts as owing
+from backend.payment import payer as paying
+from backend.payment import screened_out
+from backend.recruitment import recruit as recruiting
+from backend.recruitment import sync
+from backend.recruitment.plan import plan
+from backend.task.place_check import PlaceCheck
+from backend.task.withdrawal import withdraw
+from backend.timestamps import stamp
 from tests.prolific import Books, Clock, Fake, Refusal
 from tests.prolific.faults import Fault
 
-from . import studies
+from . import sample_studies as studies
 from .memory import MemoryStore
 
 BASE, BONUS, SCREEN_OUT, IMAGES = 200, 2, 50, 10
@@ -196,13 +200,13 @@ class FieldStudy:
         recruiting.change(store, panel, self.study, "start")
 
     def settle(self, store, panel):
-        places.settle(store, panel, self.study, stamp(self.clock()))
+        sync.settle(store, panel, self.study, stamp(self.clock()))
 
     def settle_one(self, store, panel):
         """Read one place, as the server does when somebody is done or an event tells of a place."""
-        sessions = [session for session, _ in places.of_panel(store, self.study)]
+        sessions = [session for session, _ in sync.of_panel(store, self.study)]
         if sessions:
-            places.settle_one(store, panel, self.study, self.rng.choice(sessions), stamp(self.clock()))
+            sync.settle_one(store, panel, self.study, self.rng.choice(sessions), stamp(self.clock()))
 
     def pay(self, store, panel):
         state = recruiting.recruitment(store, self.study)
@@ -265,8 +269,8 @@ class FieldStudy:
     def _screen_out(self, person, link):
         """Have somebody screened out: the server says so where that is paid for, else the person's code."""
         person.did = "screened out"
-        if screened.is_paid_by_panel(self.store, self.study):
-            screened.note(self.store, self.study, link, stamp(self.clock()))
+        if screened_out.is_paid_by_panel(self.store, self.study):
+            screened_out.note(self.store, self.study, link, stamp(self.clock()))
         else:
             self._submit(person, self.codes["screened_out"])
 
@@ -466,7 +470,7 @@ class FieldStudy:
         out = sum(paid.get((place.id, "screen_out"), ()))
         assert out == (SCREEN_OUT if place.status == "SCREENED OUT" else 0)
         if person.did == "screened out":
-            by_panel = screened.is_paid_by_panel(self.store, self.study)
+            by_panel = screened_out.is_paid_by_panel(self.store, self.study)
             assert place.status in (("SCREENED OUT",) if by_panel else ("APPROVED", "REJECTED")), place.status
         owed = self._owed(person)
         assert got == owed, f"{person.did}, {place.status}: paid {got}, not {owed}"

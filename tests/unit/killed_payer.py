@@ -9,12 +9,12 @@ import os
 import sys
 from pathlib import Path
 
-from backend import paying
 from backend.panels.prolific import open_prolific
-from backend.stamps import utc_now
+from backend.payment import payer as paying
 from backend.stores.opening import open_store
+from backend.timestamps import utc_now
 
-from .test_paying_faults import PANEL_CALLS, STORE_CALLS, Fated
+from .payment.test_payer_faults import PANEL_CALLS, STORE_CALLS, Fated
 
 
 class Exit:

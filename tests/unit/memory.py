@@ -6,8 +6,8 @@ import threading
 from dataclasses import replace
 
 from backend.errors import Conflict, NotFound
-from backend.session import has_answered
-from backend.stores import Entry, Stale, check_room, found_study
+from backend.experiment.session import has_answered
+from backend.stores.store import Entry, Stale, check_room, found_study
 
 
 class MemoryStore:

@@ -5,15 +5,16 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from random import Random
 
-from backend import owing, paying
-from backend.ledger import Purse
-from backend.panels import Recruitment
-from backend.panels.record import PROLIFIC
-from backend.session import Cursor
-from backend.stamps import stamp
+from backend.experiment.panel import PROLIFIC
+from backend.experiment.session import Cursor
+from backend.panels.api import Recruitment
+from backend.payment import accounts as owing
+from backend.payment import payer as paying
+from backend.payment.ledger import Purse
+from backend.timestamps import stamp
 from tests.prolific import Books, Clock, Fake
 
-from . import studies
+from . import sample_studies as studies
 
 BASE, BONUS = 100, 2
 FEE = Fraction(428, 1000)

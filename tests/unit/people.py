@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from random import Random
 
-from backend.datadir import DataDir
+from backend.commands.simulated_evaluators import Client, take_part
 from backend.handlers import create_app
-from backend.picture_names import PictureNames
-from backend.server import in_background
-from backend.simulation import Client, take_part
+from backend.stores.datadir import DataDir
+from backend.task.picture_names import PictureNames
+from backend.web.server import in_background
 
 
 def take_part_all(base, store, study, data, count, right=0.7, seed=0, at_once=8):

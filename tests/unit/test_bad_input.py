@@ -134,7 +134,7 @@ def environment(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
-    monkeypatch.setattr("backend.simulation._SECONDS_TO_RETRY", 0.2)
+    monkeypatch.setattr("backend.commands.simulated_evaluators._SECONDS_TO_RETRY", 0.2)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
 
@@ -211,7 +211,7 @@ def test_no_command_ends_with_a_traceback_or_an_error_number(name):
 
 @pytest.mark.parametrize("value", VALUES)
 def test_no_setting_ends_so(value):
-    from backend.protocol import documented_settings
+    from backend.experiment.protocol import documented_settings
 
     usual = [*USUAL["create"], "--method", "time"]
     names = some(documented_settings(), VALUES.index(value))

@@ -4,12 +4,14 @@ from collections import Counter
 
 import pytest
 
-from backend import progress, recruitment_plan, sampling
+from backend.administration.revise import change_settings
 from backend.errors import InvalidInput
-from backend.revision import change_settings
-from backend.study_findings import study_findings
+from backend.experiment import sampling
+from backend.recruitment import plan
+from backend.report.study_findings import study_findings
+from backend.web import progress
 
-from . import studies
+from . import sample_studies as studies
 
 CONDITIONS = {("gan", "cat"), ("gan", "dog"), ("vae", "cat"), ("vae", "dog")}
 
@@ -80,7 +82,7 @@ def test_progress_and_recruitment_want_evaluators_for_each_class(world):
     study = by_class(world, evaluators=3, base_usd_cents=100)
 
     assert progress.progress(world.store, study)["evaluators_wanted"] == 6
-    assert recruitment_plan.plan(study).places == 12
+    assert plan.plan(study).places == 12
 
 
 def test_simulated_evaluators_fill_each_class(each_world):

@@ -271,7 +271,7 @@ def test_what_nobody_thought_of_ends_in_one_line_with_the_details_in_a_file(imag
     def fail(*_, **__):
         raise ZeroDivisionError("by\nnothing")
 
-    monkeypatch.setattr("backend.creation.create", fail)
+    monkeypatch.setattr("backend.administration.create.create", fail)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
     result = run("create", "faces", *images)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.analysis.column_rows import ColumnRows, Part
+from backend.column_rows import ColumnRows, Part
 from backend.json_text import json_parts
 
 SIDES = [{"model": 'a "b"', "generated": True}, {"model": "ü\n", "generated": False}]

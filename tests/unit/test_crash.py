@@ -11,12 +11,12 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from backend.datadir import DataDir
-from backend.picture_names import PictureNames
-from backend.simulation import Client, take_part
+from backend.commands.simulated_evaluators import Client, take_part
+from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+from backend.task.picture_names import PictureNames
 
-from . import studies
+from . import sample_studies as studies
 
 SESSIONS = 50
 

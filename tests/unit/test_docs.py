@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from backend.cli import HOMES, main
-from backend.codebook import COLUMNS, FILES
+from backend.responses.codebook import COLUMNS, FILES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -8,14 +8,14 @@ from urllib.parse import quote
 
 import pytest
 
-from backend.datadir import DataDir
 from backend.errors import StoreFailed
 from backend.handlers import create_app
-from backend.progress import progress
-from backend.results import study_rows
+from backend.responses.study_data import study_rows
+from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+from backend.web.progress import progress
 
-from . import studies
+from . import sample_studies as studies
 
 
 @pytest.fixture

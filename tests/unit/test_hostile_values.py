@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from . import studies
+from . import sample_studies as studies
 
 SURROGATE = r'"\ud800"'
 VALUES = {

@@ -1,103 +1,123 @@
-"""The house rules that imports can break: the experiment is pure, and trials import nothing heavy."""
+"""The layer rule of docs/architecture.md: which room imports which; lazy imports count as well."""
 
 import ast
+import graphlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-BACKEND = Path(__file__).resolve().parents[2] / "backend"
+ROOT = Path(__file__).resolve().parents[2]
 
-PURE = {
-    "answers", "browsers", "codebook", "errors", "findings", "flashes", "formulas", "headers", "json_text",
-    "ledger", "money", "observer", "origins", "panels.record", "picture_names", "plan_table", "protocol",
-    "reading.columns", "recent", "records", "replies", "report", "report.attrition", "report.browsers",
-    "report.chance",
-    "report.colours", "report.comparisons", "report.compose",
-    "report.drawing", "report.exposures", "report.figures", "report.figures.exposures",
-    "report.figures.plan", "report.figures.precision", "report.figures.relations",
-    "report.figures.scores", "report.figures.style", "report.found", "report.images",
-    "report.leaderboard", "report.models", "report.page", "report.parts", "report.people",
-    "report.precision", "report.settings", "report.simulated", "report.training", "report.wording",
-    "report.writing", "retainer", "sampling", "scoring", "sections", "session", "setting_list",
-    "settling", "shown", "staircase", "suggest", "tables", "wire",
-}  # fmt: skip
-WORLD = {
-    "assets", "backups", "clearing", "connections", "control", "datadir", "debrief", "demo_images",
-    "demo_photographs", "differences", "estimates", "extras", "folders", "images", "intake",
-    "ledger_copies", "lifecycle", "masks", "masks.cache", "masks.luminance", "masks.phase",
-    "masks.products", "masks.projection", "masks.pyramid", "masks.sheet", "masks.statistics",
-    "masks.texture", "openings", "owing",
-    "panel_health", "panel_wallet", "panels", "panels.events", "panels.prolific",
-    "panels.prolific_http", "panels.prolific_webhooks", "panels.signed", "parallel", "paying",
-    "paying_by_hand", "permissions", "photosensitivity", "printable", "quilting", "reading",
-    "reading.careful", "reading.cells", "reading.chunks", "reading.metrics", "reading.plain", "reading.texts",
-    "report.directory", "report.thumbnails", "responses", "retention", "screened", "stamps", "stores",
-    "stores.books", "stores.calls", "stores.codec", "stores.compact", "stores.dynamodb", "stores.heads",
-    "stores.items", "stores.plans", "stores.sqlite", "stores.tally", "uniform", "unmatched", "uploads",
-    "usage", "waiting", "webhooks", "withdrawal",
-}  # fmt: skip
-DOORS = {
-    "__main__", "admission", "attrition", "cli", "commands", "commands.changes", "commands.demonstration",
-    "commands.deployment", "commands.live", "commands.moves", "commands.panels", "commands.pay",
-    "commands.people", "commands.plans", "commands.recruit", "commands.reports", "commands.scores",
-    "commands.service", "commands.settings", "commands.studies", "commands.world", "copying",
-    "creation", "deletion", "demo", "demo_making", "demo_page", "export", "handlers", "live",
-    "notebook", "place_check", "places", "progress", "proxies", "recruiting", "recruitment_plan", "reporting",
-    "researcher", "researcher.dashboard", "researcher.entry", "researcher.kept", "researcher.routes",
-    "results", "revision", "server", "simulation", "site", "visits", "watching",
-}  # fmt: skip
+LAYERS = (
+    {"backend"},  # what belongs to no room: errors, texts, time stamps
+    {"backend.experiment"},
+    {"backend.analysis"},
+    {"backend.scoring"},
+    {"backend.stores", "backend.stimuli", "backend.panels"},
+    {"backend.studies"},
+    {"backend.payment"},
+    {"backend.recruitment"},
+    {"backend.task"},
+    {"backend.responses"},
+    {"backend.report"},
+    {"backend.administration"},
+    {"backend.web"},
+    {"backend.demo"},
+    {"backend.handlers", "backend.notebook"},
+    {"deploy"},
+    {"backend.commands"},
+    {"backend.cli"},
+    {"backend.__main__"},
+)
+"""Each imports what stands before it, and nothing that stands beside or after it."""
+ALONE = {"scoring", "handlers", "notebook", "cli", "__main__"}
+"""Modules that are a room of their own."""
+VALUES = {"backend.experiment", "backend.analysis", "backend.scoring"}
+"""Values in, values out: no files, clock, network, or random generator of their own."""
 OUTSIDE = {
-    "PIL", "boto3", "botocore", "datetime", "flask", "http", "os", "socket", "sqlite3", "time",
-    "waitress",
+    "PIL", "boto3", "botocore", "datetime", "flask", "http", "os", "pathlib", "random", "requests", "secrets",
+    "socket", "sqlite3", "subprocess", "threading", "time", "urllib.request", "waitress",
 }  # fmt: skip
 
 
-def is_pure(name):
-    return name in PURE or name.partition(".")[0] == "analysis"
+def source_files():
+    return [*(ROOT / "backend").rglob("*.py"), *(ROOT / "deploy").glob("*.py")]
 
 
-def modules():
-    for path in sorted(BACKEND.rglob("*.py")):
-        parts = path.relative_to(BACKEND).with_suffix("").parts
-        name = ".".join(part for part in parts if part != "__init__")
-        if name:
-            yield name, ast.parse(path.read_text("utf-8"))
+def name_of(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported(tree):
-    for node in ast.walk(tree):
+MODULES = {name_of(path): ast.parse(path.read_text("utf-8")) for path in source_files()}
+
+
+def room_of(module):
+    first, *rest = module.split(".")
+    if first == "backend" and rest and (len(rest) > 1 or rest[0] in ALONE or f"backend.{rest[0]}" in ROOMS):
+        return f"backend.{rest[0]}"
+    return first
+
+
+ROOMS = {name for layer in LAYERS for name in layer}
+
+
+def imported(tree, module):
+    """Yield every module that one imports, wherever in its text, but for what only type checkers read."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            assert node.level == 0, f"{module} imports by a relative name"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield whole if whole in MODULES else node.module
+        else:
+            yield from imported(node, module)
 
 
-def own(names):
-    return {name.removeprefix("backend.") for name in names if name.startswith("backend.")}
+IMPORTS = {name: set(imported(tree, name)) for name, tree in MODULES.items()}
 
 
-def test_every_module_has_its_layer():
-    assert {name for name, _ in modules() if not is_pure(name)} - WORLD - DOORS == set()
+def layer_of(module):
+    return next(place for place, rooms in enumerate(LAYERS) if room_of(module) in rooms)
 
 
-@pytest.mark.parametrize(("name", "tree"), [(n, t) for n, t in modules() if is_pure(n)])
-def test_the_experiment_imports_nothing_of_the_world(name, tree):
-    names = set(imported(tree))
-
-    assert {module.partition(".")[0] for module in names} & OUTSIDE == set()
-    assert own(names) & (WORLD | DOORS) == set()
+def arrows():
+    return [(name, other) for name, others in IMPORTS.items() for other in others if other in MODULES]
 
 
-@pytest.mark.parametrize(("name", "tree"), [(n, t) for n, t in modules() if n in WORLD])
-def test_the_world_imports_no_door(name, tree):
-    assert own(imported(tree)) & DOORS == set()
+def test_every_module_stands_in_a_room():
+    assert {room_of(name) for name in MODULES} == ROOMS
+
+
+def test_no_import_runs_against_the_layer_rule():
+    assert [
+        f"{name} -> {other}"
+        for name, other in arrows()
+        if room_of(name) != room_of(other) and layer_of(name) <= layer_of(other)
+    ] == []
+
+
+def test_no_imports_form_a_circle():
+    order = graphlib.TopologicalSorter({name: others & MODULES.keys() for name, others in IMPORTS.items()})
+
+    order.prepare()  # CycleError where there is one
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if room_of(name) in VALUES])
+def test_the_experiment_and_its_analysis_import_nothing_of_the_outside_world(name):
+    found = IMPORTS[name] | {module.partition(".")[0] for module in IMPORTS[name]}
+
+    assert found & OUTSIDE == set()
 
 
 def test_nothing_inside_imports_the_public_face():
-    assert not any("openhype" in set(imported(tree)) for _, tree in modules())
+    assert [name for name, others in IMPORTS.items() if "openhype" in others] == []
 
 
 def test_a_trial_request_imports_nothing_heavy():

@@ -14,13 +14,13 @@ import pytest
 from PIL import Image
 from sklearn.ensemble import RandomForestClassifier
 
-from backend.creation import Order, create
-from backend.datadir import DataDir
+from backend.administration.create import Order, create
+from backend.commands.simulated_evaluators import Client
 from backend.handlers import create_app
-from backend.picture_names import PictureNames
-from backend.server import in_background
-from backend.simulation import Client
+from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+from backend.task.picture_names import PictureNames
+from backend.web.server import in_background
 
 EACH = 150
 

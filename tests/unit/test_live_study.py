@@ -2,11 +2,11 @@
 
 import pytest
 
-from backend.live import Watch
-from backend.progress import as_text, progress
-from backend.results import study_scores
+from backend.responses.study_data import study_scores
+from backend.web.monitor import Watch
+from backend.web.progress import as_text, progress
 
-from . import studies
+from . import sample_studies as studies
 
 
 class Counting:
@@ -114,7 +114,7 @@ def test_what_takes_long_is_done_seldom(world, watched):
 
 
 def test_a_pause_is_seen_at_once(world, watched):
-    from backend.control import set_paused
+    from backend.studies.pausing import set_paused
 
     study, watch, _, _ = watched
     watch.look(world.clock())

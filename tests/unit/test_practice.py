@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backend.creation import Order, create
-from backend.datadir import DataDir
+from backend.administration.create import Order, create
 from backend.handlers import create_app
+from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 
 EACH = 24

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from backend.errors import InvalidInput
+from backend.report.text_tables import as_table
 from backend.scoring import score
-from backend.tables import as_table
 
 HUMAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "human-realism"
 

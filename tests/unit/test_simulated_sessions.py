@@ -4,15 +4,15 @@ import re
 
 import pytest
 
-from backend import owing
-from backend.control import set_paused
 from backend.errors import InvalidInput
-from backend.ledger import partial_account_of
-from backend.live import Watch
-from backend.progress import as_text, progress
-from backend.results import study_rows, study_scores, version
+from backend.payment import accounts
+from backend.payment.ledger import partial_account_of
+from backend.responses.study_data import study_rows, study_scores, version
+from backend.studies.pausing import set_paused
+from backend.web.monitor import Watch
+from backend.web.progress import as_text, progress
 
-from . import studies
+from . import sample_studies as studies
 
 AT = "2026-01-01T00:00:00.000Z"
 
@@ -86,8 +86,8 @@ def test_a_simulated_session_is_owed_nothing_and_is_in_no_number(world, study):
     assert (told["owed_usd_cents"], told["responses"], told["median_wage_usd_cents_an_hour"]) == (0, 0, None)
     assert [row["finished"] for row in told["models"]] == [0, 0]
     assert list(study_rows(world.store, study)) == []
-    assert owing.plain_accounts(world.store, study, world.clock()) == {}
-    assert owing.enter(world.store, study, *pair) is None
+    assert accounts.plain_accounts(world.store, study, world.clock()) == {}
+    assert accounts.enter(world.store, study, *pair) is None
     with pytest.raises(InvalidInput, match="nobody is owed anything"):
         partial_account_of(study.protocol, *pair, "fault", AT)
 

@@ -7,7 +7,7 @@ import pytest
 
 from backend.handlers import create_app
 
-from . import studies
+from . import sample_studies as studies
 
 EVALUATORS = 2
 

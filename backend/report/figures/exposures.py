@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from backend.report.figures import style
-from backend.report.wording import short
+from backend.report.formatting import short
 
 _TRACES = 6
 """Single blocks that are drawn behind each mean."""

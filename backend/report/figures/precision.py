@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from backend.report.figures import style
-from backend.report.wording import short
+from backend.report.formatting import short
 
 Curves = Mapping[str, Sequence[Mapping[str, Any]]]
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
 from backend.report.figures import style
-from backend.report.wording import coefficient, short
+from backend.report.formatting import coefficient, short
 
 _FEW = len(style.SERIES)
 

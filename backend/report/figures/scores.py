@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from backend.report.figures import style
-from backend.report.wording import amount, brackets, short, verdict
+from backend.report.formatting import amount, brackets, short, verdict
 
 Rows = Sequence[Mapping[str, Any]]
 _MOST_LINES = 45

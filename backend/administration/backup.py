@@ -1,0 +1,262 @@
+"""Backups of a data directory: the database as it stands at one moment, the keys and the pictures.
+
+A backup is a folder. Its `backup.json` lists every file with size and SHA-256; it is replaced last and in
+one step, so that a backup that was cut off leaves the one before. Pictures never change once a study is
+made: the next backup into the same folder copies those that are new.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from backend import __version__
+from backend.errors import Conflict, InvalidInput, NotFound
+from backend.stores import sqlite
+from backend.stores.datadir import DataDir
+from backend.stores.store import RESTORES
+from backend.timestamps import stamp
+
+MANIFEST = "backup.json"
+_FORM = 1
+_CHUNK_BYTES = 2**20
+
+Progress = Callable[..., Iterable]
+
+
+@dataclass(frozen=True)
+class Backup:
+    """What a backup holds."""
+
+    taken_at: str
+    counts: Mapping[str, int]
+    """Studies, sessions, responses and entries (of the ledger, for example) in the database."""
+    files: int
+    copied: int
+    """Files that were written now; the others stood there from an earlier backup."""
+
+
+def back_up(
+    database: Path, data: DataDir, folder: Path, now: datetime, progress: Progress | None = None
+) -> Backup:
+    """Write a backup of `database` and of the pictures and keys of `data` into `folder`.
+
+    Answers may come in meanwhile: every one that was acknowledged before the call is in the backup. What
+    was written is read again and checked before the backup counts.
+
+    Raises:
+        NotFound: there is no such database, or a picture of a study is missing.
+        Conflict: `folder` holds something else than a backup of the same data directory.
+        StoreFailed: the database cannot be read, or its copy is damaged.
+    """
+    if not database.is_file():
+        raise NotFound(f"there is no database {database} to back up; is --data right?")
+    keys = data.keys()
+    owner = hashlib.sha256(keys.hashing).hexdigest()
+    _standing(folder, owner)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _locked(folder):
+        return _write(database, data, folder, owner, now, progress)
+
+
+def _write(
+    database: Path, data: DataDir, folder: Path, owner: str, now: datetime, progress: Progress | None
+) -> Backup:
+    before = _standing(folder, owner)
+    name = f"openhype-{secrets.token_hex(4)}.db"
+    counts = sqlite.snapshot(database, folder / name)
+    files = {name: _described(folder / name)}
+    copied = 1
+    wanted = [(data.root / "keys.json", "keys.json"), *_pictures(folder / name, data)]
+    for source, place in progress(wanted, len(wanted), "files") if progress else wanted:
+        known = before["files"].get(place)
+        if known is None or not _looks_same(folder / place, known, source):
+            known = _copied(source, folder / place)
+            copied += 1
+        files[place] = known
+    manifest = {
+        "form": _FORM,
+        "openhype": __version__,
+        "taken_at": stamp(now),
+        "of": owner,
+        "database": name,
+        "counts": counts,
+        "files": files,
+    }
+    _replace(folder / MANIFEST, json.dumps(manifest, indent=1))
+    for old in {*before["files"], *(path.name for path in folder.glob("openhype-*"))} - set(files):
+        (folder / old).unlink(missing_ok=True)
+    return Backup(manifest["taken_at"], counts, len(files), copied)
+
+
+def restore(folder: Path, data: DataDir, now: datetime, progress: Progress | None = None) -> Backup:
+    """Make the data directory `data` from a backup; each file is compared with its SHA-256.
+
+    The database remembers that it was restored: payments may have been made after the backup was taken.
+
+    Raises:
+        NotFound: `folder` holds no backup, or a file of it is missing.
+        InvalidInput: a file is damaged, or the backup was written by a newer openhype.
+        Conflict: the data directory is not empty.
+    """
+    manifest = _read(folder)
+    root = data.root
+    if root.exists() and (not root.is_dir() or any(root.iterdir())):
+        raise Conflict(f"{root} is not empty; restore into a new folder, or move what is there away first")
+    root.parent.mkdir(parents=True, exist_ok=True)
+    fresh = root.with_name(f".{root.name}-{secrets.token_hex(8)}")
+    files = manifest["files"]
+    try:
+        fresh.mkdir(mode=0o700)
+        for place in progress(sorted(files), len(files), "files") if progress else sorted(files):
+            target = fresh / ("openhype.db" if place == manifest["database"] else place)
+            if not (folder / place).is_file():
+                raise NotFound(f"{folder / place} is missing from the backup; take another backup")
+            if _copied(folder / place, target) != files[place]:
+                raise InvalidInput(f"{folder / place} is damaged: its SHA-256 differs; take another backup")
+        sqlite.note_restore(fresh / "openhype.db", RESTORES, stamp(now), manifest["taken_at"])
+        if root.exists():
+            root.rmdir()
+        fresh.rename(root)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return Backup(manifest["taken_at"], manifest["counts"], len(files), len(files))
+
+
+def _standing(folder: Path, owner: str) -> dict[str, Any]:
+    """Return the manifest of the backup that stands in `folder`, an empty one where nothing does."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return {"files": {}}
+    if folder.is_dir() and not (folder / MANIFEST).exists() and _is_remnant(folder):
+        return {"files": {}}
+    try:
+        manifest = _read(folder)
+    except (NotFound, InvalidInput):
+        raise Conflict(f"{folder} must be a new folder or a backup, and it holds other things") from None
+    if manifest["of"] != owner:
+        raise Conflict(f"{folder} holds a backup of another data directory; choose another folder")
+    return manifest
+
+
+def _is_remnant(folder: Path) -> bool:
+    """Return whether a folder holds what a first backup leaves that was cut off, and nothing else."""
+    return all(
+        path.name in ("keys.json", "images") or (path.name.startswith("openhype-") and ".db" in path.name)
+        for path in folder.iterdir()
+    )
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+        form, files = manifest["form"], manifest["files"]
+        whole = files[manifest["database"]] and manifest["of"] and manifest["counts"] and manifest["taken_at"]
+    except FileNotFoundError:
+        raise NotFound(f"{folder} holds no backup: there is no {MANIFEST} in it") from None
+    except (ValueError, KeyError, TypeError, OSError):
+        raise InvalidInput(f"{folder / MANIFEST} cannot be read as a backup's list of files") from None
+    if form != _FORM:
+        raise InvalidInput(
+            f"{folder} was written by another openhype (form {form}, this one reads {_FORM}); update openhype"
+        )
+    if not whole or any(not _is_inside(place) for place in files):
+        raise InvalidInput(f"{folder / MANIFEST} names files outside of the backup")
+    return manifest
+
+
+def _is_inside(place: str) -> bool:
+    path = Path(place)
+    return not path.is_absolute() and ".." not in path.parts
+
+
+def _pictures(database: Path, data: DataDir) -> Iterator[tuple[Path, str]]:
+    """Yield each picture and mask that the database knows: where it is, and its place in a backup."""
+    for study, names in sqlite.pictures(database):
+        for name in names:
+            yield data.images(study) / name, f"images/{study}/{name}"
+
+
+def _looks_same(path: Path, known: Mapping[str, Any], source: Path) -> bool:
+    """Return whether a copy stands as it was written, and its source has not changed since."""
+    try:
+        there, here = path.stat(), source.stat()
+    except OSError:
+        return False
+    return there.st_size == here.st_size == known["bytes"] and there.st_mtime_ns == here.st_mtime_ns
+
+
+def _copied(source: Path, target: Path) -> dict[str, Any]:
+    """Copy a file to the disk with its time, readable by its owner only; return its size and SHA-256."""
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    digest, size = hashlib.sha256(), 0
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        reading = source.open("rb")
+    except FileNotFoundError:
+        raise NotFound(
+            f"{source} is missing, though the database names it; if its study was deleted meanwhile, "
+            "back up again"
+        ) from None
+    with reading, open(partial, "wb", opener=_private) as writing:
+        while chunk := reading.read(_CHUNK_BYTES):
+            digest.update(chunk)
+            size += writing.write(chunk)
+        writing.flush()
+        os.fsync(writing.fileno())
+    shutil.copystat(source, partial)
+    partial.chmod(0o600)
+    partial.replace(target)
+    return {"bytes": size, "sha256": digest.hexdigest()}
+
+
+def _described(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+def _replace(path: Path, text: str) -> None:
+    partial = path.with_name(f".{path.name}.partial")
+    with open(partial, "w", encoding="utf-8", opener=_private) as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+    _sync_folder(path.parent)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Let one process at a time write a backup into `folder`.
+
+    Raises:
+        Conflict: another one is at it.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Conflict(f"another process writes a backup into {folder} at this moment") from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

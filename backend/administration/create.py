@@ -1,0 +1,414 @@
+"""Making a study: folders of pictures in, a stored study out, or nothing at all.
+
+Pictures are made in a folder of their own and moved into place when all is well; the study is
+stored last, so that a name in the store always has its pictures.
+"""
+
+import dataclasses
+import errno
+import re
+import shutil
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import backend.experiment.panel as panels
+from backend.analysis.names import clean
+from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
+from backend.experiment import protocol as protocols
+from backend.experiment import sampling
+from backend.experiment.panel import PanelRecord
+from backend.experiment.records import Stimulus, Study
+from backend.panels.signed_links import check_installed
+from backend.permissions import private, share
+from backend.stores.datadir import DataDir
+from backend.stores.store import Store
+from backend.studies import lifecycle
+from backend.text_files import read_text
+from backend.timestamps import stamp
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_MODEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9 ._@+-]{0,98}[A-Za-z0-9._@+-])?")
+_MASKS = 64
+"""Masks made for a study: enough that four a trial never become familiar, few enough to load fast."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """A study as a researcher asks for it."""
+
+    name: str
+    kind: str
+    method: str
+    real: Path
+    models: tuple[tuple[str, Path], ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    masks: Path | None = None
+    equalise: tuple[str, ...] = ()
+    skip_bad: bool = False
+    strict: bool = False
+    seed: int = 0
+
+
+def read_order(path: Path) -> Order:
+    """Return the study that a TOML file describes; its relative paths start at the file's folder.
+
+    Raises:
+        InvalidInput: names the file and the entry that is missing, unknown or of a wrong type.
+    """
+    data = _read_toml(path)
+    known = {
+        "name",
+        "kind",
+        "method",
+        "real",
+        "models",
+        "settings",
+        "masks",
+        "equalise",
+        "skip_bad",
+        "strict",
+        "panel",
+    }
+    unknown, missing = sorted(set(data) - known), sorted({"name", "real", "models"} - set(data))
+    if unknown or missing:
+        problem = f"has unknown entries {unknown}" if unknown else f"lacks the entries {missing}"
+        raise InvalidInput(f"{path} {problem}; it may have {sorted(known)}")
+    for name, kind in {"models": dict, "settings": dict, "equalise": list}.items():
+        if name in data and not isinstance(data[name], kind):
+            raise InvalidInput(f"{path}: {name} must be a {'list' if kind is list else 'table'}")
+    here = path.parent
+    settings = with_texts(data.get("settings", {}), here)
+    if "panel" in data:
+        settings["panel"] = read_panel(str(data["panel"]), here)
+    return Order(
+        name=str(data["name"]),
+        kind=data.get("kind", "study"),
+        method=data.get("method", "infinity"),
+        real=here / str(data["real"]),
+        models=tuple((model, here / str(folder)) for model, folder in data["models"].items()),
+        settings=settings,
+        masks=here / str(data["masks"]) if data.get("masks") else None,
+        equalise=tuple(map(str, data.get("equalise", ()))),
+        skip_bad=bool(data.get("skip_bad", False)),
+        strict=bool(data.get("strict", False)),
+    )
+
+
+def with_texts(settings: Mapping[str, Any], here: Path = Path()) -> dict[str, Any]:
+    """Return settings in which a text given as `@FILE` is that of the file; `@@` begins a text with `@`.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidInput: it is no text that can be read.
+    """
+    found = dict(settings)
+    for name in protocols.TEXTS & set(settings):
+        value = str(settings[name])
+        if value.startswith("@@"):
+            found[name] = value[1:]
+        elif value.startswith("@"):
+            found[name] = read_text(here / value[1:]).strip()
+    return found
+
+
+def read_panel(text: str, here: Path = Path()) -> PanelRecord:
+    """Return the panel called `text`, or the one that the TOML file at `text` describes.
+
+    Raises:
+        InvalidInput: no such panel or file, or an entry that is not as expected.
+        NotInstalled: the panel signs its links, and there is nothing to verify signatures with.
+    """
+    if not text.endswith(".toml"):
+        return panels.named(text)
+    path = here / text
+    data = _read_toml(path)
+    record = panels.from_json(data, str(path))
+    if record.signature:
+        check_installed()
+    return record
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(read_text(path))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InvalidInput(f"{path} must be TOML: {error}") from None
+
+
+def create(
+    store: Store,
+    data: DataDir,
+    order: Order,
+    now: datetime,
+    progress: Any = None,
+    publish: Callable[[str, Path], Any] | None = None,
+    say: Callable[[str], Any] | None = None,
+) -> Study:
+    """Make the study that `order` asks for and return it as stored.
+
+    Args:
+        publish: brings the pictures (study, folder) to where browsers get them, if that is another place.
+        say: is told of work that will take long, before it is done.
+
+    Raises:
+        InvalidInput: a name, setting, folder or file is not as expected; nothing is left behind.
+        Conflict: a study of that name exists, or is being made.
+        StoreFailed: the disk is full; nothing is left behind.
+    """
+    order, trimmed = _with_clean_names(order)
+    protocol = _checked(store, order)
+    try:
+        with data.making(order.name) as partial:
+            return _made(
+                store,
+                data,
+                order,
+                trimmed,
+                protocol,
+                stamp(now),
+                partial / "pictures",
+                progress,
+                publish,
+                say,
+            )
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise StoreFailed(
+            f"the disk of {data.root} is full; nothing of the study {order.name} was left there; free some "
+            "space, or choose another data directory with --data DIR"
+        ) from None
+
+
+def _made(
+    store: Store,
+    data: DataDir,
+    order: Order,
+    trimmed: Sequence[str],
+    protocol: protocols.Protocol,
+    created_at: str,
+    partial: Path,
+    progress: Any,
+    publish: Callable[[str, Path], Any] | None,
+    say: Callable[[str], Any] | None,
+) -> Study:
+    from backend.stimuli.ingest import Refused, take_in
+
+    study = Study(
+        name=order.name,
+        kind=order.kind,
+        models=tuple(name for name, _ in order.models),
+        protocol=protocol,
+        created_at=created_at,
+        settings_id=lifecycle.new_settings_id(),
+    )
+
+    def lacking(stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
+        return sampling.lack(dataclasses.replace(study, classes=tuple(classes)), sampling.pool_of(stimuli))
+
+    try:
+        intake = take_in(
+            order.real,
+            dict(order.models),
+            partial,
+            size_px=protocol.size_px,
+            image_format=protocol.image_format,
+            equalise=order.equalise,
+            skip_bad=order.skip_bad,
+            strict=order.strict,
+            lacking=lacking,
+            rng=Random(order.seed),
+            progress=progress,
+            say=say,
+        )
+    except Refused as refused:
+        where = _listed(data, order.name, refused.everything)
+        raise InvalidInput(f"{refused}{f'; all are listed in {where}' if where else ''}") from None
+    if say and (where := _listed(data, order.name, intake.left_out_untold)):
+        say(f"all files that were left out are listed in {where}")
+    study = dataclasses.replace(study, classes=intake.classes, notes=(*trimmed, *intake.notes))
+    study = _with_pool_notes(study, sampling.pool_of(intake.stimuli))
+    study = _with_masks(study, order, data, partial, intake, progress, say)
+    study = _with_flash_note(study, order, partial, intake)
+    _publish(store, data, study, intake.stimuli, partial, publish)
+    return study
+
+
+def _listed(data: DataDir, study: str, lines: Sequence[str]) -> Path | None:
+    """Return the file of the data directory to which a list too long for a message was written, or None."""
+    if not lines:
+        return None
+    path = data.root / f"{study}-files.txt"
+    try:
+        with open(path, "w", encoding="utf-8", opener=private) as file:
+            file.writelines(f"{line}\n" for line in lines)
+    except OSError:  # a disk that is full must not hide what was to be said
+        return None
+    return path
+
+
+def _with_pool_notes(study: Study, pool: sampling.Pool) -> Study:
+    """Return the study with notes on its pool.
+
+    They say what pools smaller than the paper's mean for its scores, and how few pictures a session can
+    replace mistimed flashes with.
+    """
+    notes = [sampling.pool_note(study, pool) if study.kind == "study" else None]
+    wanted, left = study.protocol.spare_images // 2, sampling.spares_left(study, pool)
+    if study.protocol.method == "time" and left != wanted:
+        notes.append(
+            f"the pictures leave {left} of {wanted} spare reals and fakes to replace mistimed flashes; a "
+            "session that uses them up ends early, and is paid"
+        )
+    return dataclasses.replace(study, notes=(*study.notes, *filter(None, notes)))
+
+
+def _with_clean_names(order: Order) -> tuple[Order, list[str]]:
+    """Return the order with models' names as they are compared, and a note on each that was not."""
+    models = tuple((clean(name), folder) for name, folder in order.models)
+    notes = [
+        f"the model {name!r} is called {after!r}"
+        for (name, _), (after, _) in zip(order.models, models, strict=True)
+        if name != after
+    ]
+    return dataclasses.replace(order, models=models), notes
+
+
+def _checked(store: Store, order: Order) -> protocols.Protocol:
+    """Return the protocol of an order whose names, settings and qualification are in order."""
+    if not _NAME.fullmatch(order.name):
+        raise InvalidInput(
+            "a study's name must be 1 to 63 lower-case letters, digits and hyphens, starting with a letter "
+            f"or digit, not {order.name!r}"
+        )
+    _check_models([name for name, _ in order.models])
+    lifecycle.check_name(store, order.name)
+    base = _base(order)
+    protocol = protocols.new_protocol(base, order.kind, order.settings)
+    if order.kind == "qualification" and protocol.debrief:
+        raise InvalidInput(
+            "a qualification must not have debrief=true: who takes it again, or hears of it, would know "
+            "the answers"
+        )
+    if protocol.masks == protocols.OWN_MASKS and order.masks is None:
+        raise InvalidInput("masks of one's own come from a folder: --masks DIR")
+    if order.masks is not None:
+        protocol = dataclasses.replace(protocol, masks=protocols.OWN_MASKS)
+    if protocol.qualification:
+        check_qualification(store, order.kind, protocol.qualification)
+    return protocol
+
+
+def _base(order: Order) -> protocols.Protocol:
+    if order.kind not in ("study", "qualification"):
+        raise InvalidInput(f"kind must be 'study' or 'qualification', not {order.kind!r}")
+    if order.kind == "qualification":
+        return protocols.QUALIFICATION
+    bases = {"infinity": protocols.INFINITY, "time": protocols.TIME}
+    if order.method not in bases:
+        raise InvalidInput(f"method must be 'infinity' or 'time', not {order.method!r}")
+    return bases[order.method]
+
+
+def _check_models(names: Sequence[str]) -> None:
+    if not names:
+        raise InvalidInput("a study needs at least one model: --model NAME=FOLDER")
+    for name in names:
+        if not _MODEL.fullmatch(name):
+            raise InvalidInput(
+                "a model's name must be 1 to 100 letters, digits, spaces and . _ @ + -, starting with a "
+                f"letter or digit and not ending with a space, not {name!r}"
+            )
+    folded: dict[str, str] = {}
+    for name in names:
+        if (other := folded.setdefault(name.casefold(), name)) is not name:
+            how = "are called" if other == name else "differ by case only:"
+            raise InvalidInput(f"two models {how} {other!r} and {name!r}; each needs a name of its own")
+
+
+def check_qualification(store: Store, kind: str, name: str) -> None:
+    """Raise InvalidInput where a study of this kind cannot ask for the qualification `name`."""
+    try:
+        found = store.study(name).kind
+    except NotFound:
+        found = None
+    if found != "qualification" or kind == "qualification":
+        raise InvalidInput(
+            f"a study's qualification must be a qualification that exists, and {name!r} is not one; "
+            f"make it with `openhype qualification {name} …`"
+        )
+
+
+def _with_masks(
+    study: Study, order: Order, data: DataDir, partial: Path, intake: Any, progress: Any, say: Any
+) -> Study:
+    from backend.stimuli import masks
+
+    if study.protocol.method != "time" or study.protocol.mask_count == 0:
+        return study
+    if order.masks is not None:
+        names = masks.take_in_masks(
+            order.masks, partial, size_px=study.protocol.size_px, image_format=intake.image_format
+        )
+    else:
+        rng = Random(f"masks {order.seed}")
+        pictures = sorted(partial / stimulus.name for stimulus in intake.stimuli)
+        names = masks.make_masks(
+            rng.sample(pictures, min(_MASKS, len(pictures))),
+            partial,
+            _MASKS,
+            kind=study.protocol.masks,
+            rng=rng,
+            image_format=intake.image_format,
+            cache=data.cache("masks"),
+            progress=progress,
+            say=say,
+        )
+    return dataclasses.replace(study, masks=tuple(names))
+
+
+def _with_flash_note(study: Study, order: Order, partial: Path, intake: Any) -> Study:
+    from backend.stimuli import photosensitivity
+
+    if study.protocol.method != "time":
+        return study
+    pictures = [stimulus.name for stimulus in intake.stimuli]
+    return dataclasses.replace(
+        study, notes=(*study.notes, photosensitivity.note(study, pictures, partial, order.seed))
+    )
+
+
+def _publish(
+    store: Store, data: DataDir, study: Study, stimuli: Any, pictures: Path, publish: Callable | None
+) -> None:
+    """Move the pictures into place and store the study, one process at a time."""
+    place, mark = data.images(study.name), data.unpublished(study.name)
+    with data.locked("publish"):
+        lifecycle.check_name(store, study.name)
+        if study.protocol.qualification:  # it may have been deleted meanwhile
+            check_qualification(store, study.kind, study.protocol.qualification)
+        if place.exists():
+            if not mark.exists():
+                raise Conflict(
+                    f"{place} holds the pictures of a study {study.name} that is not in this store; choose "
+                    "another name or data directory, or remove the folder if no store needs it"
+                )
+            shutil.rmtree(place)  # left by a creation that died here
+        mark.touch()
+        try:
+            pictures.rename(place)
+            share(place)
+            if publish is not None:
+                publish(study.name, place)
+            store.add_study(study, stimuli)
+        except BaseException as error:
+            if isinstance(error, Conflict) or study.name not in {stored.name for stored in store.studies()}:
+                shutil.rmtree(place, ignore_errors=True)
+                mark.unlink()
+            raise
+        mark.unlink()

@@ -1,0 +1,236 @@
+"""Deleting a study with its sessions, answers, pictures and masks, for good.
+
+First the study is marked, so that no server finds it any more: nobody opens a session from then on, and
+an evaluator who was just being let in is turned away. Then it is looked at once more whether anybody is
+owed anything or under way; if so, the mark is taken back. Then sessions go, then pictures, and the record
+last. Killed anywhere, the next call goes on where it was left.
+
+What stays is in the books, by pseudonyms: what was owed and paid, what the panel was told, and that people
+took part, who are not let into an exclusive study as if they had not. The panel's ids, which are kept as
+long as a study at most, are emptied. A study that somebody real had begun never gives its name to another.
+"""
+
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from backend.administration import retention
+from backend.errors import Conflict, NotFound
+from backend.experiment.money import format_money
+from backend.experiment.records import Study
+from backend.payment import accounts as owing
+from backend.payment.ledger import PARTS
+from backend.stores.datadir import DataDir
+from backend.stores.store import Stale, Store
+from backend.studies import lifecycle, waiting_room, withdrawals
+from backend.studies.pausing import forget as forget_pause
+from backend.studies.retainer import is_waiting
+from backend.task import withdrawal
+from backend.task.eligibility import PEOPLE, links_of
+from backend.timestamps import stamp
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a study holds that would be deleted."""
+
+    sessions: int
+    simulated: int
+    responses: int
+    """Of real sessions."""
+    files: int
+    """Pictures and masks in the data directory."""
+
+
+def contents(store: Store, data: DataDir, study: Study) -> Contents:
+    """Return what a study holds."""
+    real = [cursor for _, cursor in store.sessions(study.name)]
+    folder = data.images(study.name)
+    return Contents(
+        sessions=len(real),
+        simulated=sum(1 for _ in store.sessions(study.name, simulated=True)),
+        responses=sum(cursor.trial_index + cursor.voided_answers for cursor in real),
+        files=sum(1 for _ in folder.iterdir()) if folder.is_dir() else 0,
+    )
+
+
+def check(store: Store, study: Study, now: datetime) -> None:
+    """Raise Conflict where a study cannot be deleted now; says all that is in the way, and what to do."""
+    withdrawal.finish(store)
+    elsewhere = owing.purse(store, study.name)[1].paid_from
+    found = [
+        *(_unknown_to(store, study, now, elsewhere) if elsewhere else _owed(store, study, now)),
+        *_waiting(store, study, now),
+        *_under_way(store, study, now),
+        *([] if elsewhere else _recruiting(store, study)),
+        *_asked_for(store, study),
+    ]
+    if found:
+        raise Conflict(f"study {study.name} cannot be deleted: {'; '.join(found)}")
+
+
+def delete(
+    store: Store,
+    data: DataDir,
+    study: Study,
+    now: datetime,
+    remove_uploaded: Callable[[str], Any] | None = None,
+    progress: Callable | None = None,
+) -> None:
+    """Delete a study; begun before, go on with it.
+
+    Args:
+        study: also one whose deletion has begun.
+        remove_uploaded: removes the pictures of a study from where browsers get them, if that is another
+            place.
+        progress: wraps an iterable: `progress(items, total, label)`.
+
+    Raises:
+        Conflict: as `check`.
+    """
+    with data.locked("publish"):  # or a study of that name that is being made would lose its pictures
+        study = _marked(store, study, now)
+        if not lifecycle.is_decided(store, study):
+            _forget_who_saw_nothing(store, study.name)
+            lifecycle.decide(store, study, stamp(now))
+        retention.apply(store, retention.all_of(store, study), now)
+        sessions = [
+            session.id for simulated in (False, True) for session, _ in store.sessions(study.name, simulated)
+        ]
+        for session in progress(sessions, len(sessions), "sessions") if progress else sessions:
+            store.erase_session(session)
+        if data.images(study.name).exists():
+            shutil.rmtree(data.images(study.name))
+        if remove_uploaded is not None:
+            remove_uploaded(study.name)
+        _remove_record(store, study)
+
+
+def _marked(store: Store, study: Study, now: datetime) -> Study:
+    """Return a study that nobody finds any more, and in whose way nothing stands."""
+    if lifecycle.is_decided(store, study):
+        return study
+    check(store, study, now)
+    study = lifecycle.begin_deletion(store, study, stamp(now))
+    try:
+        check(store, study, now)
+    except Conflict:
+        lifecycle.end_deletion(store, study)
+        raise
+    return study
+
+
+def _remove_record(store: Store, study: Study) -> None:
+    """Delete what would be found under the name of a new study, and the record last."""
+    for entry in list(store.entries(links_of(study.name))):
+        store.erase_entry(links_of(study.name), entry.key)
+    forget_pause(store, study.name)
+    if not lifecycle.was_deleted(store, study.name):
+        store.erase_entry(owing.PURSES, study.name)
+    store.remove_study(study.name)
+
+
+def _forget_who_saw_nothing(store: Store, name: str) -> None:
+    """Take a study off the people who opened a session of it and saw no picture.
+
+    From here on whoever has it among their studies took part in it, though its sessions be gone.
+    """
+    for entry in list(store.entries(PEOPLE)):
+        session = entry.data["studies"].get(name)
+        while session is not None and not _has_seen(store, name, session):
+            left = {study: of for study, of in entry.data["studies"].items() if study != name}
+            with suppress(Stale):  # opened a session of another study at this moment
+                store.write_entry(PEOPLE, entry.key, entry.version, {**entry.data, "studies": left})
+                break
+            entry = store.entry(PEOPLE, entry.key)
+            session = entry.data["studies"].get(name)
+
+
+def _has_seen(store: Store, name: str, session: str) -> bool:
+    if store.entry(withdrawals.BOOK, session) is not None:
+        return True
+    try:
+        return store.cursor(session).blocks_begun > 0
+    except NotFound:  # nothing was begun in it, and its time is over; or another one deletes the study too
+        return lifecycle.was_deleted(store, name)
+
+
+def _owed(store: Store, study: Study, now: datetime) -> list[str]:
+    accounts = [
+        account for account in owing.plain_accounts(store, study, now).values() if not account.is_paid
+    ]
+    if not accounts:
+        return []
+    left = sum(
+        account.usd_cents(part)
+        for account in accounts
+        for part in PARTS
+        if getattr(account, part) in ("owed", "intended")
+    )
+    what = format_money(left, study.protocol.currency) if left else "the approval of a place at the panel"
+    return [
+        f"{_counted(len(accounts), 'evaluator')} {_is(accounts)} owed {what} (pay with "
+        f"`openhype pay {study.name}`)"
+    ]
+
+
+def _unknown_to(store: Store, study: Study, now: datetime, elsewhere: str) -> list[str]:
+    """Say who is owed something that the store that pays may not know of, where the ledger is a copy."""
+    count = sum(1 for _ in owing.newly_owed(store, study, now))
+    if not count:
+        return []
+    return [
+        f"{_counted(count, 'evaluator')} of sessions here {'is' if count == 1 else 'are'} not in the copied "
+        f"ledger (copy the study to {elsewhere}, pay there, and copy it back)"
+    ]
+
+
+def _waiting(store: Store, study: Study, now: datetime) -> list[str]:
+    count = sum(is_waiting(wait, now.timestamp()) for _, wait in waiting_room.waits(store, study.name))
+    if not count:
+        return []
+    people = "1 person is" if count == 1 else f"{count} people are"
+    return [f"{people} waiting to be called, and paid for it (wait until nobody is)"]
+
+
+def _under_way(store: Store, study: Study, now: datetime) -> list[str]:
+    since = stamp(now - timedelta(minutes=study.protocol.abandon_after_minutes))
+    active = [
+        cursor
+        for _, cursor in store.sessions(study.name)
+        if cursor.state == "active" and cursor.last_at >= since
+    ]
+    if not active:
+        return []
+    return [
+        f"{_counted(len(active), 'session')} {_is(active)} under way (let nobody new begin with "
+        f"`openhype pause {study.name}`, and wait until they are finished, or silent for "
+        f"{study.protocol.abandon_after_minutes:g} minutes)"
+    ]
+
+
+def _recruiting(store: Store, study: Study) -> list[str]:
+    open_at = [
+        entry.key
+        for entry in store.entries(lifecycle.recruitment_book(study.name))
+        if entry.data["state"] != "stopped"
+    ]
+    return [
+        f"it recruits at {panel} (end that with `openhype recruit {study.name} --stop`)" for panel in open_at
+    ]
+
+
+def _asked_for(store: Store, study: Study) -> list[str]:
+    names = [other.name for other in store.studies() if other.protocol.qualification == study.name]
+    return [f"it is the qualification of {', '.join(names)} (delete that first)"] if names else []
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _is(found: list[Any]) -> str:
+    return "is" if len(found) == 1 else "are"

@@ -1,0 +1,136 @@
+"""A study's ledger in two stores, of which one pays.
+
+A copy takes the books of money along, and stays a copy: its purse names the store that pays (`paid_from`),
+and whatever pays, lists or recruits refuses there. The right to pay moves in steps that may each be the last
+of a process: the store that paid is told first, then its books are copied once more, and only then does the
+other one pay. In between neither does, and the move is done again.
+
+A payer that is at work meanwhile asks for nothing: it looks into its purse after it has written that it is
+about to ask, and before it asks (`payment/payer.py`). What it asked for before stands in the books that are
+copied.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from backend.errors import Conflict
+from backend.payment import accounts as owing
+from backend.payment import screened_out
+from backend.payment.ledger import Purse
+from backend.stores.store import Entry, Stale, Store
+from backend.studies import lifecycle, waiting_room
+from backend.studies.withdrawals import BOOK as WITHDRAWN
+from backend.studies.withdrawals import withdrawn
+from backend.task.withdrawal import finish_one
+
+_TRIES = 100
+
+
+def copy_ledger(source: Store, target: Store, study: str, source_name: str) -> bool:
+    """Bring the books of a study at the target up to those at the source; return whether that was done.
+
+    They are left as they are where the source does not pay the study itself.
+
+    Raises:
+        Conflict: both stores pay the study.
+    """
+    of_source, of_target = owing.purse(source, study)[1], owing.purse(target, study)[1]
+    if of_source.paid_from:
+        return False
+    if not of_target.paid_from and _has_ledger(target, study):
+        raise Conflict(
+            f"both stores have a ledger of study {study}, and each may have paid people; they cannot be "
+            "joined: pay from one of them only"
+        )
+    _change_purse(target, study, lambda now: replace(of_source, paid_from=source_name, handover=now.handover))
+    _copy_books(source, target, study)
+    return True
+
+
+def move_ledger(source: Store, target: Store, study: str, names: tuple[str, str]) -> None:
+    """Give the right to pay a study from the source to the target; done before, it changes nothing.
+
+    Args:
+        names: what source and target are called, for who asks one of them to pay.
+
+    Raises:
+        Conflict: neither of them pays, or both do.
+    """
+    of_source, of_target = owing.purse(source, study)[1], owing.purse(target, study)[1]
+    is_under_way = bool(of_source.handover) and of_source.handover == of_target.handover
+    if of_source.paid_from and not is_under_way:
+        raise Conflict(
+            f"study {study} is not paid from {names[0]} but from {of_source.paid_from}; move it from there"
+        )
+    if not of_source.paid_from:
+        copy_ledger(source, target, study, names[0])
+        handover = secrets.token_hex(8)
+        _change_purse(target, study, lambda now: replace(now, handover=handover))
+        _change_purse(source, study, lambda now: replace(now, paid_from=names[1], handover=handover))
+    elif not of_target.paid_from:
+        return
+    _copy_books(source, target, study)
+    last = owing.purse(source, study)[1]
+    _change_purse(target, study, lambda _: replace(last, paid_from=""))
+
+
+def _has_ledger(store: Store, study: str) -> bool:
+    books = (owing.ledger_of(study), owing.payments_of(study), lifecycle.recruitment_book(study))
+    return any(next(iter(store.entries(book)), None) is not None for book in books)
+
+
+def _change_purse(store: Store, study: str, rule: Callable[[Purse], Purse]) -> None:
+    for _ in range(_TRIES):
+        version, now = owing.purse(store, study)
+        after = rule(now)
+        if after == now and version:
+            return
+        try:
+            store.write_entry(owing.PURSES, study, version, after.data())
+            return
+        except Stale:
+            continue
+    raise owing.busy()
+
+
+def _copy_books(source: Store, target: Store, study: str) -> None:
+    """Write the source's entries over the target's; entries that only the target has are left."""
+    for book in (lifecycle.recruitment_book(study), screened_out.book(study), waiting_room.book_of(study)):
+        for entry in source.entries(book):
+            _put(target, book, entry)
+    for entry in withdrawn(source, study):
+        if target.entry(WITHDRAWN, entry.key) is None:
+            _put(target, WITHDRAWN, Entry(entry.key, 1, {**entry.data, "is_erased": False}))
+        finish_one(target, target.entry(WITHDRAWN, entry.key))
+    for book, entry in _at_one_moment(source, study):
+        _put(target, book, entry)
+
+
+def _at_one_moment(store: Store, study: str) -> Iterator[tuple[str, Entry]]:
+    """Yield the entries of accounts and payments as they stood together.
+
+    A payer that is still at work changes accounts and payments one after the other: they are read until
+    the accounts have not changed while the payments were read.
+    """
+    for _ in range(_TRIES):
+        accounts = list(store.entries(owing.ledger_of(study)))
+        payments = list(store.entries(owing.payments_of(study)))
+        if list(store.entries(owing.ledger_of(study))) == accounts:
+            yield from ((owing.ledger_of(study), entry) for entry in accounts)
+            yield from ((owing.payments_of(study), entry) for entry in payments)
+            return
+    raise owing.busy()
+
+
+def _put(store: Store, book: str, entry: Entry) -> None:
+    for _ in range(_TRIES):
+        standing = store.entry(book, entry.key)
+        if standing is not None and standing.data == entry.data:
+            return
+        try:
+            store.write_entry(book, entry.key, standing.version if standing else 0, entry.data)
+            return
+        except Stale:
+            continue
+    raise owing.busy()

@@ -1,0 +1,180 @@
+"""Changing the settings of a study that no real evaluator has begun, without making its pictures again.
+
+The record is replaced by one conditional write, which fails once the study is begun: an evaluator who
+opens a session at that moment either comes first, and the change is refused, or plays under the new
+settings. Simulated sessions of the settings before are cleared, so that no score mixes the two.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from backend.administration.clear import clear_outdated
+from backend.administration.create import check_qualification
+from backend.errors import Conflict, InvalidInput
+from backend.experiment import protocol as protocols
+from backend.experiment import sampling
+from backend.experiment.protocol import Protocol
+from backend.experiment.records import Study
+from backend.stores.datadir import DataDir
+from backend.stores.store import Stale, Store
+from backend.studies import lifecycle
+from backend.task import replies
+
+_FIXED = {
+    "method": "the other method shows its pictures otherwise",
+    "size_px": "the pictures were made at this size",
+    "image_format": "the pictures were written in this format",
+    "masks": "the masks were made like this",
+}
+"""Settings that the files of a study were made by, and why."""
+_FLASHES = ("staircase", "countdown_from", "countdown_ms", "mask_count", "mask_ms", "feedback", "feedback_ms")
+"""What the check for photosensitive people rests on."""
+_FLASH_NOTE = "photosensitivity: "
+_TRIES = 20
+
+
+@dataclass(frozen=True)
+class Change:
+    """What came of a change."""
+
+    before: Study
+    study: Study
+    cleared: int
+    """Simulated sessions of the settings before, which were removed."""
+
+    def changed(self) -> dict[str, tuple[Any, Any]]:
+        """Return value before and after of each setting that is another one now."""
+        return _differences(self.before.protocol, self.study.protocol)
+
+    def new_notes(self) -> list[str]:
+        """Return what a reader of the scores should know since."""
+        return [note for note in self.study.notes if note not in self.before.notes]
+
+
+def change_settings(store: Store, data: DataDir, name: str, settings: Mapping[str, Any]) -> Change:
+    """Change settings (name to text or value) of a study, and return what came of it.
+
+    Killed in between, nothing has changed, or only simulated sessions are left that no score contains.
+
+    Raises:
+        NotFound: there is no such study.
+        InvalidInput: a setting that there is not, that files were made by, or a value that does not fit.
+        Conflict: somebody real has begun the study.
+    """
+    for _ in range(_TRIES):
+        study = store.study(name)
+        _check_not_begun(store, study)
+        after = _revised(store, data, study, settings)
+        if after is not study:
+            try:
+                store.change_study(after)
+            except Stale:
+                continue
+        return Change(study, after, clear_outdated(store, after))
+    raise Conflict(f"study {name} is being changed from several places at once; try again", code="busy")
+
+
+def _check_not_begun(store: Store, study: Study) -> None:
+    """Raise Conflict where an evaluator has seen the settings, or was promised something by them."""
+    if lifecycle.is_begun(store, study):
+        since = f" on {study.begun_at[:10]}" if study.begun_at else ""
+        raise Conflict(
+            f"study {study.name} was opened to real evaluators{since}, so that its settings stay as they "
+            "are; make another study, under another name"
+        )
+
+
+def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, Any]) -> Study:
+    """Return the study with other settings; the very same where none is another."""
+    _check_free(study, settings)
+    wanted = protocols.with_settings(
+        study.protocol, {name: value for name, value in settings.items() if name not in _FIXED}
+    )
+    if not _differences(study.protocol, wanted):
+        return study
+    if wanted.method == "time" and wanted.mask_count and not study.masks:
+        raise InvalidInput(f"study {study.name} was made without masks, so that mask_count stays 0; {_ANEW}")
+    if wanted.qualification != study.protocol.qualification and wanted.qualification:
+        check_qualification(store, study.kind, wanted.qualification)
+    after = replace(study, protocol=wanted)
+    after = replace(after, protocol=_with_consent_version(study, after, "consent_version" in settings))
+    sampling.check_pool(after, sampling.pool_of(list(store.stimuli(study.name))))
+    notes = _notes(data, study, after)
+    return replace(after, version=study.version + 1, settings_id=lifecycle.new_settings_id(), notes=notes)
+
+
+_ANEW = "make another study, with `openhype create`"
+
+
+def _check_free(study: Study, settings: Mapping[str, Any]) -> None:
+    """Refuse another value of a setting that the study's files were made by."""
+    for name, why in _FIXED.items():
+        is_same = name in settings and str(settings[name]) == str(getattr(study.protocol, name))
+        if name in settings and not is_same:
+            raise InvalidInput(
+                f"{name} of study {study.name} stays {getattr(study.protocol, name)}, since {why}; {_ANEW}, "
+                f"and remove this one with `openhype delete {study.name}`"
+            )
+
+
+def _with_consent_version(before: Study, after: Study, is_given: bool) -> Protocol:
+    """Return the new settings, with a new version of the consent where something else is agreed to.
+
+    That is whatever visitors are told before they agree, pay and length included. A page that was opened
+    before then cannot agree to what it does not show.
+    """
+    if _told(before) == _told(after):
+        return after.protocol
+    version = before.protocol.consent_version
+    if is_given and after.protocol.consent_version == version:
+        raise InvalidInput(
+            f"consent_version must be another one than {version!r}, for what evaluators agree to is changed; "
+            "leave it out to have the next one"
+        )
+    if is_given:
+        return after.protocol
+    return replace(after.protocol, consent_version=_next_version(version))
+
+
+def _told(study: Study) -> dict[str, Any]:
+    told = replies.public_study(study, None)
+    told["consent"] = told["consent"]["text"]
+    return {**told, "qualification": study.protocol.qualification}
+
+
+def _next_version(version: str) -> str:
+    stem = version.rstrip("0123456789")
+    number = version[len(stem) :]
+    return f"{stem}{int(number) + 1}" if number else f"{version}-2"
+
+
+def _notes(data: DataDir, before: Study, after: Study) -> tuple[str, ...]:
+    """Return the notes, with the one on flashes made again where a flash is another one now."""
+    if after.protocol.method != "time" or not set(_differences(before.protocol, after.protocol)) & {
+        *_FLASHES
+    }:
+        return before.notes
+    return (*(note for note in before.notes if not note.startswith(_FLASH_NOTE)), _flash_note(data, after))
+
+
+def _flash_note(data: DataDir, study: Study) -> str:
+    folder = data.images(study.name)
+    pictures = (
+        [path.name for path in folder.iterdir() if path.name not in study.masks] if folder.is_dir() else []
+    )
+    if not pictures:
+        return (
+            f"{_FLASH_NOTE}NOT CHECKED since the settings were changed, for the pictures are not in "
+            f"{folder.parent}; change them from the data directory that the study was made in"
+        )
+    from backend.stimuli import photosensitivity
+
+    return photosensitivity.note(study, pictures, folder, seed=0)
+
+
+def _differences(before: Protocol, after: Protocol) -> dict[str, tuple[Any, Any]]:
+    pairs = (
+        (field.name, getattr(before, field.name), getattr(after, field.name)) for field in fields(Protocol)
+    )
+    return {name: (old, new) for name, old, new in pairs if old != new}

@@ -1,0 +1,81 @@
+"""Every setting of a study with its defaults: what `openhype settings` prints and docs/settings.md holds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from textwrap import TextWrapper
+from typing import Any
+
+from backend.experiment.panel import PanelRecord
+from backend.experiment.protocol import INFINITY, QUALIFICATION, TIME, documented_settings, value_of
+from backend.experiment.staircase import NAMED_RULES, StaircaseRule
+
+PROTOCOLS = {"infinity": INFINITY, "time": TIME, "qualification": QUALIFICATION}
+"""By what `openhype settings` calls it."""
+_LONG = 60
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting, what it is, and its default by the names of `PROTOCOLS`, empty where there is none."""
+
+    name: str
+    doc: str
+    defaults: dict[str, str]
+
+
+def settings() -> Iterator[Setting]:
+    """Yield every setting, in the order of the documentation."""
+    for name, doc in documented_settings().items():
+        values = {kind: _written(value_of(protocol, name)) for kind, protocol in PROTOCOLS.items()}
+        yield Setting(name, doc, values)
+
+
+def as_lines(kind: str | None, width: int) -> Iterator[str]:
+    """Yield a line with name and default of each setting, and below it, indented, what it is.
+
+    Args:
+        kind: whose defaults; None is those of HYPE-infinity, with others where they differ.
+        width: characters of a line; a longer word stays whole.
+    """
+    wrap = TextWrapper(
+        width, initial_indent="    ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    ).wrap
+    for setting in settings():
+        default = setting.defaults[kind or "infinity"]
+        others = {} if kind else {k: v for k, v in setting.defaults.items() if v != default}
+        differing = ", ".join(f"{name}: {value}" for name, value in others.items())
+        yield f"{setting.name} = {default}".rstrip(" =") + (f" ({differing})" if differing else "")
+        yield from wrap(setting.doc)
+
+
+def as_markdown() -> str:
+    """Return the table of docs/settings.md."""
+    lines = ["| setting | what it is | HYPE-infinity | HYPE-time | qualification |", "| --- " * 5 + "|"]
+    for setting in settings():
+        lines.append(
+            f"| `{setting.name}` | {setting.doc} | {' | '.join(map(_cell, setting.defaults.values()))} |"
+        )
+    return "\n".join(lines)
+
+
+def _written(value: Any) -> str:
+    """Return a value as `--set` takes it; a long text only as what it is."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, StaircaseRule):
+        return next(name for name, rule in NAMED_RULES.items() if rule == value)
+    if isinstance(value, PanelRecord):
+        return value.name
+    if isinstance(value, tuple):
+        return ",".join(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = str(value)
+    return text if len(text) <= _LONG else "(a text)"
+
+
+def _cell(text: str) -> str:
+    is_plain = not text or text in ("true", "false", "(a text)") or text.replace(".", "", 1).isdigit()
+    return text if is_plain else f"`{text}`"

@@ -1,0 +1,129 @@
+"""Rows of plain data, checked and made a response table."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from backend.analysis.recognition import recognised
+from backend.analysis.response_table import NAMES, NUMBERS, Answers, Coder, of_one_kind, truth_value
+from backend.errors import InvalidInput
+from backend.experiment.records import FAKE, REAL
+from backend.experiment.response_columns import truth_of
+
+
+def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool = False) -> Answers:
+    """Return rows given as mappings with the columns of the responses file.
+
+    Args:
+        simulated: as `of_one_kind`.
+
+    Raises:
+        InvalidInput: a bad row; no row of a simulated session where they are asked for.
+    """
+    nameless: list[InvalidInput] = []
+    texts = {name: Coder() for name in ("model", "evaluator", "block", *NAMES)}
+    columns: dict[str, list] = {
+        name: [] for name in ("is_fake", "said_fake", "simulated", "exposure_ms", *NUMBERS)
+    }
+    kept = ["model", "evaluator", *NAMES, *(["block"] if method == "time" else [])]
+    for some in _batches(_checked(rows, method, nameless)):
+        for name in kept:
+            is_text = name in (*NAMES, "model")
+            texts[name].add([_text(row.get(name)) if is_text else row[name] for row in some])
+        columns["is_fake"] += [truth_of(row["truth"]) == FAKE for row in some]
+        columns["said_fake"] += [truth_of(row["response"]) == FAKE for row in some]
+        columns["simulated"] += [bool(truth_value(row.get("simulated"))) for row in some]
+        for name in NUMBERS:
+            columns[name] += [_finite(row.get(name)) for row in some]
+        if method == "time":
+            columns["exposure_ms"] += [float(row["exposure_ms"]) for row in some]
+    coded = {name: texts[name].coded() for name in kept}
+    numbers = {name: np.asarray(columns[name]) for name in NUMBERS}
+    answers = Answers(
+        method,
+        coded["model"],
+        coded["evaluator"],
+        np.asarray(columns["is_fake"], bool),
+        np.asarray(columns["said_fake"], bool),
+        coded["block"].codes if method == "time" else None,
+        np.asarray(columns["exposure_ms"]) if method == "time" else None,
+        {name: coded[name] for name in NAMES if any(coded[name].names)},
+        {name: column for name, column in numbers.items() if not np.isnan(column).all()},
+        np.asarray(columns["simulated"], bool),
+    )
+    if nameless and not answers.is_fake.any():
+        raise nameless[0]
+    return recognised(of_one_kind(answers, simulated))
+
+
+def _batches(rows: Iterator[Mapping[str, Any]], size: int = 4096) -> Iterator[list[Mapping[str, Any]]]:
+    some: list[Mapping[str, Any]] = []
+    for row in rows:
+        some.append(row)
+        if len(some) == size:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _checked(
+    rows: Iterable[Mapping[str, Any]], method: str, nameless: list[InvalidInput]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield rows that the scoring can use; exposures are of no account in HYPE-infinity.
+
+    Args:
+        nameless: gets the refusal of a real that names no model, due where no fakes name one either.
+    """
+    for number, row in enumerate(rows, start=1):
+        try:
+            model, evaluator, truth, response = map(row.get, ("model", "evaluator", "truth", "response"))
+        except AttributeError:
+            raise InvalidInput(f"row {number} must be a mapping of columns, not {row!r}") from None
+        for name, value in (("model", model), ("evaluator", evaluator)):
+            if _text(value) != "":
+                continue
+            refusal = InvalidInput(f"row {number}: {name} must be a name, not {value!r}")
+            if name == "evaluator" or truth_of(truth) != REAL:
+                raise refusal
+            nameless.append(refusal)
+        for name, value in (("truth", truth), ("response", response)):
+            if truth_of(value) is None:
+                raise InvalidInput(f"row {number}: {name} must be 'real' or 'fake', not {value!r}")
+        if truth_value(row.get("simulated")) is None:
+            raise InvalidInput(f"row {number}: simulated must be true or false, not {row['simulated']!r}")
+        if method == "time":
+            _check_shown(number, row)
+        yield row
+
+
+def _check_shown(number: int, row: Mapping[str, Any]) -> None:
+    block = row.get("block")
+    if block is None or block != block or block == "":
+        raise InvalidInput(f"row {number}: block must be a whole number (HYPE-time), not {block!r}")
+    if not 0 < _number(row.get("exposure_ms")) < math.inf:
+        raise InvalidInput(
+            f"row {number}: exposure_ms must be a number above 0 (HYPE-time), not {row.get('exposure_ms')!r}"
+        )
+
+
+def _text(value: Any) -> Any:
+    """Return the text of a cell, several words joined; empty where there is none, or NaN in data frames."""
+    if isinstance(value, (list, tuple)):
+        return " ".join(value)
+    return "" if value is None or value != value else value
+
+
+def _finite(value: Any) -> float:
+    number = _number(value)
+    return number if math.isfinite(number) else math.nan
+
+
+def _number(value: Any) -> float:
+    """Return a cell's number; NaN where it has none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan

@@ -1,0 +1,266 @@
+"""Responses as columns: what every statistic is computed from.
+
+A million responses are some twenty numpy arrays rather than a million objects. Texts are codes into
+a list of different texts, in order of first appearance. A judge is one evaluator of one model: the
+same person on two models is two judges.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from backend.errors import InvalidInput
+
+NAMES = ("session", "stimulus", "class", "flags", "browser", "evidence")
+"""Columns of texts that need not be there."""
+NUMBERS = ("trial_index", "frames", "frame_ms", "rt")
+"""Columns of numbers that need not be there; an empty cell is NaN."""
+FOR_INTERVALS = ("stimulus", "trial_index", "frame_ms", "browser")
+"""Of `NAMES` and `NUMBERS`, those that the scores alone take into account where they are there."""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of texts."""
+
+    codes: np.ndarray
+    """Shape (responses,), int32: place in `names`."""
+    names: Sequence[Any]
+
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """The place of each code among the names in their order, so that the order of responses is of no
+        account."""
+        order = sorted(range(len(self.names)), key=lambda code: str(self.names[code]))
+        ranks = np.empty(len(order), int)
+        ranks[order] = np.arange(len(order))
+        return ranks
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Responses in columns, each of shape (responses,)."""
+
+    method: str
+    model: Coded
+    evaluator: Coded
+    is_fake: np.ndarray
+    said_fake: np.ndarray
+    block: np.ndarray | None = None
+    """HYPE-time only: codes of blocks."""
+    exposure_ms: np.ndarray | None = None
+    """HYPE-time only."""
+    texts: Mapping[str, Coded] = field(default_factory=dict)
+    """Of `NAMES`, those that are there."""
+    numbers: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Of `NUMBERS`, those that are there."""
+    simulated: np.ndarray | None = None
+    """Whether each is of a simulated session, where its source tells; None once they are of one kind."""
+    is_simulated: bool = False
+    """Whether all are of simulated sessions, so that nobody looked at the pictures."""
+    left_out: int = 0
+    """Responses of the other kind that the source has besides."""
+    notes: tuple[str, ...] = ()
+    """What was recognised in the responses, in sentences (`analysis/recognition.py`)."""
+    is_balanced: bool = False
+    """Whether an evaluator's value is the mean of the errors on fakes and on reals (HYPE-infinity)."""
+    source: np.ndarray | None = None
+    """The response that each stands for, where some stand for one: reals that several models share."""
+
+    def __len__(self) -> int:
+        return len(self.is_fake)
+
+    @cached_property
+    def was_wrong(self) -> np.ndarray:
+        return self.is_fake != self.said_fake
+
+    @cached_property
+    def has_image(self) -> np.ndarray:
+        """Tell of each response whether it names its image."""
+        names = self.texts.get("stimulus")
+        if names is None:
+            return np.zeros(len(self), bool)
+        return (np.asarray(names.names, object) != "")[names.codes]
+
+    @cached_property
+    def of_model(self) -> list[np.ndarray]:
+        """The places of each model's responses."""
+        order = np.argsort(self.model.codes, kind="stable")
+        counts = np.bincount(self.model.codes, minlength=len(self.model.names))
+        return np.split(order, np.cumsum(counts)[:-1])
+
+    @cached_property
+    def image_ranks(self) -> np.ndarray:
+        """The rank of each response's image among the names of all; -1 where it names none."""
+        column = self.texts.get("stimulus")
+        if column is None:
+            return np.full(len(self), -1)
+        return np.where(self.has_image, column.ranks[column.codes], -1)
+
+    @cached_property
+    def memo(self) -> dict[str, dict]:
+        """What is worked out once of these responses and asked for again, by its name."""
+        return {}
+
+    @cached_property
+    def judges(self) -> "Judges":
+        return Judges.of(self)
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        """What each response weighs in the share of wrong answers of its judge, whose weights sum to 1."""
+        judges = self.judges
+        if not self.is_balanced:
+            return 1 / judges.seen[judges.of_response]
+        sides = (judges.fakes > 0).astype(int) + (judges.reals > 0)
+        mine = np.where(self.is_fake, judges.fakes[judges.of_response], judges.reals[judges.of_response])
+        return 1 / (sides[judges.of_response] * mine)
+
+    @property
+    def given(self) -> int:
+        """How many responses were given; one that counts for several models is one."""
+        return len(self) if self.source is None else len(np.unique(self.source))
+
+
+@dataclass(frozen=True)
+class Judges:
+    """What each judge saw and got wrong, counted; arrays of shape (judges,) but `of_response`."""
+
+    of_response: np.ndarray
+    """Shape (responses,): the judge of each."""
+    model: np.ndarray
+    """Codes of `Answers.model`."""
+    evaluator: np.ndarray
+    fakes: np.ndarray
+    """Fakes seen."""
+    reals: np.ndarray
+    wrong_fakes: np.ndarray
+    wrong_reals: np.ndarray
+
+    @property
+    def seen(self) -> np.ndarray:
+        return self.fakes + self.reals
+
+    @property
+    def wrong(self) -> np.ndarray:
+        return self.wrong_fakes + self.wrong_reals
+
+    @cached_property
+    def responses(self) -> list[np.ndarray]:
+        """The places of each judge's responses."""
+        order = np.argsort(self.of_response, kind="stable")
+        return np.split(order, np.cumsum(self.seen)[:-1])
+
+    @classmethod
+    def of(cls, answers: Answers) -> "Judges":
+        evaluators = len(answers.evaluator.names)
+        pairs = answers.model.codes.astype(np.int64) * evaluators + answers.evaluator.codes
+        found, judge = distinct(pairs, len(answers.model.names) * evaluators)
+        cells = np.bincount(4 * judge + 2 * answers.is_fake + answers.was_wrong, minlength=4 * len(found))
+        right_reals, wrong_reals, right_fakes, wrong_fakes = cells.reshape(-1, 4).T
+        return cls(
+            of_response=judge,
+            model=found // evaluators,
+            evaluator=found % evaluators,
+            fakes=right_fakes + wrong_fakes,
+            reals=right_reals + wrong_reals,
+            wrong_fakes=wrong_fakes,
+            wrong_reals=wrong_reals,
+        )
+
+
+def distinct(codes: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (the different codes in order, the place of each code among them); codes are below `size`."""
+    if size > 4 * len(codes) + 2**20:
+        return np.unique(codes, return_inverse=True)
+    is_there = np.zeros(size, bool)
+    is_there[codes] = True
+    return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[codes]
+
+
+class Coder:
+    """Turns texts into codes, in order of first appearance."""
+
+    def __init__(self) -> None:
+        self._codes: dict[Any, int] = {}
+        self._parts: list[np.ndarray] = []
+
+    def add(self, texts: Iterable[Any]) -> None:
+        known = self._codes
+        self._parts.append(np.fromiter((known.setdefault(text, len(known)) for text in texts), np.int32))
+
+    def coded(self) -> Coded:
+        return Coded(np.concatenate(self._parts) if self._parts else np.empty(0, np.int32), [*self._codes])
+
+
+def of_one_kind(answers: Answers, simulated: bool) -> Answers:
+    """Return the answers of real evaluators, or of simulated ones if those are asked for or all there are.
+
+    Raises:
+        InvalidInput: simulated ones are asked for, and there are none.
+    """
+    column = answers.simulated
+    if column is None or not column.any():
+        if simulated and len(answers):
+            raise InvalidInput(
+                "there are no responses of simulated sessions to score; leave --simulated out to score the "
+                "real ones"
+            )
+        return replace(answers, simulated=None)
+    if column.all():
+        return replace(answers, simulated=None, is_simulated=True)
+    wanted = column if simulated else ~column
+    kept = some_of(replace(answers, simulated=None), wanted)
+    return replace(kept, is_simulated=simulated, left_out=int((~wanted).sum()))
+
+
+def truth_value(cell: Any) -> bool | None:
+    """Return what a cell of truth says, False where it is empty, and None where it says something else."""
+    if cell is None or cell != cell or cell == "":
+        return False
+    if isinstance(cell, (bool, np.bool_)):
+        return bool(cell)
+    return {"true": True, "false": False}.get(cell.lower()) if isinstance(cell, str) else None
+
+
+def some_of(answers: Answers, is_kept: np.ndarray) -> Answers:
+    """Return the answers at which `is_kept`; names of which nothing is left are dropped."""
+    return rows_of(answers, np.flatnonzero(is_kept), source=answers.source)
+
+
+def rows_of(
+    answers: Answers, index: np.ndarray, model: Coded | None = None, source: np.ndarray | None = None
+) -> Answers:
+    """Return the answers at the places `index`, where one may stand more than once.
+
+    Args:
+        model: of the answers returned; default, their own.
+        source: of all answers, what each stands for; default, itself.
+    """
+    is_repeated = source is not None or model is not None
+    arrays = ("is_fake", "said_fake", "block", "exposure_ms", "simulated")
+    columns = {name: getattr(answers, name) for name in arrays}
+    return replace(
+        answers,
+        model=_used(_at(answers.model, index) if model is None else model),
+        evaluator=_used(_at(answers.evaluator, index)),
+        texts={name: _used(_at(column, index)) for name, column in answers.texts.items()},
+        numbers={name: column[index] for name, column in answers.numbers.items()},
+        source=(index if source is None else source[index]) if is_repeated else None,
+        **{name: None if column is None else column[index] for name, column in columns.items()},
+    )
+
+
+def _at(column: Coded, index: np.ndarray) -> Coded:
+    return Coded(column.codes[index], column.names)
+
+
+def _used(column: Coded) -> Coded:
+    """Return the column without the names that no answer has."""
+    is_there = np.bincount(column.codes, minlength=len(column.names)) > 0
+    codes = (np.cumsum(is_there) - 1)[column.codes].astype(np.int32)
+    return Coded(codes, [*compress(column.names, is_there)])

@@ -1,0 +1,52 @@
+"""Scores on what was really shown, instead of on the exposures that the staircase asked for.
+
+A shown exposure is its whole refreshes times the refresh interval of the block's display. Measured
+milliseconds differ by hundredths from trial to trial, so that no two of them would be the same to a mode.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from backend.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from backend.analysis.response_table import Answers
+
+
+def as_exposed(answers: "Answers", exposures: str) -> "Answers":
+    """Return the responses with exposures as asked for: `nominal`, or `shown` (`on_shown`)."""
+    return on_shown(answers) if exposures == "shown" else answers
+
+
+def on_shown(answers: "Answers") -> "Answers":
+    """Return responses of HYPE-time with `exposure_ms` (ms) as shown: `frames` times `frame_ms`.
+
+    What the staircase asked for is kept in the column `asked_ms`, by which its rule is recognised.
+
+    Within an evaluator's block the refresh interval is that of its first response, since the
+    interval is measured anew where a display changed. Products are rounded to a millionth of a ms, without
+    the noise of floats that would take them off their common lattice.
+
+    Raises:
+        InvalidInput: HYPE-infinity, or a response does not tell its frames and their interval.
+    """
+    import numpy as np
+
+    if answers.method != "time":
+        raise InvalidInput("HYPE-infinity has no exposures to score on; leave out exposures='shown'")
+    unknown = np.full(len(answers), np.nan)
+    frames, frame_ms = (answers.numbers.get(name, unknown) for name in ("frames", "frame_ms"))
+    is_bad = ~((frames > 0) & (frame_ms > 0))
+    if is_bad.any():
+        row = int(np.flatnonzero(is_bad)[0])
+        raise InvalidInput(
+            f"response {row + 1}: frames and frame_ms must be numbers above 0 to score on shown exposures, "
+            f"not {frames[row]:g} and {frame_ms[row]:g}"
+        )
+    blocks = answers.judges.of_response.astype(np.int64) * (int(answers.block.max()) + 1) + answers.block
+    _, first, block = np.unique(blocks, return_index=True, return_inverse=True)
+    return replace(
+        answers,
+        exposure_ms=np.round(frames * frame_ms[first][block], 6),
+        numbers={**answers.numbers, "asked_ms": answers.exposure_ms},
+    )

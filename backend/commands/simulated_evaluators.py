@@ -1,0 +1,370 @@
+"""Simulated evaluators who take part through the real HTTP API, many at a time.
+
+The API tells nobody the truth before an answer. A simulated evaluator "sees" it as a person sees it
+in the picture: it is read from the store, with the researcher's rights. By the same rights its session is
+opened as a simulated one, which counts, pays and limits nothing: a study is not used up by trying it out.
+
+The same seed on the same pictures gives the same answers: the evaluators are numbered, their sessions are
+opened in that order, and each has its own random numbers. Who comes later goes on counting.
+"""
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+from urllib.parse import urlsplit
+
+from backend.administration.clear import clear_outdated
+from backend.errors import Conflict, InvalidInput, OpenhypeError
+from backend.experiment import sampling
+from backend.experiment.observer import Observer, parse_observer
+from backend.experiment.records import Session, Study
+from backend.experiment.session import Cursor
+from backend.stores.datadir import DataDir
+from backend.stores.store import Store
+from backend.task.picture_names import PictureNames
+
+_FRAME_MS = 1000 / 60
+_SECONDS_TO_RETRY = 120
+_SEED_BITS = 31
+_DEFAULT_OBSERVER = "0.75"
+Truths = Mapping[str, tuple[str, str | None]]
+
+
+class Refused(OpenhypeError):
+    """The server refused a request for good (4xx)."""
+
+
+class Client:
+    """One evaluator's connection: JSON over one kept-alive socket, retried as the page does."""
+
+    def __init__(self, url: str, seconds_to_retry: float = _SECONDS_TO_RETRY):
+        parts = urlsplit(url)
+        self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._address = (parts.hostname, parts.port)
+        self._seconds_to_retry = seconds_to_retry
+        self._connection: http.client.HTTPConnection | None = None
+
+    def get(self, path: str) -> dict[str, Any]:
+        return self._call("GET", path, None, None)
+
+    def post(self, path: str, body: dict[str, Any], token: str | None = None) -> dict[str, Any]:
+        return self._call("POST", path, body, token)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _call(self, verb: str, path: str, body: dict | None, token: str | None) -> dict[str, Any]:
+        """Send until an answer comes: the API keeps an answer once however often it is sent."""
+        until = time.monotonic() + self._seconds_to_retry
+        pause = 0.05
+        while True:
+            try:
+                status, reply = self._send(verb, path, body, token)
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                status, reply = 0, {"error": {"code": "network", "message": str(error)}}
+            if 200 <= status < 300:
+                return reply
+            if 400 <= status < 500 and status != 429:
+                raise Refused(f"{path}: {reply['error']['message']}", code=reply["error"]["code"])
+            if time.monotonic() > until:
+                raise Conflict(f"{path}: no answer within {self._seconds_to_retry:g} s: {reply['error']}")
+            time.sleep(pause)
+            pause = min(2 * pause, 2)
+
+    def _send(self, verb: str, path: str, body: dict | None, token: str | None) -> tuple[int, dict]:
+        if self._connection is None:
+            self._connection = self._kind(*self._address, timeout=30)
+        headers = {"Content-Type": "application/json"}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        self._connection.request(verb, path, None if body is None else json.dumps(body), headers)
+        reply = self._connection.getresponse()
+        text = reply.read()
+        try:
+            return reply.status, json.loads(text)
+        except ValueError:
+            message = f"the reply is not JSON (status {reply.status}): is openhype served there?"
+        if reply.status < 500:
+            raise Refused(f"{path}: {message}")
+        return reply.status, {"error": {"code": "network", "message": message}}
+
+
+def take_part(
+    client: Client,
+    study: Study,
+    truths: Truths,
+    answer: Callable[[str, str | None, float | None], str],
+    panel: dict[str, str] | None = None,
+    qualification_token: str | None = None,
+    names: PictureNames | None = None,
+) -> dict[str, Any]:
+    """Play one session from consent to completion code, as a real one; return the reply's `done`.
+
+    Args:
+        truths: (truth, model) of each picture by its stored name.
+        names: of the server, where it gives each session names of its own.
+        answer: from (truth, model judged, exposure in ms or None) to 'real' or 'fake'.
+    """
+    asked = {"panel": panel or {}, "qualification_token": qualification_token}
+    opened = _opened(client, study, asked)
+    if names is not None:
+        session = opened["state"]["session"]
+        truths = {names.sealed(session, name): what for name, what in truths.items()}
+    return _play(client, study, truths, answer, opened, ())
+
+
+def simulate(
+    store: Store,
+    data: DataDir,
+    name: str,
+    observers: Mapping[str, str],
+    *,
+    evaluators: int | None = None,
+    sd: float = 0.0,
+    url: str | None = None,
+    seed: int = 0,
+    at_once: int = 8,
+    progress: Callable | None = None,
+) -> int:
+    """Have simulated evaluators take part in a study; return how many finished.
+
+    A study that asks for a qualification is preceded by it: each evaluator takes it and passes.
+
+    Args:
+        observers: by model (or `all`), an accuracy or a psychometric function as text.
+        evaluators: in all; default, as many as the study wants and has not been simulated with yet.
+        sd: standard deviation of the accuracy between evaluators.
+
+    Raises:
+        InvalidInput: a model that the study does not have, or a server that does not know our key.
+        Conflict: the simulated sessions were removed while they were played.
+    """
+    study = store.study(name)
+    models = _parsed(study, observers)
+    clear_outdated(store, study)  # left by a change of settings that was killed
+    there = list(store.sessions(name, simulated=True))
+    count = _still_wanted(study, there) if evaluators is None else evaluators
+    with _served(store, data, url) as (base, key), ThreadPoolExecutor(at_once) as pool:
+        run = _Run(base, key, store, study, models, sd, seed, len(there))
+        runs = [pool.submit(run.one, i) for i in range(count)]
+        finished = as_completed(runs)
+        for each in progress(finished, count, "evaluators") if progress else finished:
+            try:
+                each.result()
+            except BaseException as error:
+                pool.shutdown(wait=False, cancel_futures=True)
+                if explained := _explained(error, name, base):
+                    raise explained from None
+                raise
+    return count
+
+
+@dataclass
+class _Run:
+    """Simulated evaluators of one call, by their numbers from 0."""
+
+    base: str
+    key: str
+    store: Store
+    study: Study
+    observers: Mapping[str, Observer]
+    sd: float
+    seed: int
+    first: int
+    """How many were there before: the number of the first one among all."""
+    turns: "_Turns" = field(default_factory=lambda: _Turns())
+
+    def __post_init__(self):
+        self.truths = _truths(self.store, self.study)
+        gate = self.study.protocol.qualification
+        self.qualification = self.store.study(gate) if gate else None
+        self.gate_truths = _truths(self.store, self.qualification) if self.qualification else {}
+
+    def one(self, i: int) -> None:
+        """Have an evaluator take part, having passed the qualification if there is one."""
+        number = self.first + i
+        rng, pictures = Random(f"{self.seed} {number}"), Random(f"pictures {self.seed} {number}")
+        client = Client(self.base)
+        try:
+            opened = self._opened_in_turn(client, i, pictures)
+            varied = {
+                model: seen.varied(self.sd, rng) if self.sd else seen
+                for model, seen in self.observers.items()
+            }
+
+            def answer(truth: str, model: str | None, exposure_ms: float | None) -> str:
+                observer = varied.get(model) or varied["all"]
+                return observer.answer(truth, exposure_ms, rng)
+
+            _play(client, self.study, self.truths, answer, opened, ("simulated",))
+        finally:
+            client.close()
+
+    def _opened_in_turn(self, client: Client, i: int, pictures: Random) -> dict[str, Any]:
+        try:
+            token = self._passed(client, pictures) if self.qualification else None
+        except BaseException:
+            with self.turns.after(i):
+                raise
+        with self.turns.after(i):
+            return self._open(client, self.study, pictures, token)
+
+    def _passed(self, client: Client, pictures: Random) -> str:
+        """Take the study's qualification, all right, and return the token that proves it."""
+        gate = self.qualification
+        opened = self._open(client, gate, pictures, None)
+        done = _play(
+            client, gate, self.gate_truths, lambda truth, model, exposure_ms: truth, opened, ("simulated",)
+        )
+        return done["token"]
+
+    def _open(self, client: Client, study: Study, pictures: Random, token: str | None) -> dict[str, Any]:
+        asked = {
+            "device": {"simulated": True},
+            "qualification_token": token,
+            "simulated": True,
+            "seed": pictures.getrandbits(_SEED_BITS),
+        }
+        return _opened(client, study, asked, self.key)
+
+
+class _Turns:
+    """Lets numbered callers through one after the other, in the order of their numbers."""
+
+    def __init__(self) -> None:
+        self._next, self._changed = 0, threading.Condition()
+
+    @contextmanager
+    def after(self, number: int) -> Iterator[None]:
+        """Wait for all lower numbers, and let the next one through at the end, however it ends."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._next == number)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._next += 1
+                self._changed.notify_all()
+
+
+def _parsed(study: Study, observers: Mapping[str, str]) -> dict[str, Observer]:
+    unknown = sorted(set(observers) - set(study.models) - {"all"})
+    if unknown:
+        raise InvalidInput(
+            f"study {study.name} has no model {unknown[0]!r}; it has {', '.join(study.models)}"
+        )
+    missing = [] if "all" in observers else [model for model in study.models if model not in observers]
+    told = {**observers, **dict.fromkeys(missing, _DEFAULT_OBSERVER)}
+    return {model: parse_observer(text) for model, text in told.items()}
+
+
+def _truths(store: Store, study: Study) -> Truths:
+    return {s.name: (s.truth, s.model) for s in store.stimuli(study.name)}
+
+
+def _opened(client: Client, study: Study, asked: Mapping[str, Any], key: str | None = None) -> dict[str, Any]:
+    opening = {"consent_version": study.protocol.consent_version, **asked}
+    opened = client.post(f"/api/studies/{study.name}/sessions", opening, key)
+    if opened["stage"] != "session":
+        raise InvalidInput(
+            f"study {study.name} asks for the qualification {study.protocol.qualification}, which "
+            "simulated evaluators have to pass first"
+        )
+    return opened
+
+
+def _play(
+    client: Client,
+    study: Study,
+    truths: Truths,
+    answer: Callable[[str, str | None, float | None], str],
+    opened: Mapping[str, Any],
+    flags: tuple[str, ...],
+) -> dict[str, Any]:
+    """Answer a session to its end; return the reply's `done`, with the session's token."""
+    state, token = opened["state"], opened["token"]
+    path = f"/api/sessions/{state['session']}"
+    trial, done = state["next"], None
+    while done is None:
+        begin = {"lease": state["lease"], "block": trial["block"], "display": {"refresh_hz": 60}}
+        block = client.post(f"{path}/blocks", begin, token)
+        model = _model_judged(block["images"], truths)
+        for url in block["images"]:
+            name = url.rpartition("/")[2]
+            response = answer(truths[name][0], model, trial["exposure_ms"])
+            posted = _posted(state["lease"], trial, name, response, study.protocol, flags)
+            reply = client.post(f"{path}/answers", posted, token)
+            trial, done = reply["next"], reply["done"]
+    return {**done, "token": token}
+
+
+def _model_judged(urls: list[str], truths: Mapping[str, tuple[str, str | None]]) -> str | None:
+    models = {truths[url.rpartition("/")[2]][1] for url in urls} - {None}
+    return models.pop() if len(models) == 1 else None
+
+
+def _posted(
+    lease: int, trial: dict, name: str, response: str, protocol: Any, flags: tuple[str, ...]
+) -> dict[str, Any]:
+    exposure = trial["exposure_ms"]
+    frames = None if exposure is None else max(1, round(exposure / _FRAME_MS))
+    flashed = frames is not None
+    return {
+        "lease": lease,
+        "trial_index": trial["trial_index"],
+        "stimulus": name,
+        "response": response,
+        "rt": 400.0,
+        "exposure_ms": exposure,
+        "shown_ms": frames * _FRAME_MS if flashed else None,
+        "frames": frames,
+        "frame_ms": _FRAME_MS,
+        "mask_ms": [protocol.mask_ms] * protocol.mask_count if flashed else None,
+        "flags": list(flags),
+    }
+
+
+def _still_wanted(study: Study, there: list[tuple[Session, Cursor]]) -> int:
+    if study.kind == "qualification":
+        return 1
+    return sampling.lacking(study, there)
+
+
+def _explained(error: BaseException, name: str, base: str) -> OpenhypeError | None:
+    """Return the error in the terms of who simulates, where the server's own say too little."""
+    code = error.code if isinstance(error, Refused) else ""
+    if code == "unknown_session":
+        return Conflict(
+            f"simulated sessions of {name} were removed while they were played, by `openhype clear`, "
+            "`set` or `delete`; simulate again"
+        )
+    if code == "wrong_key":
+        return InvalidInput(
+            f"the server at {base} has another researcher's key; name its data directory with --data DIR, or "
+            "give its key as OPENHYPE_KEY"
+        )
+    return None
+
+
+@contextmanager
+def _served(store: Store, data: DataDir, url: str | None) -> Iterator[tuple[str, str]]:
+    """Give the address of a server and its researcher's key; a server of our own where none is named."""
+    if url is not None:
+        yield url, data.researcher_key()
+        return
+    from backend.handlers import create_app
+    from backend.web.server import in_background
+
+    keys = data.keys()
+    with in_background(create_app(store, data, keys)) as base:
+        yield base, keys.researcher

@@ -1,0 +1,1 @@
+"""The demo: sample studies and the page on which they are made."""

@@ -1,0 +1,160 @@
+"""The sample studies made beside the server, in a process of their own that reports how far it is.
+
+The server answers meanwhile, and does not share the interpreter with the work. The process reports on its
+standard output, a JSON object a line, and ends when its standard input does: however the server ends, nothing
+goes on without it. What was made so far is taken at the next start.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from backend.demo import studies as demo
+from backend.errors import OpenhypeError
+from backend.stores.datadir import DataDir
+from backend.stores.opening import open_store
+from backend.stores.store import Store
+
+_STEP = 0.01
+"""Share that is worth a report."""
+_NICENESS = 5
+_PATIENCE_SECONDS = 10
+
+
+class Making:
+    """What is being made, as the server and the terminal tell of it. Safe to use from many threads."""
+
+    def __init__(self, store: Store, url: str, data: DataDir, tell: Callable[[str, float], Any]):
+        """`tell` hears the name of a sample study and the share of it that is made, in a thread."""
+        self._url, self._data, self._tell = url, data, tell
+        self._samples = demo.wanted(store)
+        self._shares = {sample.name: 1.0 for sample in self._samples}
+        self._shares |= {sample.name: 0.0 for sample in demo.missing(store)}
+        self._problem = ""
+        self._process: subprocess.Popen | None = None
+        self._listener: threading.Thread | None = None
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether a study, or an example, is not there yet."""
+        examples = [demo.example(self._data, number) for number in range(len(demo.EXAMPLES))]
+        return min(self._shares.values(), default=1.0) < 1 or not all(path.exists() for path in examples)
+
+    def is_ready(self, name: str) -> bool:
+        """Tell whether a study may be opened; of one that is no sample study, always."""
+        return self._shares.get(name, 1.0) >= 1
+
+    def standing(self) -> dict[str, Any]:
+        """Return how far each study is, the examples that are there, and what went wrong, if anything."""
+        examples = [
+            {"url": f"/demo/{number}.png", "shows": subject, "is_real": model is None}
+            for number, (subject, model) in enumerate(demo.EXAMPLES)
+            if demo.example(self._data, number).exists()
+        ]
+        studies = [
+            {
+                "study": sample.name,
+                "method": sample.method,
+                "images": sample.settings["images"],
+                "minutes": sample.settings["minutes"],
+                "share": self._shares[sample.name],
+                "is_ready": self.is_ready(sample.name),
+            }
+            for sample in self._samples
+        ]
+        return {"studies": studies, "examples": examples, "problem": self._problem or None}
+
+    def start(self) -> None:
+        """Begin to make what is missing; nothing happens if all is there."""
+        if not self.is_needed:
+            return
+        command = [sys.executable, "-m", "backend.demo.making", self._url, str(self._data.root)]
+        one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # there is a process a core
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # Ctrl-C is the server's, which then ends the work
+            env={**os.environ, **one_thread},
+        )
+        self._listener = threading.Thread(target=self._listen, args=(self._process,), daemon=True)
+        self._listener.start()
+
+    def stop(self) -> None:
+        """End the work, if it is under way."""
+        if self._process is None:
+            return
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(_PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        self._listener.join()
+
+    def _listen(self, process: subprocess.Popen) -> None:
+        with process.stdout:
+            for line in process.stdout:
+                said = json.loads(line)
+                self._problem = said.get("problem", "")
+                if "study" in said:
+                    self._shares[said["study"]] = said["share"]
+                    self._tell(said["study"], said["share"])
+        if process.wait() and not self._problem:
+            self._problem = f"the process that makes them ended with status {process.returncode}"
+
+
+def main(url: str, root: str) -> int:
+    """Make what is missing and report it on standard output; return the exit status."""
+    _end_with_input()
+    os.nice(_NICENESS)
+    data = DataDir(Path(root))
+    told: dict[str, float] = {}
+
+    def report(name: str, share: float) -> None:
+        if share >= 1 or share - told.get(name, 0) >= _STEP:
+            told[name] = share
+            _say({"study": name, "share": round(share, 3)})
+
+    try:
+        store = open_store(url, data.root)
+        demo.make_missing(store, data, report)
+        store.close()
+    except (OpenhypeError, OSError) as error:
+        _say({"problem": str(error)})
+        sys.stderr.write(f"openhype: the sample studies could not be made: {error}\n")
+        return 1
+    return 0
+
+
+def _say(what: dict[str, Any]) -> None:
+    with suppress(BrokenPipeError):  # the server is gone, and so is this process in a moment
+        sys.stdout.write(json.dumps(what) + "\n")
+        sys.stdout.flush()
+
+
+def _end_with_input() -> None:
+    """End this process and those that work for it once its standard input is closed."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+
+    def wait() -> None:
+        sys.stdin.read()
+        if os.getpgrp() == os.getpid():
+            os.killpg(os.getpid(), signal.SIGTERM)
+        else:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,34 @@
+"""The start page of the demo: what openhype is, the sample studies to play, and how far they are made.
+
+Only `openhype demo` has it; the `/` of a server of studies lists nothing.
+"""
+
+from flask import Flask, Response, abort, redirect, request
+
+from backend.demo import studies
+from backend.demo.making import Making
+from backend.stores.datadir import DataDir
+from backend.web import headers
+
+FRONT = "start.html"
+"""The page of the frontend that stands at `/`."""
+
+
+def add_pages(app: Flask, data: DataDir, making: Making) -> None:
+    """Give `app` what its start page asks for; a study that is not made yet leads back to it."""
+
+    @app.get("/api/demo")
+    def standing() -> dict:
+        return making.standing()
+
+    @app.get("/demo/<int:number>.png")
+    def example(number: int) -> Response:
+        path = studies.example(data, number)
+        if not path.exists():
+            abort(404)
+        return Response(path.read_bytes(), content_type=headers.content_type(path.name))
+
+    @app.before_request
+    def wait_for_study() -> Response | None:
+        folder, _, name = request.path.strip("/").partition("/")
+        return redirect(f"/#{name}") if folder == "s" and not making.is_ready(name) else None

@@ -1,0 +1,154 @@
+"""The sample studies: photographs from scikit-image, and textures that four models make of them.
+
+`photos` is a HYPE-infinity study, `flashes` a HYPE-time study. Both are made once, at the first start of
+`openhype demo`, through the same door as any study. `making.py` runs this as a process of its own.
+"""
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backend.administration.create import Order, create
+from backend.stores.datadir import DataDir
+from backend.stores.store import Store
+from backend.studies import lifecycle
+from backend.timestamps import utc_now
+
+_SEED = 2019
+_CONSENT = """\
+You will see photographs, and pictures that a computer made out of photographs: walls and gravel, fur and \
+coins, tissue under a microscope, galaxies. Say of each picture which it is.
+
+At the end you see how you did, beside those who played before and beside the published scores, and which \
+pictures fooled you.
+
+This is a sample study: nobody is paid, and your answers stay on the computer that runs it."""
+_SETTINGS: Mapping[str, Any] = {
+    "size_px": 256,
+    "evaluators": 1000,
+    "bonus_usd_cents": 0,
+    "repeat_visits": True,
+    "debrief": True,
+    "panel": "link",
+    "consent_text": _CONSENT,
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A sample study: its settings, and how many pictures of each kind it has."""
+
+    name: str
+    method: str
+    counts: Mapping[str | None, int]
+    """By model; None for photographs."""
+    settings: Mapping[str, Any]
+
+
+SAMPLES = (
+    Sample(
+        "photos",
+        "infinity",
+        {None: 96, "portilla-simoncelli": 24, "quilting-40px": 24, "quilting-96px": 24},
+        {**_SETTINGS, "title": "Real or computer-generated?", "images": 40, "minutes": 3},
+    ),
+    Sample(
+        "flashes",
+        "time",
+        {None: 72, "random-phase": 30, "portilla-simoncelli": 30, "quilting-40px": 30},
+        {
+            **_SETTINGS,
+            "title": "At a glance: real or computer-generated?",
+            "images": 48,
+            "blocks": 1,
+            "spare_images": 12,
+            # twice the steps of hype-2019, which settle at the same accuracy, for a third of its trials
+            "staircase": "right_to_descend:3,down_ms:60,up_ms:20",
+            "countdown_ms": 350,
+            "masks": "phase",  # textures would take longer than all the rest
+            "minutes": 5,
+        },
+    ),
+)
+EXAMPLES = (
+    ("tissue", None),
+    ("gravel", "portilla-simoncelli"),
+    ("galaxies", "quilting-96px"),
+    ("fur", None),
+    ("brick", "quilting-40px"),
+    ("coins", None),
+)
+"""Pictures of the start page, subject and model; they are in no study."""
+
+Report = Callable[[str, float], Any]
+"""Takes the name of a sample study and the share of it that is made, 0 to 1."""
+
+
+def missing(store: Store, samples: Sequence[Sample] = SAMPLES) -> list[Sample]:
+    """Return the sample studies that the store does not have, except those that were deleted."""
+    there = {study.name for study in store.studies(even_deleted=True)}
+    return [sample for sample in wanted(store, samples) if sample.name not in there]
+
+
+def wanted(store: Store, samples: Sequence[Sample] = SAMPLES) -> list[Sample]:
+    """Return the sample studies whose names are free: none was deleted after somebody had begun it."""
+    return [sample for sample in samples if not lifecycle.was_deleted(store, sample.name)]
+
+
+def example(data: DataDir, number: int) -> Path:
+    """Return where an example lies once it is made."""
+    return data.cache("demo") / "examples" / f"{number}.png"
+
+
+def make_missing(store: Store, data: DataDir, report: Report, samples: Sequence[Sample] = SAMPLES) -> None:
+    """Make the examples and the sample studies that are not there.
+
+    Where an earlier run was cut off, the pictures that it made are taken.
+    """
+    from backend.demo.images import write_picture
+
+    with data.locked("demo"):
+        for number, (subject, model) in enumerate(EXAMPLES):
+            path = example(data, number)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_picture(path, model, subject, (_SEED, 0, number))
+        for number, sample in enumerate(samples, start=1):
+            folder = data.cache("demo") / sample.name
+            if missing(store, [sample]):
+                _make(sample, _SEED + number, folder, store, data, report)
+                report(sample.name, 1.0)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make(sample: Sample, seed: int, folder: Path, store: Store, data: DataDir, report: Report) -> None:
+    from backend.demo.images import write_pictures
+
+    stages = _Stages(lambda share: report(sample.name, share))
+    folders = write_pictures(folder, sample.counts, seed, stages)
+    real = folders.pop(None)
+    models = tuple((model, folders[model]) for model in sample.counts if model)
+    order = Order(sample.name, "study", sample.method, real, models, sample.settings)
+    create(store, data, order, utc_now(), progress=stages)
+
+
+class _Stages:
+    """One share (0 to 1) over stages of work, whose number is not known: the first is most of it.
+
+    Called as a progress bar is, `progress(items, total, label)`.
+    """
+
+    _FIRST = 0.8
+
+    def __init__(self, tell: Callable[[float], Any]):
+        self._tell = tell
+        self._done, self._next = 0.0, self._FIRST
+
+    def __call__(self, items: Iterable, total: int | None = None, label: str = "") -> Iterator:
+        start, width = self._done, self._next
+        for i, item in enumerate(items, start=1):
+            yield item
+            self._tell(start + width * min(i / (total or i), 1.0))
+        self._done = start + width
+        self._next = (1 - self._done) / 2

@@ -1,0 +1,159 @@
+"""Simulated evaluators: how often they are right, by the exposure.
+
+Accuracy is the chance of a right answer, for reals and fakes alike. Three kinds: the same accuracy at
+every exposure; one that rises from chance as 1 - exp(-t / tau), as in the simulations of
+`analysis/convergence.py`; and a psychometric function, the logistic on the logarithm of the exposure.
+"""
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from backend.errors import InvalidInput
+from backend.experiment.records import FAKE, REAL, Truth
+
+if TYPE_CHECKING:
+    from random import Random
+
+LOWEST, HIGHEST = 0.3, 0.995
+"""To which an evaluator's own accuracy is clipped when accuracies vary between evaluators."""
+CHANCE = 0.5
+
+
+class Observer(ABC):
+    """Someone who judges pictures; accuracies are shares, 0 to 1."""
+
+    @abstractmethod
+    def accuracy(self, exposure_ms: float | None) -> float:
+        """Return the chance (0 to 1) of a right answer; None is no time limit."""
+
+    @abstractmethod
+    def with_best(self, best: float) -> Self:
+        """Return this observer with another accuracy without a time limit."""
+
+    def answer(self, truth: Truth, exposure_ms: float | None, rng: "Random") -> Truth:
+        """Return what this evaluator answers to a picture."""
+        is_right = rng.random() < self.accuracy(exposure_ms)
+        return truth if is_right else {REAL: FAKE, FAKE: REAL}[truth]
+
+    def varied(self, sd: float, rng: "Random") -> Self:
+        """Return one evaluator of many, whose best accuracy is Normal around this one's, and clipped."""
+        return self.with_best(min(max(rng.gauss(self.accuracy(None), sd), LOWEST), HIGHEST))
+
+
+@dataclass(frozen=True)
+class ConstantObserver(Observer):
+    """Someone who is right as often at every exposure."""
+
+    best: float
+
+    def __post_init__(self):
+        _check_share("accuracy", self.best)
+
+    def accuracy(self, exposure_ms: float | None) -> float:
+        return self.best
+
+    def with_best(self, best: float) -> Self:
+        return dataclasses.replace(self, best=best)
+
+
+@dataclass(frozen=True)
+class ExponentialObserver(Observer):
+    """Someone whose accuracy rises from 0.5 to `best` with exposure t as 1 - exp(-t / tau_ms)."""
+
+    tau_ms: float
+    best: float
+
+    def __post_init__(self):
+        _check_share("accuracy", self.best)
+        _check_above_0("tau", self.tau_ms)
+
+    def accuracy(self, exposure_ms: float | None) -> float:
+        if exposure_ms is None:
+            return self.best
+        return CHANCE + (self.best - CHANCE) * -math.expm1(-exposure_ms / self.tau_ms)
+
+    def with_best(self, best: float) -> Self:
+        return dataclasses.replace(self, best=best)
+
+
+@dataclass(frozen=True)
+class PsychometricObserver(Observer):
+    """Someone whose accuracy is `guess` at no exposure, rising to 1 - `lapse`.
+
+    With s the slope, accuracy(t) = guess + (1 - lapse - guess) / (1 + (threshold_ms / t)**s), so that
+    `threshold_ms` is the exposure at which accuracy is midway between guess and 1 - lapse.
+    """
+
+    threshold_ms: float
+    slope: float = 3.0
+    lapse: float = 0.0
+    guess: float = CHANCE
+
+    def __post_init__(self):
+        _check_share("guess", self.guess)
+        _check_share("lapse", self.lapse)
+        _check_above_0("threshold", self.threshold_ms)
+        _check_above_0("slope", self.slope)
+
+    def accuracy(self, exposure_ms: float | None) -> float:
+        best = 1 - self.lapse
+        if exposure_ms is None:
+            return best
+        if exposure_ms <= 0:
+            return self.guess
+        half = self.slope / 2 * (math.log(exposure_ms) - math.log(self.threshold_ms))
+        return self.guess + (best - self.guess) * (1 + math.tanh(half)) / 2
+
+    def with_best(self, best: float) -> Self:
+        return dataclasses.replace(self, lapse=1 - best)
+
+
+_NAMES = {"threshold": "threshold_ms", "slope": "slope", "lapse": "lapse", "guess": "guess"}
+
+
+def parse_observer(text: str) -> Observer:
+    """Return the observer that `0.81` or `threshold=250,slope=3,lapse=0.02,guess=0.5` describes.
+
+    Only the threshold (ms) must be there; slope is 3, lapse 0 and guess 0.5 where nothing is said.
+
+    Raises:
+        InvalidInput: not such a text, or a number out of range.
+    """
+    try:
+        accuracy = float(text)
+    except ValueError:
+        accuracy = None
+    if accuracy is not None:
+        return ConstantObserver(accuracy)
+    values: dict[str, float] = {}
+    for pair in text.split(","):
+        name, _, number = (part.strip() for part in pair.partition("="))
+        if name not in _NAMES or _NAMES[name] in values:
+            raise _not_an_observer(text)
+        try:
+            values[_NAMES[name]] = float(number)
+        except ValueError:
+            raise _not_an_observer(text) from None
+    if "threshold_ms" not in values:
+        raise _not_an_observer(text)
+    return PsychometricObserver(**values)
+
+
+def _not_an_observer(text: str) -> InvalidInput:
+    return InvalidInput(
+        "an observer must be an accuracy such as 0.81, or "
+        f"threshold=250,slope=3,lapse=0.02,guess=0.5 with each name once, not {text!r}"
+    )
+
+
+def _check_share(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise InvalidInput(f"an observer's {name} must be from 0 to 1, not {value}")
+
+
+def _check_above_0(name: str, value: float) -> None:
+    if not 0 < value < math.inf:
+        raise InvalidInput(f"an observer's {name} must be above 0, not {value}")

@@ -1,0 +1,475 @@
+"""Every number of the experiment, as one record that is stored with the study that uses it.
+
+Defaults are the papers' (HYPE, Zhou et al. 2019: sections 2.1 to 2.3). A setting is given as text
+(`--set images=40`, or a line of study.toml) and parsed here, in one place.
+"""
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+import backend.experiment.panel as panels
+from backend.errors import InvalidInput, brief
+from backend.experiment import money
+from backend.experiment.panel import PanelRecord
+from backend.experiment.staircase import NAMED_RULES, StaircaseRule
+from backend.suggestions import did_you_mean
+
+Method = Literal["infinity", "time"]
+METHODS = ("infinity", "time")
+MADE_MASKS = ("texture", "phase")
+"""Kinds of masks that are made from a study's own pictures."""
+OWN_MASKS = "own"
+"""What a study whose masks were brought along has for a kind."""
+_EXACT_FROM_MS = 100
+"""Under it, a step of 10 ms would often change nothing that a display of 60 Hz shows."""
+
+_LONGEST_CONTACT = 200
+
+DEFAULT_CONSENT = """\
+You are invited to take part in a study of how realistic computer-made pictures look.
+
+You will see pictures, one at a time, and say of each whether it is a real picture or one made by a \
+computer. You do not need to know anything beforehand.
+
+We keep your answers, how long they took, whether you left this page meanwhile, and technical details about \
+your screen. We do not ask for your name. The answers are used for research and may be published \
+without anything that points to you.
+
+Taking part is voluntary. You can stop at any time by closing this page. You are given a link with which \
+you can withdraw, then or later: your answers are deleted, and what you earned is paid all the same."""
+
+WITHIN, BETWEEN = "within", "between"
+"""Whether an evaluator judges all classes of a study, or one."""
+EXACT_BALANCE, CHANCE_BALANCE = "session", "people"
+"""Within what reals and fakes are half and half: each block of a session, or a pair of evaluators."""
+
+
+def _setting(default: Any, doc: str, low: float | None = None, high: float | None = None):
+    return field(default=default, metadata={"doc": doc, "low": low, "high": high})
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The settings of a study. Times in ms, money in cents of its currency, shares 0 to 1."""
+
+    method: Method = _setting("infinity", "`infinity` (no time limit) or `time` (staircase of exposures)")
+    images: int = _setting(100, "pictures a block (`infinity`: a session), half of them real", 2, 5000)
+    blocks: int = _setting(1, "blocks a session; with `infinity` and classes, one block a class", 1, 50)
+    class_design: str = _setting(
+        WITHIN,
+        "with classes (sub-folders), `within`: each evaluator judges all of them, in blocks of their own, as "
+        "in the workshop paper; `between`: each judges one, and `evaluators` are wanted for each class of "
+        "each model, as in the main paper's study of ImageNet",
+    )
+    balance: str = _setting(
+        "session",
+        "`session`: exactly half of each block is real, as in the papers; `people`: each picture is real or "
+        "fake by chance, so that counting does not help, and evaluators in pairs see half and half",
+    )
+    spare_images: int = _setting(20, "pictures kept to replace voided ones, half of them real", 0, 1000)
+    staircase: StaircaseRule | None = _setting(
+        None,
+        "rule of the exposures: `hype-2019`, `weighted-75`, or spelled out as "
+        "`right_to_descend:3,down_ms:30,up_ms:10,start_ms:500,min_ms:100,max_ms:1000`",
+    )
+    exposure_steps: str = _setting(
+        "ms",
+        "`ms`: exposures move by the rule's steps and the nearest refresh is shown, so that scores do not "
+        "depend on the display; `frames`: they move in whole refreshes of the display; `auto`: `frames` "
+        "where the shortest exposure is under 100 ms",
+    )
+    min_refresh_hz: float = _setting(50, "slowest display that may show flashes", 1, 1000)
+    max_refresh_hz: float = _setting(1000, "fastest display that may show flashes", 1, 1000)
+    full_screen: bool = _setting(True, "show flashes in full screen, where the browser can")
+    countdown_from: int = _setting(3, "first number of the countdown before a flash", 0, 10)
+    countdown_ms: float = _setting(500, "how long each number of the countdown stands", 50, 5000)
+    masks: str = _setting(
+        "texture",
+        "how masks are made from the pictures: `texture` (Portilla and Simoncelli) or `phase` (quick: "
+        "scrambled phases); `own` is what a study with `--masks DIR` has",
+    )
+    mask_count: int = _setting(4, "masks after a flash", 0, 20)
+    mask_ms: float = _setting(30, "how long each mask stands", 4, 1000)
+    feedback: bool = _setting(
+        True, "tell right or wrong after each answer; a staircase tells it by the next exposure, so always"
+    )
+    feedback_ms: float = _setting(700, "how long the feedback stands", 0, 10000)
+    same_answer_notice: int = _setting(
+        20,
+        "equal answers in a row after which an evaluator is asked, once a block, to take a moment with each "
+        "picture; 0 for never",
+        0,
+        5000,
+    )
+    size_px: int = _setting(256, "width and height that pictures are brought to", 16, 2048)
+    largest_css_px: int = _setting(
+        0,
+        "largest width (CSS px) at which pictures are shown; 0: 512, and 768 for pictures of over 512 px",
+        0,
+        2048,
+    )
+    image_format: str = _setting("auto", "`png`, `jpeg:QUALITY`, or `auto`: png up to 256 px, above jpeg:95")
+    evaluators: int = _setting(
+        30,
+        "finished sessions wanted for each model; with `class_design=between`, for each of its classes",
+        1,
+        100000,
+    )
+    currency: str = _setting("USD", "currency of all pay: `USD`, or `GBP`, whose cents are pence")
+    base_usd_cents: int = _setting(
+        0,
+        "pay for taking part, whatever the answers; where the panel pays and nothing is set, 100 for a "
+        "qualification",
+        0,
+        100000,
+    )
+    bonus_usd_cents: int = _setting(
+        0, "pay for each right answer; where the panel pays and nothing is set, 2 for a study", 0, 1000
+    )
+    target_wage_usd_cents: int = _setting(
+        1200,
+        "wage an hour that the study aims at; `openhype status` warns where the median is lower",
+        0,
+        100000,
+    )
+    keep_days: float = _setting(
+        0,
+        "days after a session's end for which the panel's parameters and what browsers tell of devices are "
+        "kept; `openhype retention` then deletes them; 0 keeps them as long as the study",
+        0,
+        36500,
+    )
+    retainer_usd_cents: int = _setting(
+        0, "pay for each minute of waiting to be called (`/wait/NAME`); 0 where nobody waits", 0, 1000
+    )
+    retainer_minutes: int = _setting(30, "minutes of waiting that one person is paid for at most", 1, 600)
+    retainer_budget_usd_cents: int = _setting(2000, "pay for waiting in all, at most", 0, 1000000)
+    abandon_after_minutes: float = _setting(
+        60, "a session without an answer for so long no longer holds its place", 1, 100000
+    )
+    begin_within_minutes: float = _setting(
+        10,
+        "a session without its first answer for so long no longer holds its place; who answers later is "
+        "taken all the same",
+        1,
+        100000,
+    )
+    repeat_visits: bool = _setting(False, "let the same browser take part again (demos, not studies)")
+    debrief: bool = _setting(
+        False,
+        "at the end, show evaluators their result beside others', and what each of their pictures was; "
+        "who comes again, or hears of it, then knows pictures",
+    )
+    title: str = _setting("Real or fake?", "title that evaluators see")
+    consent_text: str = _setting(
+        DEFAULT_CONSENT,
+        "text evaluators agree to, paragraphs separated by empty lines; `@FILE` takes it from a file",
+    )
+    consent_version: str = _setting("1", "version of the consent text, stored with each session")
+    contact: str = _setting(
+        "",
+        "whom evaluators can write to, shown at consent, errors and end: an e-mail address, a URL or a text",
+    )
+    minutes: float = _setting(10, "how long a session takes, as told to evaluators", 0.1, 1000)
+    panel: PanelRecord = _setting(
+        panels.LINK,
+        "where evaluators come from: `link`, `private`, `prolific`, `connect`, `sona`, `mturk`, or a "
+        "record in a file (`--panel FILE.toml`)",
+    )
+    qualification: str = _setting("", "name of the qualification that evaluators must have passed")
+    pass_share: float = _setting(0.65, "share of the reals, and of the fakes, right to pass", 0, 1)
+    valid_days: float = _setting(365, "days for which a pass admits to studies", 0.01, 100000)
+    retakes: bool = _setting(False, "let those who did not pass a qualification take it again")
+    exclusive: bool = _setting(True, "admit nobody who took part in another study of this data directory")
+    also_admit: str = _setting(
+        "", "studies, by comma, whose evaluators an exclusive study admits all the same"
+    )
+
+    def __post_init__(self):
+        _check_numbers(self)
+        if self.method not in METHODS:
+            raise InvalidInput(f"method must be 'infinity' or 'time', not {self.method!r}")
+        for name in ("images", "spare_images"):
+            if getattr(self, name) % 2:
+                raise InvalidInput(f"{name} must be even, half of them being real, not {getattr(self, name)}")
+        if self.masks not in (*MADE_MASKS, OWN_MASKS):
+            raise InvalidInput(f"masks must be 'texture' or 'phase', not {self.masks!r}")
+        if self.class_design not in (WITHIN, BETWEEN):
+            raise InvalidInput(f"class_design must be 'within' or 'between', not {self.class_design!r}")
+        if self.balance not in (EXACT_BALANCE, CHANCE_BALANCE):
+            raise InvalidInput(f"balance must be 'session' or 'people', not {self.balance!r}")
+        if self.exposure_steps not in ("auto", "ms", "frames"):
+            raise InvalidInput(
+                f"exposure_steps must be 'auto', 'ms' or 'frames', not {self.exposure_steps!r}"
+            )
+        if self.min_refresh_hz > self.max_refresh_hz:
+            raise InvalidInput(
+                f"min_refresh_hz must not be above max_refresh_hz, "
+                f"not {self.min_refresh_hz:g} and {self.max_refresh_hz:g}"
+            )
+        _check_contact(self.contact)
+        money.currency(self.currency)
+        if (self.staircase is None) != (self.method == "infinity"):
+            raise InvalidInput("a staircase goes with method 'time', and only with it")
+        if self.debrief and self.repeat_visits and self.bonus_usd_cents:
+            raise InvalidInput(
+                "debrief tells what the pictures were, so that who comes again (repeat_visits) would be "
+                "paid for knowing them; set bonus_usd_cents=0, or one of the two to false"
+            )
+
+    @property
+    def steps_in_frames(self) -> bool:
+        """Whether exposures move in whole refreshes of the display at hand."""
+        if self.staircase is None or self.exposure_steps == "ms":
+            return False
+        return self.exposure_steps == "frames" or self.staircase.min_ms < _EXACT_FROM_MS
+
+    @property
+    def shown_at_most_css_px(self) -> int:
+        """Largest width (CSS px) at which pictures are shown, on a window of any size."""
+        return self.largest_css_px or (512 if self.size_px <= 512 else 768)
+
+    @property
+    def is_half_real(self) -> bool:
+        """Whether each block is half real and half fake, exactly."""
+        return self.balance == EXACT_BALANCE
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether evaluators are paid for taking part or for right answers."""
+        return self.base_usd_cents > 0 or self.bonus_usd_cents > 0
+
+    @property
+    def trials(self) -> int:
+        """Pictures of a whole session."""
+        return self.images * self.blocks
+
+
+_STAIRCASE_SHORTHANDS = {
+    "start_exposure_ms": "start_ms",
+    "min_exposure_ms": "min_ms",
+    "max_exposure_ms": "max_ms",
+}
+"""Settings that change a bound of the staircase's rule."""
+_PANEL_SHORTHANDS = {
+    "panel_parameters": "keeps",
+    "evaluator_parameter": "evaluator",
+    "redirect_url": "redirect",
+    "early_redirect_url": "early_redirect",
+}
+"""Settings that change an entry of the panel's record."""
+_SHORTHAND_DOCS = {
+    "start_exposure_ms": "first exposure of a block, without spelling out `staircase`",
+    "min_exposure_ms": "shortest exposure, without spelling out `staircase`",
+    "max_exposure_ms": "longest exposure, without spelling out `staircase`",
+    "panel_parameters": "parameters of the link that are kept, separated by commas, in the panel's record",
+    "evaluator_parameter": "parameter of the link that names the person, in the panel's record",
+    "redirect_url": "address to go back to, in the panel's record; `{code}` is the completion code",
+    "early_redirect_url": "address to go back to for who is not done, in the panel's record",
+}
+
+
+def documented_settings() -> dict[str, str]:
+    """Return what each setting is that `with_settings` takes, by name."""
+    own = {setting.name: setting.metadata["doc"] for setting in fields(Protocol) if setting.name != "method"}
+    return own | _SHORTHAND_DOCS
+
+
+def value_of(protocol: Protocol, name: str) -> Any:
+    """Return the value that a protocol has for a setting; None where it has none."""
+    if name in _STAIRCASE_SHORTHANDS:
+        return getattr(protocol.staircase, _STAIRCASE_SHORTHANDS[name], None)
+    if name in _PANEL_SHORTHANDS:
+        return getattr(protocol.panel, _PANEL_SHORTHANDS[name])
+    return getattr(protocol, name)
+
+
+TEXTS = frozenset(setting.name for setting in fields(Protocol) if setting.type is str)
+"""Settings whose value is a text."""
+
+
+def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
+    """Return `base` with `settings` (name to text or value) applied.
+
+    `start_exposure_ms`, `min_exposure_ms` and `max_exposure_ms` change the bounds of the rule;
+    `panel_parameters`, `evaluator_parameter`, `redirect_url` and `early_redirect_url` change the panel's
+    record. Where the currency is set and the wage to aim at is not, that is what the panel advises in this
+    currency.
+
+    Raises:
+        InvalidInput: an unknown name, a value out of its type or range, or values that do not go together.
+    """
+    known = {f.name: f for f in fields(Protocol)}
+    changes: dict[str, Any] = {}
+    for name, value in settings.items():
+        if name in _STAIRCASE_SHORTHANDS or name in _PANEL_SHORTHANDS:
+            continue
+        if name not in known or name == "method":
+            hint = did_you_mean(name, documented_settings(), "; `openhype settings` lists them all")
+            raise InvalidInput(f"no setting is called {name!r}{hint}")
+        changes[name] = _parse(known[name], value)
+    if "currency" in changes and "target_wage_usd_cents" not in changes:
+        changes["target_wage_usd_cents"] = money.currency(changes["currency"]).fair_wage_cents
+    bounds = {
+        target: _number(name, settings[name], float)
+        for name, target in _STAIRCASE_SHORTHANDS.items()
+        if name in settings
+    }
+    if bounds:
+        rule = changes.get("staircase", base.staircase)
+        if rule is None:
+            raise InvalidInput("exposure bounds go with method 'time'")
+        changes["staircase"] = dataclasses.replace(rule, **bounds)
+    panel = {name: str(settings[name]) for name in _PANEL_SHORTHANDS if name in settings}
+    if panel:
+        changes["panel"] = _with_entries(changes.get("panel", base.panel), panel)
+    if base.method == "time" and changes.get("feedback") is False and base.feedback:
+        raise InvalidInput(
+            "feedback=false does not go with HYPE-time: a staircase tells by its next exposure whether the "
+            "answer was right; leave it true, as the papers did, or make the study with --method infinity"
+        )
+    return dataclasses.replace(base, **changes)
+
+
+def new_protocol(base: Protocol, kind: str, settings: Mapping[str, Any]) -> Protocol:
+    """Return the protocol of a new study or qualification: `base` with `settings` applied.
+
+    Nobody is promised money where nobody pays. Where the panel pays, what is not set is the papers'.
+
+    Raises:
+        InvalidInput: as `with_settings`.
+    """
+    made = with_settings(base, settings)
+    return with_settings(base, {**PAPERS_PAY[kind], **settings}) if made.panel.pays else made
+
+
+def to_json(protocol: Protocol) -> dict:
+    """Return the settings as plain data for the store."""
+    return dataclasses.asdict(protocol)
+
+
+def from_json(data: Mapping[str, Any]) -> Protocol:
+    """Return the protocol a study was stored with; what later versions added takes its default."""
+    # The default of steps is that of studies stored without it.
+    values = {"exposure_steps": "auto", **_before_they_were_settings(data), **data}
+    if values.get("staircase"):
+        values["staircase"] = StaircaseRule(**values["staircase"])
+    if "panel" in values:
+        values["panel"] = panels.from_json(values["panel"])
+    older = {name: values.pop(name) for name in _PANEL_SHORTHANDS if name in values}
+    if older:  # stored before panels had records
+        values["panel"] = _with_entries(panels.PROLIFIC, {name: v for name, v in older.items() if v})
+    return Protocol(**values)
+
+
+def _before_they_were_settings(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how older studies did what is a setting now; one under way must not change."""
+    size_px = data.get("size_px", Protocol.size_px)
+    return {
+        "same_answer_notice": 0,
+        "largest_css_px": 384 if size_px < 256 else min(size_px, 768),
+        "begin_within_minutes": data.get("abandon_after_minutes", Protocol.abandon_after_minutes),
+    }
+
+
+def parse_staircase(text: str) -> StaircaseRule:
+    """Return the rule called `text`, or the one it spells out.
+
+    Raises:
+        InvalidInput: neither a name nor `part:number` pairs.
+    """
+    if text in NAMED_RULES:
+        return NAMED_RULES[text]
+    parts = {f.name for f in fields(StaircaseRule)}
+    values: dict[str, Any] = {}
+    for pair in text.split(","):
+        name, colon, number = (piece.strip() for piece in pair.partition(":"))
+        if not colon or name not in parts:
+            raise InvalidInput(
+                f"staircase must be one of {', '.join(NAMED_RULES)}, or pairs such as "
+                f"'right_to_descend:3,down_ms:30,up_ms:10', not {text!r}"
+            )
+        values[name] = _number(name, number, int if name == "right_to_descend" else float)
+    return StaircaseRule(**values)
+
+
+def _with_entries(record: PanelRecord, settings: Mapping[str, str]) -> PanelRecord:
+    entries: dict[str, Any] = {_PANEL_SHORTHANDS[name]: value for name, value in settings.items()}
+    if "keeps" in entries:
+        entries["keeps"] = tuple(name.strip() for name in entries["keeps"].split(",") if name.strip())
+    if "redirect" in entries:
+        entries["told_codes"] = False  # whoever sets an address says what stands in it
+    return dataclasses.replace(record, **entries)
+
+
+def _parse(setting: dataclasses.Field, value: Any) -> Any:
+    if setting.name == "panel":
+        return value if isinstance(value, PanelRecord) else panels.named(str(value))
+    if setting.name == "staircase":
+        return value if isinstance(value, StaircaseRule) else parse_staircase(str(value))
+    if setting.type is bool:
+        return _truth_value(setting.name, value)
+    if setting.type in (int, float):
+        return _number(setting.name, value, setting.type)
+    return _text(setting.name, str(value))
+
+
+def _text(name: str, value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"{name} must be text that can be written as UTF-8, not {value!a}") from None
+    return value
+
+
+def _truth_value(name: str, value: Any) -> bool:
+    text = str(value).lower()
+    if text not in ("true", "false", "yes", "no"):
+        raise InvalidInput(f"{name} must be true or false, not {value!r}")
+    return text in ("true", "yes")
+
+
+def _number(name: str, value: Any, kind: type) -> Any:
+    try:
+        number = kind(value)
+        is_whole = kind is float or number == value or isinstance(value, str)
+    except (TypeError, ValueError, OverflowError):
+        is_whole = False
+    if not is_whole or isinstance(value, bool):
+        expected = "a whole number" if kind is int else "a number"
+        raise InvalidInput(f"{name} must be {expected}, not {brief(value)}")
+    if number != number or number in (float("inf"), float("-inf")):
+        raise InvalidInput(f"{name} must be finite, not {brief(value)}")
+    return number
+
+
+def _check_numbers(protocol: Protocol) -> None:
+    for setting in fields(protocol):
+        low, high = setting.metadata.get("low"), setting.metadata.get("high")
+        value = getattr(protocol, setting.name)
+        if low is not None and not low <= value <= high:
+            raise InvalidInput(f"{setting.name} must be from {low:g} to {high:g}, not {brief(value)}")
+
+
+def _check_contact(contact: str) -> None:
+    is_line = contact.isprintable() and contact == contact.strip() and len(contact) <= _LONGEST_CONTACT
+    if not is_line or ("://" in contact and not re.fullmatch(r"https?://[^\s/]+(/\S*)?", contact)):
+        raise InvalidInput(
+            f"contact must be an e-mail address, a URL as https://lab.example/faces, or a line of at most "
+            f"{_LONGEST_CONTACT} characters, not {contact!r}"
+        )
+
+
+INFINITY = Protocol()
+TIME = Protocol(
+    method="time", images=150, blocks=3, spare_images=60, staircase=NAMED_RULES["hype-2019"], minutes=60
+)
+QUALIFICATION = dataclasses.replace(INFINITY, evaluators=100000, title="Real or fake: a short test")
+PAPERS_PAY = {
+    "study": {"base_usd_cents": 0, "bonus_usd_cents": 2},
+    "qualification": {"base_usd_cents": 100, "bonus_usd_cents": 0},
+}
+"""By kind (HYPE 2.3)."""

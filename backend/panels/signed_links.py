@@ -1,0 +1,219 @@
+"""Whether a panel itself vouches for the person whom its link names: a signed token (JWT, RFC 7519).
+
+Only RS256 and ES256 are taken, each with a key of its own kind from the panel's published set (JWKS, RFC
+7517): what a token says of its algorithm chooses nothing else, so that neither `none` nor a public key
+used as a shared secret passes. The token stands in no message, log or store.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from http.client import HTTPException
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from backend.errors import NotAllowed, Unavailable
+from backend.experiment.panel import Signature
+from backend.extras import check
+
+_ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
+"""What a key may verify, by its kind."""
+_CURVE = "P-256"
+_LEEWAY_S = 30
+_KEPT_S = 3600
+_ASKED_AGAIN_S = 60
+"""The panel is not asked sooner for a key that its set lacked."""
+_TRIED_AGAIN_S = 10
+"""Nor sooner after it could not be asked: else a panel that is down would hold every request up."""
+_TIMEOUT_S = 5
+_MAX_BYTES = 256 * 1024
+
+Fetch = Callable[[str], bytes]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is known of a panel's keys; times in seconds."""
+
+    at: float
+    failed: bool
+    keys: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
+    """Algorithm and key by `kid`."""
+    keys_at: float = 0
+
+
+class Signatures:
+    """The signatures of panels, by keys that are kept for an hour. Safe to use from many threads."""
+
+    def __init__(self, clock: Callable[[], datetime], fetch: Fetch | None = None):
+        self._clock = clock
+        self._fetch = fetch or _fetched
+        self._asked: dict[str, _Asked] = {}
+        self._asking = threading.Lock()
+
+    def check(self, signature: Signature, panel: Mapping[str, str], token: str | None) -> None:
+        """Refuse a visitor for whom the panel does not vouch.
+
+        Raises:
+            NotAllowed: `unsigned`.
+            Unavailable: the panel's keys could not be fetched.
+            NotInstalled: there is nothing to verify with.
+        """
+        check_installed()
+        if not token:
+            raise _unsigned("the link lacks the panel's signature")
+        claims = self._verified(signature, token)
+        for parameter, paths in signature.claims.items():
+            said = [_claim(claims, path) for path in paths.split(",")]
+            if not panel.get(parameter) or any(value != panel[parameter] for value in said):
+                raise _unsigned(f"the panel's signature is for another {parameter}")
+
+    def _verified(self, signature: Signature, token: str) -> Mapping[str, Any]:
+        import jwt
+
+        # Times are checked against our own clock, below.
+        options = {f"verify_{name}": False for name in ("exp", "nbf", "iat")}
+        try:
+            algorithm, key = self._key(signature.keys, jwt.get_unverified_header(token).get("kid"))
+            claims = jwt.decode(
+                token,
+                key,
+                algorithms=[algorithm],
+                issuer=signature.issuer or None,
+                options={**options, "verify_aud": False},
+            )
+        except (jwt.PyJWTError, ValueError, RecursionError):  # PyJWT 2.8 lets the last two through
+            raise _unsigned("the panel's signature does not hold") from None
+        if signature.audience and not _is_for(claims.get("aud"), signature.audience):
+            raise _unsigned("the panel's signature does not hold: it is for another tool")
+        if not self._is_in_time(claims):
+            raise _unsigned("the panel's signature has run out")
+        return claims
+
+    def _is_in_time(self, claims: Mapping[str, Any]) -> bool:
+        now = self._clock().timestamp()
+        ends, begins = claims.get("exp"), claims.get("nbf", 0)
+        if not all(isinstance(time, (int, float)) for time in (ends, begins)):
+            return False
+        return begins - _LEEWAY_S <= now < ends + _LEEWAY_S
+
+    def _key(self, source: str, kid: Any) -> tuple[str, Any]:
+        """Return the algorithm and key called `kid`, asking the panel where it may be a new one."""
+        if not isinstance(kid, str):
+            raise _unsigned("the panel's signature names no key")
+        found = self._kept(source, kid)
+        if found is None:
+            with self._asking:
+                found = self._kept(source, kid) or self._asked_for(source, kid)
+        if found is None:
+            raise _unsigned("the panel's signature is by a key that the panel does not publish")
+        return found
+
+    def _kept(self, source: str, kid: str) -> tuple[str, Any] | None:
+        asked = self._asked.get(source)
+        is_fresh = asked is not None and self._clock().timestamp() - asked.keys_at < _KEPT_S
+        return asked.keys.get(kid) if is_fresh else None
+
+    def _asked_for(self, source: str, kid: str) -> tuple[str, Any] | None:
+        now = self._clock().timestamp()
+        last = self._asked.get(source)
+        if last is None or now - last.at >= (_TRIED_AGAIN_S if last.failed else _ASKED_AGAIN_S):
+            try:
+                last = _Asked(now, False, _keys(self._fetch(source)), now)
+            except (OSError, ValueError, HTTPException):
+                kept, kept_at = (last.keys, last.keys_at) if last else ({}, 0)
+                last = _Asked(now, True, kept, kept_at)
+            self._asked[source] = last
+        if last.failed:
+            raise Unavailable("the panel's keys could not be fetched; try again in a moment")
+        return last.keys.get(kid)
+
+
+def check_installed() -> None:
+    """Raise NotInstalled where there is nothing to verify signatures with."""
+    check("signed entry", "jwt", "cryptography")
+
+
+def _keys(document: bytes) -> dict[str, tuple[str, Any]]:
+    """Return algorithm and key by `kid`, of a set's keys that sign with what is taken here.
+
+    Raises:
+        ValueError: this is no set of keys.
+    """
+    import jwt
+
+    try:
+        entries = json.loads(document)["keys"]
+        usable = [entry for entry in entries if _is_usable(entry)]
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"no set of keys: {error}") from None
+    keys = {}
+    for entry in usable:
+        algorithm = _ALGORITHMS[entry["kty"]]
+        try:
+            keys[entry["kid"]] = algorithm, jwt.PyJWK(entry, algorithm).key
+        except (jwt.PyJWTError, ValueError):
+            continue  # one broken key does not make the others useless
+    if not keys:
+        raise ValueError("no key that could be used: the set may be cut short")
+    return keys
+
+
+def _is_usable(entry: Mapping[str, Any]) -> bool:
+    algorithm = _ALGORITHMS.get(entry.get("kty"))
+    return (
+        algorithm is not None
+        and isinstance(entry.get("kid"), str)
+        and entry.get("alg", algorithm) == algorithm
+        and entry.get("use", "sig") == "sig"
+        and entry.get("crv", _CURVE) == _CURVE
+    )
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """Keys come from the address that the study names; a redirect could lead out of HTTPS."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _fetched(source: str) -> bytes:
+    if source.startswith("{"):
+        return source.encode()
+    asking = Request(source, headers={"Accept": "application/json"})
+    with build_opener(_NoRedirects).open(asking, timeout=_TIMEOUT_S) as reply:
+        document = reply.read(_MAX_BYTES)
+        promised = reply.headers.get("Content-Length", "")
+    if promised.isdecimal() and int(promised) != len(document):
+        raise ValueError(f"the set of keys is cut short: {len(document)} bytes came of {promised}")
+    return document
+
+
+def _is_for(claimed: Any, audience: str) -> bool:
+    """Return whether a token is for an audience; addresses are compared without their query."""
+    said = claimed if isinstance(claimed, list) else [claimed]
+    return any(isinstance(one, str) and _place(one) == _place(audience) for one in said)
+
+
+def _place(address: str) -> tuple[str, ...]:
+    """Return what of an address has to agree: scheme, host and path; the whole of any other text."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return (address,)
+    if parts.scheme not in ("http", "https"):
+        return (address,)
+    return parts.scheme, parts.netloc.lower(), parts.path.rstrip("/")
+
+
+def _claim(claims: Any, path: str) -> Any:
+    for name in path.split("."):
+        claims = claims.get(name) if isinstance(claims, Mapping) else None
+    return claims
+
+
+def _unsigned(message: str) -> NotAllowed:
+    return NotAllowed(message, code="unsigned")

@@ -1,0 +1,1 @@
+"""What evaluators are owed, and how it is paid."""

@@ -1,0 +1,359 @@
+"""What a study owes, as books in the store: accounts, payments, and the purse that keeps the budget.
+
+An entry is replaced by one conditional write, so that several may be at it at once (`ledger.py` has the
+rules, `payer.py` pays).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from backend.errors import Conflict, NotFound
+from backend.experiment.panel import PROLIFIC_STUDY
+from backend.experiment.records import Session, Study
+from backend.experiment.session import Cursor
+from backend.payment.ledger import (
+    WAITED,
+    WITHDRAWN,
+    Account,
+    PanelTerms,
+    Payment,
+    Purse,
+    account_of,
+    as_broken_off,
+    as_paid_elsewhere,
+    entered,
+    load_account,
+    load_payment,
+    partial_account_of,
+    report,
+    waited_account,
+)
+from backend.stores.store import RESTORES, Stale, Store
+from backend.studies.lifecycle import recruitment_book
+from backend.studies.retainer import Wait, is_waiting
+from backend.studies.waiting_room import waits
+from backend.timestamps import stamp
+
+TRIES = 100
+"""How often a write is tried again that another one came before."""
+
+
+def ledger_of(study: str) -> str:
+    """Return the name of a study's book of accounts."""
+    return f"ledger/{study}"
+
+
+def payments_of(study: str) -> str:
+    return f"payments/{study}"
+
+
+PURSES = "purses"
+
+
+def panel_names(study: Study) -> tuple[str, str]:
+    """Return the parameters of the link that name the person and the submission at the panel."""
+    return study.protocol.panel.evaluator, study.protocol.panel.submission
+
+
+def recruited(store: Store, study: str, panel: str = "prolific") -> Mapping[str, Any] | None:
+    """Return what was written down when people were recruited from a panel; None where nobody was."""
+    entry = store.entry(recruitment_book(study), panel)
+    return entry.data if entry else None
+
+
+def other_panel_studies(store: Store, study: Study) -> set[str]:
+    """Return the panel's studies that other studies here were recruited for."""
+    made = (recruited(store, one.name) for one in store.studies() if one.name != study.name)
+    return {state["panel_study"] for state in made if state and state.get("panel_study")}
+
+
+def purse(store: Store, study: str) -> tuple[int, Purse]:
+    """Return a study's purse and the version it stands at."""
+    entry = store.entry(PURSES, study)
+    return (entry.version, Purse(**entry.data)) if entry else (0, Purse())
+
+
+def check_paid_here(store: Store, study: str) -> None:
+    """Raise Conflict where another store pays the study, and the ledger here is a copy."""
+    if elsewhere := purse(store, study)[1].paid_from:
+        raise Conflict(
+            f"study {study} is paid from {elsewhere}, and the ledger here is a copy: pay and recruit there, "
+            f"or bring it here with `openhype copy {study} --move`; if that store is lost, with "
+            f"`openhype pay {study} --take-over`",
+            code="paid_elsewhere",
+        )
+
+
+def take_over(store: Store, study: str, at: str) -> None:
+    """Pay a study from here though its ledger is a copy; bonuses wait as after a restore.
+
+    Args:
+        at: the time (UTC, ISO 8601).
+    """
+    for _ in range(TRIES):
+        version, now = purse(store, study)
+        if not now.paid_from:
+            return
+        try:
+            with suppress(Stale):
+                store.write_entry(RESTORES, at, 0, {"study": study, "paid_from": now.paid_from})
+            store.write_entry(PURSES, study, version, replace(now, paid_from="").data())
+            return
+        except Stale:
+            continue
+    raise busy()
+
+
+def panel_terms(store: Store, study: Study) -> PanelTerms:
+    """Return what the panel pays by itself for a submission of a study."""
+    screen_out = (recruited(store, study.name) or {}).get("screen_out") or {}
+    return PanelTerms(study.protocol.base_usd_cents, screen_out.get("reward_cents", 0))
+
+
+def in_force(store: Store, study: str, purse: Purse) -> Purse:
+    """Return the purse with the budget that holds: of those set for pay and for recruiting, the lower."""
+    terms = recruited(store, study) or {}
+    budgets = [b for b in (purse.budget_usd_cents, terms.get("budget_usd_cents")) if b is not None]
+    return replace(purse, budget_usd_cents=min(budgets, default=None))
+
+
+def set_budget(
+    store: Store,
+    study: str,
+    budget_usd_cents: int | None = None,
+    fee_percent: str | None = None,
+    vat_percent: str | None = None,
+) -> Purse:
+    """Set what a study may cost in all, fees and VAT included; what is None stays as it is."""
+    wanted = {
+        "budget_usd_cents": budget_usd_cents,
+        "fee_percent": fee_percent,
+        "vat_percent": vat_percent,
+    }
+    changes = {name: value for name, value in wanted.items() if value is not None}
+    check_paid_here(store, study)
+    for _ in range(TRIES):
+        version, now = purse(store, study)
+        after = replace(now, **changes)
+        try:
+            store.write_entry(PURSES, study, version, after.data())
+            return after
+        except Stale:
+            continue
+    raise busy()
+
+
+def accounts(store: Store, study: str) -> dict[str, tuple[int, Account]]:
+    """Return a study's accounts as they stand, with their versions, by key."""
+    return {entry.key: (entry.version, load_account(entry.data)) for entry in store.entries(ledger_of(study))}
+
+
+def payments(store: Store, study: str) -> Iterator[tuple[int, Payment]]:
+    """Yield a study's payments as they stand, with their versions."""
+    for entry in store.entries(payments_of(study)):
+        yield entry.version, load_payment(entry.data)
+
+
+def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account:
+    """Write down what is owed to an evaluator whose session broke off through no fault of theirs.
+
+    Also for one who was done too late for the panel, though the session be withdrawn since. Raises
+    Conflict where pay is under way already, or in another store.
+
+    Args:
+        evaluator: pseudonym, or the session's id.
+    """
+
+    def rule(now: Account | None) -> Account:
+        if now is not None and (now.rewards or now.payments or now.confirmed_at):
+            raise Conflict(f"the pay of {evaluator} is under way already")
+        return account
+
+    check_paid_here(store, study.name)
+    found = [pair for pair in store.sessions(study.name) if evaluator in (pair[0].evaluator, pair[0].id)]
+    if found:
+        session, cursor = found[0]
+        names = panel_names(study)
+        account = partial_account_of(study.protocol, session, cursor, fault, cursor.last_at, names)
+        account = _at_its_place(account, session, other_panel_studies(store, study))
+        return change(store, study.name, _key_of(store, study.name, account), rule)
+    for key, (_, known) in accounts(store, study.name).items():
+        if evaluator in (known.evaluator, known.session) and known.is_withdrawn:
+            account = as_broken_off(known, fault)
+            return change(store, study.name, key, rule)
+    raise NotFound(f"study {study.name} has no session {evaluator!r}, nor one of an evaluator of that name")
+
+
+def enter(store: Store, study: Study, session: Session, cursor: Cursor, why: str = "") -> Account | None:
+    """Write down what a session is owed, once; whatever is there already stays as it is.
+
+    Call it before a session is erased, for then nothing else tells what was owed.
+
+    Args:
+        why: an active session broke off for; without it only a closed one is owed anything.
+    """
+    about = (study.protocol, session, cursor)
+    account = account_of(*about, cursor.last_at, panel_names(study))
+    if account is None and cursor.state == "active" and why:
+        account = partial_account_of(*about, why, cursor.last_at, panel_names(study))
+    if account is None:
+        return None
+    account = _at_its_place(account, session, other_panel_studies(store, study))
+    if why == WITHDRAWN:
+        account = account.moved(is_withdrawn=True)
+    return _enter(store, study.name, _key_of(store, study.name, account), account)
+
+
+def enter_all(store: Store, study: Study, now: datetime) -> None:
+    """Write down what every closed session of a study is owed, and everybody who has waited for it."""
+    for account in newly_owed(store, study, now):
+        _enter(store, study.name, account.key, account)
+
+
+def newly_owed(store: Store, study: Study, now: datetime) -> Iterator[Account]:
+    """Yield what is owed to closed sessions, and to people who waited, and has no account yet."""
+    known = {key: account for key, (_, account) in accounts(store, study.name).items()}
+    seen = {key for key, account in known.items() if not (account.is_partial or account.is_unmatched)}
+    # A session may have lost the panel's parameters since, and then would seem to be another one.
+    known_sessions = {one.session for one in known.values() if not one.is_partial or one.is_paid}
+    others = other_panel_studies(store, study)
+    for session, cursor in store.sessions(study.name):
+        account = account_of(study.protocol, session, cursor, cursor.last_at, panel_names(study))
+        if account is not None and account.key not in seen and account.session not in known_sessions:
+            seen.add(account.key)
+            yield _at_its_place(account, session, others)
+    yield from waits_owed(store, study, known.values(), now)
+
+
+def waits_owed(store: Store, study: Study, known: Iterable[Account], now: datetime) -> Iterator[Account]:
+    """Yield what is owed to people who have waited for a study, and has no account yet."""
+    price = study.protocol.retainer_usd_cents
+    if not price:
+        return
+    counted: Counter[str] = Counter()
+    for account in known:
+        if account.why == WAITED:
+            counted[account.session.partition("-")[0]] += account.bonus_usd_cents // price
+    for id, wait in waits(store, study.name):
+        minutes = wait.minutes - counted[id]
+        if minutes > 0 and not is_waiting(wait, now.timestamp()):
+            at = stamp(datetime.fromtimestamp(wait.seen_at, UTC))
+            code, place = _who_waited(store, study, wait)
+            owed = minutes * price
+            yield waited_account(f"{id}-{counted[id]}", wait.evaluator, owed, at, code, place)
+
+
+def _who_waited(store: Store, study: Study, wait: Wait) -> tuple[str, tuple[str, str, str]]:
+    """Return (completion code, (participant, submission, panel's study)) of somebody's qualification."""
+    if not study.protocol.qualification:
+        return "", ("", "", "")
+    qualification = store.study(study.protocol.qualification)
+    names = panel_names(qualification)
+    try:
+        session = store.session(wait.qualified_by)
+        code, place = session.completion_code, [session.panel.get(name, "") for name in names]
+    except NotFound:  # withdrawn since; what was owed for it is in the ledger
+        all_known = [account for _, account in accounts(store, qualification.name).values()]
+        known = [account for account in all_known if account.session == wait.qualified_by]
+        code, place = "", ["", ""]
+        if known:
+            code, place = known[0].code, [known[0].participant, known[0].submission]
+    panel_study = (recruited(store, qualification.name) or {}).get("panel_study", "")
+    if not (panel_study and all(place)):
+        return code, ("", "", "")
+    return code, (place[0], place[1], panel_study)
+
+
+def enter_unmatched(store: Store, study: Study, found: Iterable[Account]) -> None:
+    """Write down the submissions for which nobody is owed a session."""
+    for account in found:
+        _enter(store, study.name, account.key, account)
+
+
+def forget(store: Store, study: str, before: str) -> int:
+    """Empty the panel's ids in what was all paid before a time (UTC, ISO 8601); return how many accounts."""
+
+    def rule(now: Account) -> Account | None:
+        return now.moved(submission="", participant="") if _is_forgettable(now, before) else None
+
+    old = set(forgettable(store, study, before))
+    for version, payment in list(payments(store, study)):
+        if payment.is_filed and any(line.account in old and line.submission for line in payment.lines):
+            lines = tuple(
+                replace(line, submission="") if line.account in old else line for line in payment.lines
+            )
+            store.write_entry(payments_of(study), payment.id, version, replace(payment, lines=lines).data())
+    for key in old:
+        change(store, study, key, rule)
+    return len(old)
+
+
+def forgettable(store: Store, study: str, before: str) -> dict[str, Account]:
+    """Return the accounts that `forget` would empty, by their keys."""
+    found = accounts(store, study).items()
+    return {key: account for key, (_, account) in found if _is_forgettable(account, before)}
+
+
+def _is_forgettable(account: Account, before: str) -> bool:
+    has_ids = bool(account.submission or account.participant)
+    return has_ids and account.is_paid and (account.confirmed_at or account.owed_at) < before
+
+
+def change(
+    store: Store, study: str, key: str, rule: Callable[[Account | None], Account | None]
+) -> Account | None:
+    """Replace an account by what `rule` makes of it, None leaving it as it is; return how it stands then."""
+    for _ in range(TRIES):
+        entry = store.entry(ledger_of(study), key)
+        now = load_account(entry.data) if entry else None
+        after = rule(now)
+        if after is None:
+            return now
+        try:
+            store.write_entry(ledger_of(study), key, entry.version if entry else 0, after.data())
+            return after
+        except Stale:
+            continue
+    raise busy()
+
+
+def _key_of(store: Store, study: str, account: Account) -> str:
+    """Return the key under which a session is known; it may have lost the panel's parameters since."""
+    known = accounts(store, study).items()
+    return next((key for key, (_, other) in known if other.session == account.session), account.key)
+
+
+def _at_its_place(account: Account, session: Session, others: Collection[str]) -> Account:
+    """Return the account as it is paid where the session's place is in another of the panel's studies."""
+    named = session.panel.get(PROLIFIC_STUDY, "")
+    return as_paid_elsewhere(account, named) if named in others and account.submission else account
+
+
+def _enter(store: Store, study: str, key: str, account: Account) -> Account:
+    """Write an account down, as `ledger.entered` has it."""
+    return change(store, study, key, lambda now: entered(now, account))
+
+
+def plain_accounts(store: Store, study: Study, now: datetime) -> dict[str, Account]:
+    """Return a study's accounts by key, with those that are not written down yet."""
+    known = {key: account for key, (_, account) in accounts(store, study.name).items()}
+    for account in newly_owed(store, study, now):
+        known[account.key] = entered(known.get(account.key), account) or known[account.key]
+    return known
+
+
+def standing(
+    store: Store, study: Study, known: Mapping[str, Account], statuses: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return how a study's pay stands, as plain data."""
+    limits = in_force(store, study.name, purse(store, study.name)[1])
+    made = {payment.id: payment for _, payment in payments(store, study.name)}
+    return {"study": study.name, **report(known, made, limits, statuses)}
+
+
+def busy() -> Conflict:
+    return Conflict("several payers are at work at once; try again", code="busy")

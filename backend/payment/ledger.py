@@ -1,0 +1,530 @@
+"""What evaluators are owed, and the rules by which it is paid once, as functions of plain records.
+
+An *account* is what one session is owed, computed once: a base, which carries the wage, and a bonus for
+right answers. A panel pays the base by approving the submission (the *reward*), and the rest as a bonus.
+Each of the two is `owed`, then `intended`, which is written before anything is sent, then `confirmed`,
+when the panel's own books show it; or `none`, where it is nothing.
+
+A panel approves by itself what nobody reviews, at the full reward, and a person may approve there by hand.
+So a submission that awaits review has an account though nothing is owed for it, as that of somebody who
+declined, or who holds no session here: its reward is `undecided`, counts against the budget as though it
+were paid, and follows what becomes of the submission (`reconciled`).
+
+Bonuses are paid in *payments*, each with many accounts:
+
+    intended -> handed_in -> paying -> sent -> closed
+                    ^          |  |
+                    '----------'  '-> lapsed, refused, void
+
+`paying` is written before the one call that pays again when sent again. From there a payment goes back
+only if the panel cannot have heard of the call; else its accounts wait until the panel's books show them,
+or for so long that the panel can no longer be at it (`lapsed`). No payment of a panel is paid twice: what
+is owed again goes into a new one. `docs/paying.md` tells it step by step.
+"""
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Literal, Self
+
+from backend.errors import InvalidInput
+from backend.experiment.protocol import Protocol
+from backend.experiment.records import Session
+from backend.experiment.session import Cursor, earned_usd_cents, total_trials
+
+State = Literal["none", "undecided", "owed", "intended", "confirmed"]
+Part = Literal["reward", "bonus"]
+PARTS: tuple[Part, ...] = ("reward", "bonus")
+PaymentState = Literal[
+    "intended", "handed_in", "paying", "sent", "closed", "lapsed", "refused", "void"
+]  # fmt: skip
+OPEN = ("intended", "handed_in", "paying", "sent")
+APPROVED = ("approved", "partially_approved")
+GONE = ("returned", "timed_out")
+LOST = (*GONE, "rejected", "screened_out")
+"""Of these, the panel pays no reward."""
+CLOSED_SESSION = ("finished", "ended")
+UNMATCHED = ("declined", "unfit_device", "screened_out", "unfinished", "no_session")
+"""Why a submission has an account of its own: nobody is owed a session for it."""
+WAITED = "waited"
+WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True)
+class Account:
+    """What one session is owed, and how far that is. Money in US cents."""
+
+    session: str
+    evaluator: str
+    why: str
+    """`finished`, `ended` (closed early, kindly), `waited`, one of `UNMATCHED`, or a fault."""
+    base_usd_cents: int
+    bonus_usd_cents: int
+    owed_at: str
+    participant: str = ""
+    """The panel's id of the person, where it has one; kept here so that nobody else is paid."""
+    submission: str = ""
+    code: str = ""
+    reward: State = "owed"
+    bonus: State = "owed"
+    rewards: tuple[str, ...] = ()
+    """Commitments that the reward was in."""
+    payments: tuple[str, ...] = ()
+    """Payments that the bonus was in; the last one is where it stands."""
+    before: tuple[int, ...] | None = None
+    """Bonuses that the panel listed for the submission before the first payment."""
+    confirmed_at: str = ""
+    reward_cents: int | None = None
+    """What the panel pays by itself, where that is not the base."""
+    panel_study: str = ""
+    """The panel's study in which the submission is, where it is another than was recruited for: that of a
+    study on the way to which a test was taken. All is then paid as a bonus."""
+    is_withdrawn: bool = False
+    asked_to_return_at: str = ""
+
+    @property
+    def key(self) -> str:
+        """The account's key when it is entered: a submission has one, though many sessions claim it."""
+        if not self.submission or self.why == WAITED:
+            return self.session
+        return key_of(self.submission, self.participant)
+
+    @property
+    def is_unmatched(self) -> bool:
+        """Whether nobody is owed a session for the submission."""
+        return self.why in UNMATCHED
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the session broke off, so that the panel's reward is not what is owed."""
+        return self.why not in (*CLOSED_SESSION, *UNMATCHED, WAITED)
+
+    def usd_cents(self, part: Part) -> int:
+        """Return what is paid by approval, or as a bonus; all of it as a bonus for part of a session."""
+        if part == "reward" and self.reward_cents is not None:
+            return self.reward_cents
+        is_all_bonus = self.is_partial or bool(self.panel_study)
+        if part == "reward":
+            return 0 if is_all_bonus else self.base_usd_cents
+        return self.bonus_usd_cents + (self.base_usd_cents if is_all_bonus else 0)
+
+    @property
+    def is_paid(self) -> bool:
+        return all(getattr(self, part) in ("none", "confirmed") for part in PARTS)
+
+    def moved(self, **changes: Any) -> Self:
+        return replace(self, **changes)
+
+    def data(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One account's bonus in a payment."""
+
+    account: str
+    submission: str
+    usd_cents: int
+
+
+@dataclass(frozen=True)
+class Payment:
+    """Bonuses that are handed to the panel together."""
+
+    id: str
+    lines: tuple[Line, ...]
+    made_at: str
+    state: PaymentState = "intended"
+    panel_id: str = ""
+    asked_at: str = ""
+    """When the call that pays was about to be sent, the last time."""
+    shown: tuple[str, ...] = ()
+    """Accounts that the panel's books showed when the payment was given up."""
+    is_filed: bool = False
+    """Whether a payment that is over has been carried over to its accounts."""
+    panel_study: str = ""
+    """As `Account.panel_study`, which all accounts of a payment share."""
+
+    def data(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@lru_cache(maxsize=64)
+def _rate(fee_percent: str, vat_percent: str) -> Fraction:
+    return Fraction(fee_percent) / 100 * (1 + Fraction(vat_percent) / 100)
+
+
+@dataclass(frozen=True)
+class Purse:
+    """What a study may cost in all, fees included; None is no limit."""
+
+    budget_usd_cents: int | None = None
+    fee_percent: str = "42.8"
+    """What the panel takes on top of what a person gets: the higher of Prolific's rates by default."""
+    vat_percent: str = "0"
+    """Of the fee, where it is due."""
+    pending: Mapping[str, Any] | None = None
+    """What was committed last and may not yet stand in the accounts: `id`, `part`, `lines`, `before`."""
+    paid_from: str = ""
+    """The store that pays, where it is another one, of which this ledger is a copy."""
+    handover: str = ""
+    """The last move of the right to pay from one store to another: the same in both."""
+
+    def __post_init__(self):
+        for what, percent in (("a fee", self.fee_percent), ("VAT", self.vat_percent)):
+            if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", percent):
+                raise InvalidInput(f"{what} must be a number of percent such as 33.3, not {percent!r}")
+        if self.budget_usd_cents is not None and self.budget_usd_cents < 0:
+            raise InvalidInput("a budget must not be negative")
+
+    def data(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def rate(self) -> Fraction:
+        """What comes on top of what a person gets, as a share of it: the fee with VAT."""
+        return _rate(self.fee_percent, self.vat_percent)
+
+    def cost_usd_cents(self, usd_cents: int) -> int:
+        """Return what it costs that a person gets `usd_cents`, the fee and VAT rounded up."""
+        return usd_cents + math.ceil(usd_cents * self.rate)
+
+    def committed_usd_cents(self, accounts: Iterable[Account]) -> int:
+        """Return what is paid or intended, or may be paid by the panel at any time, with fees."""
+        return self._sum(accounts, ("undecided", "intended", "confirmed"))
+
+    def spent_usd_cents(self, accounts: Iterable[Account]) -> int:
+        """Return what is paid or intended, with fees."""
+        return self._sum(accounts, ("intended", "confirmed"))
+
+    def _sum(self, accounts: Iterable[Account], states: tuple[State, ...]) -> int:
+        return sum(
+            self.cost_usd_cents(account.usd_cents(part))
+            for account in accounts
+            for part in PARTS
+            if getattr(account, part) in states
+        )
+
+
+@dataclass(frozen=True)
+class PanelTerms:
+    """What the panel pays by itself."""
+
+    reward_cents: int
+    screen_out_cents: int = 0
+    """0 where screening out has no payment of its own."""
+
+
+def key_of(submission: str, participant: str) -> str:
+    """Return the key of the account of a person's submission."""
+    return hashlib.sha256(f"{submission}\n{participant}".encode()).hexdigest()[:32]
+
+
+def account_of(
+    protocol: Protocol, session: Session, cursor: Cursor, at: str, names: tuple[str, str] = ("", "")
+) -> Account | None:
+    """Return what a closed session is owed, or None where it is not closed.
+
+    It is what its evaluator was told at the end: the whole base, also where the session was closed
+    early, and the bonus of every right answer. For a simulated session nobody is owed anything.
+
+    Args:
+        names: the panel's parameters that name the person and the submission.
+    """
+    if cursor.state not in CLOSED_SESSION or session.is_simulated:
+        return None
+    bonus = earned_usd_cents(protocol, cursor) - protocol.base_usd_cents
+    return _account(session, cursor.state, protocol.base_usd_cents, bonus, at, names)
+
+
+def partial_account_of(
+    protocol: Protocol,
+    session: Session,
+    cursor: Cursor,
+    fault: str,
+    at: str,
+    names: tuple[str, str] = ("", ""),
+) -> Account:
+    """Return what a session is owed that broke off through no fault of the evaluator.
+
+    The base is paid by the share of trials that were answered, rounded up, and the bonus as earned,
+    right answers to mistimed flashes included. A session that was closed, but too late for the panel,
+    is owed what its evaluator was told, the whole.
+    """
+    if session.is_simulated:
+        raise InvalidInput(f"session {session.id} is simulated; nobody is owed anything for it")
+    if not fault or fault in (*CLOSED_SESSION, *UNMATCHED, WAITED):
+        raise InvalidInput(f"say in a few words why the session broke off, other than {fault!r}")
+    answered = min(cursor.trial_index + cursor.voided_answers, total_trials(session))
+    if cursor.state in CLOSED_SESSION:
+        answered = total_trials(session)
+    base = -(-protocol.base_usd_cents * answered // total_trials(session))
+    right = cursor.reals_right + cursor.fakes_right + cursor.voided_right
+    return _account(session, fault, base, protocol.bonus_usd_cents * right, at, names)
+
+
+def as_broken_off(account: Account, fault: str) -> Account:
+    """Return a whole account as one that is paid though the place is gone: all of it as a bonus."""
+    if fault in (*CLOSED_SESSION, *UNMATCHED, WAITED) or not fault:
+        raise InvalidInput(f"say in a few words why the session broke off, other than {fault!r}")
+    has_any = account.base_usd_cents + account.bonus_usd_cents > 0
+    return account.moved(why=fault, reward="none", bonus="owed" if has_any else "none")
+
+
+def waited_account(
+    wait: str, evaluator: str, usd_cents: int, at: str, code: str, place: tuple[str, str, str]
+) -> Account:
+    """Return what is owed for waiting.
+
+    Args:
+        wait: the wait's id, and the minute from which it is owed.
+        code: of the qualification's session, by which a person who is paid by hand is known.
+        place: (participant, submission, study) at the panel, of the qualification; '' where there is none.
+    """
+    participant, submission, panel_study = place
+    return Account(
+        session=wait,
+        evaluator=evaluator,
+        why=WAITED,
+        base_usd_cents=0,
+        bonus_usd_cents=usd_cents,
+        owed_at=at,
+        participant=participant,
+        submission=submission,
+        panel_study=panel_study,
+        code=code,
+        reward="none",
+    )
+
+
+def as_paid_elsewhere(account: Account, panel_study: str) -> Account:
+    """Return the account of a session whose submission is in the panel's study of another study."""
+    moved = account.moved(panel_study=panel_study, reward="none")
+    return moved.moved(bonus="owed" if moved.usd_cents("bonus") else "none")
+
+
+def unmatched_account(submission: str, participant: str, why: str, at: str, terms: PanelTerms) -> Account:
+    """Return the account of a submission for which nobody is owed a session.
+
+    Args:
+        why: one of `UNMATCHED`.
+        at: when the submission was completed.
+    """
+    key = key_of(submission, participant)
+    return Account(
+        session="",
+        evaluator=f"p{key[:12]}",
+        why=why,
+        base_usd_cents=terms.reward_cents,
+        bonus_usd_cents=0,
+        owed_at=at,
+        participant=participant,
+        submission=submission,
+        reward="none",
+        bonus="none",
+    )
+
+
+def reconciled(account: Account, status: str, terms: PanelTerms, at: str) -> Account:
+    """Return an account after what the panel, or a person there, did by itself.
+
+    Args:
+        status: where the submission stands at the panel; '' where it is not listed.
+        at: the time now.
+    """
+    if not status or account.panel_study:
+        return account
+    if account.is_withdrawn and status == "returned" and account.reward in ("owed", "intended"):
+        # Who withdrew has given the place back as well, and is paid all the same: as a bonus.
+        whole = account.moved(why=WITHDRAWN, reward="none")
+        account = whole.moved(bonus="owed" if account.bonus == "none" else account.bonus)
+    if account.is_partial or account.is_unmatched:
+        return _followed(account, status, terms, at)
+    if status in APPROVED and account.reward in ("owed", "intended"):
+        return account.moved(reward="confirmed", confirmed_at=at)
+    if status in LOST and account.reward == "intended":
+        return account.moved(reward="owed")
+    return account
+
+
+def _followed(account: Account, status: str, terms: PanelTerms, at: str) -> Account:
+    """Return the account of a submission that is not approved unless somebody decides so."""
+    if status in APPROVED or (status == "screened_out" and terms.screen_out_cents):
+        if account.reward == "confirmed":
+            return account
+        paid = terms.reward_cents if status in APPROVED else terms.screen_out_cents
+        account = account.moved(reward="confirmed", reward_cents=paid, confirmed_at=at)
+        if account.is_partial and account.bonus == "owed":  # the base is paid, and more of it than was owed
+            owed = "owed" if account.bonus_usd_cents else "none"
+            account = account.moved(base_usd_cents=0, bonus=owed)
+        return account
+    if status == "awaiting_review" and account.reward == "none":
+        owed: State = "owed" if account.why == "screened_out" else "undecided"
+        return account.moved(reward=owed, reward_cents=terms.reward_cents)
+    if status in LOST and account.reward in ("undecided", "owed", "intended"):
+        return account.moved(reward="none", reward_cents=None)
+    return account
+
+
+def entered(now: Account | None, account: Account) -> Account | None:
+    """Return what becomes of an account in the book when `account` is entered; None where it stays.
+
+    One that is there stays, unless it was for part of what is now whole, or for a submission that nobody
+    was owed a session for.
+    """
+    if now is None:
+        return account
+    if now.is_unmatched and not account.is_unmatched:
+        return _matched(now, account)
+    if now.is_partial and not now.payments and now.reward != "confirmed" and not now.confirmed_at:
+        owed = [one.base_usd_cents + one.bonus_usd_cents for one in (now, account)]
+        return account if owed[0] < owed[1] else None
+    if now.is_partial and not now.payments and not account.is_partial:
+        paid = {"reward": now.reward, "reward_cents": now.reward_cents, "confirmed_at": now.confirmed_at}
+        return account.moved(**paid)
+    if account.is_withdrawn and not now.is_withdrawn:
+        return now.moved(is_withdrawn=True)
+    return None
+
+
+def _matched(now: Account, account: Account) -> Account:
+    """Return the account of a session whose submission had one of its own, with what was paid for it."""
+    if now.reward not in ("intended", "confirmed"):
+        return account
+    kept = {"reward": now.reward, "rewards": now.rewards, "reward_cents": now.reward_cents}
+    account = account.moved(**kept, confirmed_at=now.confirmed_at)
+    if not account.is_partial:
+        return account
+    return account.moved(base_usd_cents=0, bonus="owed" if account.bonus_usd_cents else "none")
+
+
+def report(
+    accounts: Mapping[str, Account],
+    payments: Mapping[str, Payment],
+    purse: Purse,
+    statuses: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return how a study's pay stands as plain data, people by their pseudonyms only; money in US cents.
+
+    Args:
+        statuses: where each account's submission stands at the panel, by the account's key.
+    """
+    ordered = sorted(accounts.items(), key=lambda item: (item[1].owed_at, item[0]))
+    rows = {key: _row(account, payments, statuses.get(key, "not listed")) for key, account in ordered}
+    due = [
+        account.usd_cents(part)
+        for key, account in accounts.items()
+        for part in PARTS
+        if _is_due(account, part, statuses.get(key, ""))
+    ]
+    committed, cost = purse.committed_usd_cents(accounts.values()), sum(map(purse.cost_usd_cents, due))
+    left = None if purse.budget_usd_cents is None else purse.budget_usd_cents - committed
+    return {
+        "evaluators": [row for key, row in rows.items() if not accounts[key].is_unmatched],
+        "unmatched": [
+            {"evaluator": row["evaluator"], "why": row["why"], "reward": row["reward"],
+             "at_panel": row["at_panel"], "completed_at": account.owed_at,
+             "asked_to_return_at": account.asked_to_return_at, "pays": row["pays"]}
+            for (key, account), row in zip(ordered, rows.values(), strict=True) if account.is_unmatched
+        ],
+        "to_pay_usd_cents": sum(due),
+        "fees_usd_cents": cost - sum(due),
+        "total_usd_cents": cost,
+        "fee_percent": purse.fee_percent,
+        "vat_percent": purse.vat_percent,
+        "budget_usd_cents": purse.budget_usd_cents,
+        "committed_usd_cents": committed,
+        "undecided_usd_cents": committed - purse.spent_usd_cents(accounts.values()),
+        "left_usd_cents": left,
+    }  # fmt: skip
+
+
+def _row(account: Account, payments: Mapping[str, Payment], status: str) -> dict[str, Any]:
+    bonus: str = account.bonus
+    if bonus == "intended":
+        payment = payments.get(account.payments[-1])
+        bonus = payment.state if payment and payment.state in OPEN else "intended"
+    return {
+        "evaluator": account.evaluator,
+        "why": account.why,
+        "base_usd_cents": account.base_usd_cents,
+        "bonus_usd_cents": account.bonus_usd_cents,
+        "reward": account.reward,
+        "bonus": bonus,
+        "at_panel": status,
+        "pays": [part for part in PARTS if _is_due(account, part, status)],
+    }
+
+
+def _is_due(account: Account, part: Part, status: str) -> bool:
+    """Return whether a run pays a part: it can be paid as it stands, or once the reward is."""
+    follows = part == "bonus" and account.bonus == "owed" and payable(account, "reward", status)
+    return payable(account, part, status) or (follows and not account.is_partial)
+
+
+def load_account(data: Mapping[str, Any]) -> Account:
+    before = data["before"]
+    return Account(
+        **{
+            **data,
+            "rewards": tuple(data["rewards"]),
+            "payments": tuple(data["payments"]),
+            "before": None if before is None else tuple(before),
+        }
+    )
+
+
+def load_payment(data: Mapping[str, Any]) -> Payment:
+    lines = tuple(Line(**line) for line in data["lines"])
+    return Payment(**{**data, "lines": lines, "shown": tuple(data["shown"])})
+
+
+def payable(account: Account, part: Part, status: str) -> bool:
+    """Return whether a part that is owed can be paid, by where the submission stands at the panel.
+
+    A reward is paid to whom the panel lists as done. A bonus follows the reward. Nobody who returned
+    a place or ran out of time is paid, unless for a session that broke off through no fault of theirs;
+    and that is paid only once the place is given up, for else it may still end well. Who waited, or took
+    a test on the way to another study, is paid whatever becomes of the place there.
+    """
+    if getattr(account, part) != "owed":
+        return False
+    if part == "reward":
+        return status == "awaiting_review"
+    if account.panel_study:
+        return status in (*APPROVED, *LOST, "awaiting_review")
+    if account.is_partial:
+        return status in GONE or (status in APPROVED and account.reward == "confirmed")
+    return status in APPROVED
+
+
+def times_shown(account: Account, bonuses_usd_cents: Iterable[int]) -> int:
+    """Return how often the panel's books show an account's bonus, beyond what stood there before."""
+    usd_cents = account.usd_cents("bonus")
+    before = (account.before or ()).count(usd_cents)
+    return list(bonuses_usd_cents).count(usd_cents) - before
+
+
+def _account(session: Session, why: str, base: int, bonus: int, at: str, names: tuple[str, str]) -> Account:
+    person, submission = (session.panel.get(name, "") for name in names)
+    account = Account(
+        session=session.id,
+        evaluator=session.evaluator,
+        why=why,
+        base_usd_cents=base,
+        bonus_usd_cents=bonus,
+        owed_at=at,
+        participant=person,
+        submission=submission,
+        code=session.completion_code,
+    )
+    # A place at a panel is approved though our own base be nothing: the panel has a reward of its own.
+    has_reward = account.usd_cents("reward") > 0 or (account.submission and not account.is_partial)
+    return account.moved(
+        reward="owed" if has_reward else "none", bonus="owed" if account.usd_cents("bonus") else "none"
+    )

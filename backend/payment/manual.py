@@ -1,0 +1,157 @@
+"""Pay without a panel's API: a list of what is owed goes out, and the list of what was paid comes back.
+
+Of a study whose evaluators come from a panel that pays them itself, these are the people who hold no place
+there: who came by a plain link, or waited to be called on the strength of a qualification by one.
+
+An account is listed until it is marked as paid; the list may be written as often as it is wanted.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from backend.csv_formulas import escape_formula
+from backend.errors import InvalidInput
+from backend.experiment.records import Study
+from backend.payment.accounts import (
+    change,
+    check_paid_here,
+    enter_all,
+    in_force,
+    plain_accounts,
+    purse,
+    recruited,
+)
+from backend.payment.ledger import PARTS, Account, report
+from backend.permissions import private
+from backend.stores.store import Store
+from backend.text_files import read_text
+
+COLUMNS = ("evaluator", "completion_code", "base_usd_cents", "bonus_usd_cents", "usd_cents", "currency")
+
+
+def owed(store: Store, study: Study, now: datetime) -> list[Account]:
+    """Return the accounts to be paid by hand, those owed longest first, as far as the budget goes."""
+    known = by_hand(store, study, now)
+    limits = replace(in_force(store, study.name, purse(store, study.name)[1]), fee_percent="0")
+    left, found = limits.budget_usd_cents, []
+    if left is not None:
+        left -= limits.committed_usd_cents(known.values())
+    for account in sorted(filter(_is_owed, known.values()), key=lambda one: (one.owed_at, one.key)):
+        if left is not None:
+            left -= _total(account)
+            if left < 0:
+                break
+        found.append(account)
+    return found
+
+
+def by_hand(store: Store, study: Study, now: datetime) -> dict[str, Account]:
+    """Return a study's accounts that no panel pays, by key."""
+    is_at_panel = recruited(store, study.name) is not None
+    known = plain_accounts(store, study, now)
+    return {key: one for key, one in known.items() if not (is_at_panel and one.submission)}
+
+
+def plan(store: Store, study: Study, now: datetime) -> dict[str, Any]:
+    """Return how pay stands as plain data; what is paid by hand has no fee."""
+    known = by_hand(store, study, now)
+    limits = replace(in_force(store, study.name, purse(store, study.name)[1]), fee_percent="0")
+    standing = report(known, {}, limits, {})
+    listed = owed(store, study, now)
+    keys = {account.evaluator for account in listed}
+    for row in standing["evaluators"]:
+        row["pays"] = [part for part in PARTS if row["evaluator"] in keys and row[part] == "owed"]
+    total = sum(map(_total, listed))
+    beyond = sum(map(_is_owed, known.values())) - len(listed)
+    return {
+        "study": study.name,
+        **standing,
+        "to_pay_usd_cents": total,
+        "total_usd_cents": total,
+        "hindrances": [f"the budget does not suffice for {beyond} more"] if beyond else [],
+    }
+
+
+def write_list(store: Store, study: Study, path: Path, now: datetime) -> None:
+    """Write what is owed as CSV, a row a session."""
+    check_paid_here(store, study.name)
+    listed = owed(store, study, now)
+    enter_all(store, study, now)
+    with open(path, "w", encoding="utf-8", newline="", opener=private) as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for account in listed:
+            amounts = (account.base_usd_cents, account.bonus_usd_cents, _total(account))
+            writer.writerow(
+                (account.evaluator, escape_formula(account.code), *amounts, study.protocol.currency)
+            )
+
+
+def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], datetime]) -> int:
+    """Take the rows of a list as paid; return how many are so for the first time.
+
+    Raises:
+        InvalidInput: a row is of nobody, or of another amount than is owed; nothing is marked then.
+    """
+    check_paid_here(store, study.name)
+    enter_all(store, study, clock())
+    known = by_hand(store, study, clock())
+    rows = _rows(path, {account.evaluator: (key, account) for key, account in known.items()})
+    marked = 0
+    for key in rows:
+        was_marked = False
+
+        def rule(now: Account) -> Account | None:
+            nonlocal was_marked
+            was_marked = _is_owed(now)
+            paid = {part: "confirmed" for part in PARTS if getattr(now, part) == "owed"}
+            return now.moved(**paid, confirmed_at=clock().isoformat()) if was_marked else None
+
+        change(store, study.name, key, rule)
+        marked += was_marked
+    return marked
+
+
+def _rows(path: Path, by_name: Mapping[str, tuple[str, Account]]) -> list[str]:
+    """Return the keys of the accounts that a file names."""
+    try:
+        return _keys(path, by_name)
+    except csv.Error as error:
+        raise InvalidInput(f"{path.name} must be CSV; {error}") from None
+
+
+def _keys(path: Path, by_name: Mapping[str, tuple[str, Account]]) -> list[str]:
+    found = []
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
+    missing = [name for name in ("evaluator", "usd_cents") if name not in (reader.fieldnames or ())]
+    if missing:
+        raise InvalidInput(
+            f"{path.name} line 1: the header must name the columns {', '.join(COLUMNS)}, as the list of "
+            f"what is owed does; {', '.join(missing)} missing"
+        )
+    for number, row in enumerate(reader, start=2):
+        key, account = by_name.get(row["evaluator"] or "", ("", None))
+        if account is None:
+            raise InvalidInput(f"{path.name} line {number}: no evaluator {row['evaluator']!r} is owed")
+        if row["usd_cents"] != str(_total(account)):
+            raise InvalidInput(
+                f"{path.name} line {number}: {account.evaluator} is owed {_total(account)} cents, "
+                f"not {row['usd_cents']!r}"
+            )
+        found.append(key)
+    return found
+
+
+def _is_owed(account: Account) -> bool:
+    """Return whether something is owed and nothing is under way at a panel."""
+    states = {getattr(account, part) for part in PARTS}
+    return "owed" in states and "intended" not in states and "confirmed" not in states
+
+
+def _total(account: Account) -> int:
+    return account.base_usd_cents + account.bonus_usd_cents

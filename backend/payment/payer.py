@@ -1,0 +1,569 @@
+"""Paying: the world around the ledger's rules. Every step is one conditional write in the store.
+
+It may be killed at any instruction and run again, by several at once: what a step has written is read by
+whoever comes next, and a step that was lost is done again where that does no harm. The one call that does
+harm when sent twice stands alone in `_ask_to_pay`.
+"""
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from backend.errors import Conflict, InvalidInput
+from backend.experiment.records import Study
+from backend.panels.api import (
+    COMPLETABLE,
+    Bonus,
+    NotThere,
+    Panel,
+    PanelRefused,
+    PanelUnreached,
+    PanelUnsure,
+    Submission,
+    TokenRefused,
+)
+from backend.payment import accounts
+from backend.payment.accounts import PURSES, TRIES, busy, payments_of
+from backend.payment.ledger import (
+    CLOSED_SESSION,
+    OPEN,
+    UNMATCHED,
+    Account,
+    Line,
+    Part,
+    Payment,
+    PaymentState,
+    Purse,
+    payable,
+    reconciled,
+    times_shown,
+)
+from backend.payment.unmatched import by_key, unmatched
+from backend.stores.store import RESTORES, Stale, Store
+
+SETTLE = timedelta(hours=24)
+"""How long a panel may take to pay what it was asked for; Prolific speaks of minutes."""
+ASK_WITHIN = timedelta(minutes=5)
+"""A payer that was held up for longer between writing and asking does not ask."""
+BATCH = 100
+"""Bonuses in one payment; Prolific advises 200 at most."""
+_RETURN_REASON = "There are no answers of yours in this study"
+
+Progress = Callable[..., Iterable]
+
+
+@dataclass
+class Payer:
+    """Pays what a study owes through a panel with an API."""
+
+    store: Store
+    study: Study
+    panel: Panel
+    panel_study: str
+    """The panel's id of its study; '' where all people came on the way to other studies."""
+    clock: Callable[[], datetime]
+    settle: timedelta = SETTLE
+    batch: int = BATCH
+    releases_sent: bool = False
+    """Owe again what the panel took on, and has not shown for longer than `settle`."""
+    progress: Progress = lambda items, **_: items
+    new_id: Callable[[], str] = lambda: secrets.token_hex(8)
+    _hindrances: dict[str, None] = field(default_factory=dict, init=False)
+
+    def run(self) -> list[str]:
+        """Bring the ledger up to the panel's books, then pay what is owed and can be paid.
+
+        Returns what stood in the way of anything, in words; a panel that cannot be reached ends the run.
+
+        Raises:
+            Conflict: the panel pays in another currency than the study, or another store pays it.
+        """
+        self._hindrances.clear()
+        accounts.check_paid_here(self.store, self.study.name)
+        try:
+            self._check_currency()
+            accounts.enter_all(self.store, self.study, self.clock())
+            self._purse()
+            statuses = self._take_over(self.look())
+            self._settle_payments()
+            self._pay_rewards(statuses)
+            self._pay_bonuses()
+        except (PanelRefused, PanelUnreached, PanelUnsure) as error:
+            self._hinder(error)
+        return list(self._hindrances)
+
+    def look(self) -> dict[str, Submission]:
+        """Return the panel's list of submissions, by the keys of their accounts."""
+        if not self.panel_study:
+            return {}
+        return by_key(self.progress(self.panel.submissions(self.panel_study), label="places"))
+
+    def plan(self) -> dict[str, Any]:
+        """Return how pay stands and what a run would pay, as plain data; nothing is written."""
+        self._check_currency()
+        listed, now = self.look(), self._now()
+        known = accounts.plain_accounts(self.store, self.study, self.clock())
+        for account in unmatched(self.store, self.study, listed, known, now):
+            known[account.key] = account
+        statuses = self._statuses(known, listed)
+        terms = accounts.panel_terms(self.store, self.study)
+        known = {
+            key: reconciled(account, statuses.get(key, ""), terms, now) for key, account in known.items()
+        }
+        return accounts.standing(self.store, self.study, known, statuses)
+
+    def decide(self, who: str, is_to_pay: bool) -> int:
+        """Decide what becomes of submissions for which nobody is owed a session; return of how many.
+
+        Args:
+            who: a pseudonym, why they have no session, or `all`.
+            is_to_pay: have them approved; else the panel asks the person to return.
+
+        Raises:
+            InvalidInput: nothing is undecided that is called so.
+        """
+        accounts.check_paid_here(self.store, self.study.name)
+        self._check_currency()
+        self._take_over(self.look())
+        chosen = [
+            key
+            for key, account in self._accounts().items()
+            if account.reward == "undecided" and who in ("all", account.evaluator, account.why)
+        ]
+        if not chosen:
+            raise InvalidInput(
+                f"no submission without a session is undecided that is called {who!r}; `openhype pay "
+                f"{self.study.name}` lists them; besides a name it may be all, {', '.join(UNMATCHED)}"
+            )
+        for key in chosen:
+            if is_to_pay:
+                self._change_all([key], lambda _, now: now.moved(reward="owed") if _is_open(now) else None)
+            else:
+                self.panel.ask_to_return(self._accounts()[key].submission, _RETURN_REASON)
+                at = self._now()
+                self._change_all([key], lambda _, now, at=at: now.moved(asked_to_return_at=at))
+        return len(chosen)
+
+    # what the panel says, taken over into the ledger
+
+    def _check_currency(self) -> None:
+        owed_in, elsewhere = (
+            self.study.protocol.currency,
+            {one.panel_study for one in self._accounts().values()},
+        )
+        for panel_study in sorted(filter(None, {self.panel_study, *elsewhere})):
+            paid_in = self.panel.cost(panel_study).currency
+            if paid_in != owed_in:
+                raise Conflict(
+                    f"study {self.study.name} owes {owed_in}, and its study at the panel pays {paid_in}; "
+                    "nobody is paid by it"
+                )
+
+    def _take_over(self, listed: Mapping[str, Submission]) -> dict[str, str]:
+        """Bring the accounts up to the panel's list, and return where each account's submission stands."""
+        at, terms = self._now(), accounts.panel_terms(self.store, self.study)
+        found = unmatched(self.store, self.study, listed, self._accounts(), at)
+        accounts.enter_unmatched(self.store, self.study, found)
+        known = self._accounts()
+        statuses = self._statuses(known, listed)
+        self._report_done(known, statuses)
+
+        def rule(key: str, now: Account) -> Account | None:
+            after = reconciled(now, statuses.get(key, ""), terms, at)
+            return None if after == now else after
+
+        self._change_all([key for key, account in known.items() if rule(key, account)], rule)
+        return statuses
+
+    def _statuses(self, known: Mapping[str, Account], listed: Mapping[str, Submission]) -> dict[str, str]:
+        """Return where each account's submission stands at the panel, by the account's key.
+
+        A submission that the panel does not know, or knows for another person, stands nowhere. One that is
+        not listed is read by itself: it may be of another study at the panel, and lists lose rows.
+        """
+        found: dict[str, str] = {key: listed[key].status for key in known if key in listed}
+        for key, account in known.items():
+            if key in found or not account.submission or account.is_paid:
+                continue
+            try:
+                one = self.panel.submission(account.submission)
+            except TokenRefused:
+                raise
+            except PanelRefused as error:
+                if not isinstance(error, NotThere):
+                    self._hinder(error)
+                continue
+            if one.participant in ("", account.participant):
+                found[key] = one.status
+        return found
+
+    def _report_done(self, known: Mapping[str, Account], statuses: dict[str, str]) -> None:
+        """Tell the panel of people who are done and whom it still waits for.
+
+        The server does so at once; here are those for whom that failed, and who have withdrawn since.
+        """
+        made = accounts.recruited(self.store, self.study.name) or {}
+        if not made.get("by_server"):
+            return
+        for key, account in known.items():
+            is_whole = account.why in CLOSED_SESSION and not account.panel_study
+            if is_whole and account.reward == "owed" and statuses.get(key) in COMPLETABLE:
+                try:
+                    self.panel.complete(account.submission, made["codes"]["done_by_server"])
+                    statuses[key] = "awaiting_review"
+                except TokenRefused:
+                    raise
+                except (PanelRefused, PanelUnsure) as error:
+                    self._hinder(error)
+
+    # rewards: approving is idempotent, so that it is simply done again
+
+    def _pay_rewards(self, statuses: dict[str, str]) -> None:
+        while self._commit("reward", statuses, {}):
+            pass
+        to_approve = [
+            account.submission
+            for key, account in self._accounts().items()
+            if account.reward == "intended" and statuses.get(key) == "awaiting_review"
+        ]
+        if not to_approve:
+            return
+        try:
+            self.panel.approve(to_approve)
+        except TokenRefused:
+            raise
+        except (PanelRefused, PanelUnsure) as error:
+            self._hinder(error)
+
+    # bonuses
+
+    def _pay_bonuses(self) -> None:
+        statuses = self._take_over(self.look())
+        if self._is_just_restored():
+            return
+        before = self._baselines(statuses)
+        while self._commit("bonus", statuses, before):
+            pass
+        for version, payment in self._payments():
+            if payment.state in ("intended", "handed_in"):
+                self._advance(version, payment)
+        self._settle_payments()
+
+    def _restored_at(self) -> str:
+        """Return when the store was last restored from a backup, or '' where it never was."""
+        return max((entry.key for entry in self.store.entries(RESTORES)), default="")
+
+    def _is_just_restored(self) -> bool:
+        """Return whether the panel may still be at payments made after a backup that was restored."""
+        restored_at = self._restored_at()
+        if not restored_at:
+            return False
+        until = datetime.fromisoformat(restored_at) + self.settle
+        if self.clock() >= until:
+            return False
+        self._hindrances[
+            f"this store was restored from a backup, or took a ledger over, at {restored_at}; bonuses are "
+            f"paid from {until.isoformat(timespec='minutes')} on, when the panel's books show what was paid "
+            "before"
+        ] = None
+        return True
+
+    def _baselines(self, statuses: dict[str, str]) -> dict[str, tuple[int, ...]]:
+        """Return what bonuses the panel lists for each account whose bonus can be paid.
+
+        An account that was in a payment before keeps its first baseline, so that money of that payment
+        which arrives late is known for what it is; if it is there, nothing is owed any more. After a
+        restore, a bonus of the same amount that the panel lists is taken for one of a payment made since
+        the backup.
+        """
+        found, is_restored = {}, bool(self._restored_at())
+        due = {
+            key: account
+            for key, account in self._accounts().items()
+            if payable(account, "bonus", statuses.get(key, ""))
+        }
+        for key, account in self.progress(due.items(), label="bonuses so far"):
+            try:
+                bonuses = self.panel.submission(account.submission).bonuses_cents
+            except TokenRefused:
+                raise
+            except PanelRefused as error:
+                self._hinder(error)
+                continue
+            if times_shown(account, bonuses) > 0 and (account.before is not None or is_restored):
+                self._change_all([key], lambda _, now: self._confirmed(now) if now.bonus == "owed" else None)
+            else:
+                found[key] = bonuses if account.before is None else account.before
+        return found
+
+    def _advance(self, version: int, payment: Payment) -> None:
+        """Hand a payment in and ask for it to be paid, from where it stands."""
+        try:
+            if payment.state == "intended":
+                version, payment = self._hand_in(version, payment)
+            if payment.state == "handed_in":
+                self._ask_to_pay(version, payment)
+        except Stale:
+            return  # another payer is at it
+        except (PanelRefused, PanelUnreached, PanelUnsure) as error:
+            self._hinder(error)
+
+    def _hand_in(self, version: int, payment: Payment) -> tuple[int, Payment]:
+        bonuses = [Bonus(line.submission, line.usd_cents) for line in payment.lines]
+        try:
+            panel_id = self.panel.propose_bonuses(payment.panel_study or self.panel_study, bonuses)
+        except TokenRefused:
+            raise
+        except PanelRefused as error:
+            self._hinder(error)
+            return self._give_up(version, payment, "refused", ())
+        return self._write_payment(version, replace(payment, state="handed_in", panel_id=panel_id))
+
+    def _ask_to_pay(self, version: int, payment: Payment) -> None:
+        """Ask the panel to pay what was handed in.
+
+        Whoever writes `paying` at this version asks, and nobody else does, then or ever, unless the
+        panel cannot have heard of it.
+        """
+        shown, lapsed = self._look_at(payment)
+        if shown or lapsed:
+            self._give_up(version, payment, "void", shown)
+            return
+        asked_at = self.clock()
+        paying = replace(payment, state="paying", asked_at=asked_at.isoformat())
+        version, paying = self._write_payment(version, paying)
+        if accounts.purse(self.store, self.study.name)[1].paid_from:  # moved while this payer was at work
+            self._write_payment(version, replace(paying, state="handed_in"))
+            accounts.check_paid_here(self.store, self.study.name)
+        if self.clock() - asked_at > ASK_WITHIN:
+            raise PanelUnsure("this payer was held up for too long, and asked for nothing")
+        try:
+            self.panel.pay_bonuses(payment.panel_id)
+        except (PanelUnreached, TokenRefused):
+            self._write_payment(version, replace(paying, state="handed_in"))
+            raise
+        except PanelRefused:
+            self._give_up(version, paying, "refused", ())
+            raise
+        self._write_payment(version, replace(paying, state="sent"))
+
+    # what the panel's books say
+
+    def _settle_payments(self) -> None:
+        """Confirm what the panel's books show, and give up payments that they can no longer come to show."""
+        for version, payment in self._payments():
+            if payment.state in ("paying", "sent"):
+                self._look_for(version, payment)
+            elif payment.state not in OPEN and not payment.is_filed:
+                self._file(version, payment)
+
+    def _look_for(self, version: int, payment: Payment) -> None:
+        now = self.clock()  # before the books are read: what they show is at least as new
+        try:
+            shown, _ = self._look_at(payment)
+        except TokenRefused:
+            raise
+        except PanelRefused as error:
+            self._hinder(error)
+            return
+        self._confirm(payment, shown)
+        is_settled = now >= datetime.fromisoformat(payment.asked_at) + self.settle
+        try:
+            if len(shown) == len(payment.lines):
+                self._give_up(version, payment, "closed", shown)
+            elif is_settled and (payment.state == "paying" or self.releases_sent):
+                self._give_up(version, payment, "lapsed", shown)
+        except Stale:
+            return  # another payer has come to know more
+        if is_settled and payment.state == "sent" and not self.releases_sent:
+            self._hindrances[f"the panel has not paid {len(payment.lines) - len(shown)} bonuses that it took "
+                             "on; if its own pages say so too, run again with --release"] = None  # fmt: skip
+
+    def _look_at(self, payment: Payment) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the accounts of a payment whose bonus the panel's books show, and those not to be paid so.
+
+        The latter are of people whose place has come back to life since, so that they are paid in another
+        way, and of people to whom something else is owed than when the payment was made.
+        """
+        now, shown, lapsed = self._accounts(), [], []
+        for line in self.progress(payment.lines, label="bonuses paid"):
+            account = now[line.account]
+            times = 1
+            if account.bonus != "confirmed":
+                place = self.panel.submission(line.submission)
+                times = times_shown(account, place.bonuses_cents)
+                is_in_it = account.payments[-1:] == (payment.id,)
+                is_same = is_in_it and account.usd_cents("bonus") == line.usd_cents
+                if not (is_same and payable(account.moved(bonus="owed"), "bonus", place.status)):
+                    lapsed.append(line.account)
+            if times > 0:
+                shown.append(line.account)
+            if times > 1:
+                self._hindrances[f"the panel shows the bonus of {account.evaluator} {times} times"] = None
+        return tuple(shown), tuple(lapsed)
+
+    def _give_up(
+        self, version: int, payment: Payment, state: PaymentState, shown: tuple[str, ...]
+    ) -> tuple[int, Payment]:
+        """End a payment; those of its accounts that are not shown are owed again."""
+        version, payment = self._write_payment(version, replace(payment, state=state, shown=shown))
+        return self._file(version, payment)
+
+    def _file(self, version: int, payment: Payment) -> tuple[int, Payment]:
+        """Carry a payment that is over to its accounts."""
+        self._confirm(payment, payment.shown)
+        self._change_all(
+            [line.account for line in payment.lines],
+            lambda _, now: (
+                now.moved(bonus="owed")
+                if now.payments[-1:] == (payment.id,) and now.bonus == "intended"
+                else None
+            ),
+        )
+        try:
+            return self._write_payment(version, replace(payment, is_filed=True))
+        except Stale:
+            return version, payment
+
+    def _confirm(self, payment: Payment, shown: Iterable[str]) -> None:
+        self._change_all(
+            shown,
+            lambda _, now: (
+                self._confirmed(now)
+                if now.payments[-1:] == (payment.id,) and now.bonus in ("owed", "intended")
+                else None
+            ),
+        )
+
+    def _confirmed(self, account: Account) -> Account:
+        return account.moved(bonus="confirmed", confirmed_at=self._now())
+
+    # intending: one conditional write on the purse decides what is paid and keeps the budget
+
+    def _commit(self, part: Part, statuses: dict[str, str], before: dict[str, tuple[int, ...]]) -> bool:
+        """Intend to pay a part to as many as the budget allows, at most a batch; return whether any.
+
+        The purse is read first. While nobody else has written it since, the accounts read after it tell
+        all that is committed.
+        """
+        for _ in range(TRIES):
+            version, now = self._purse()
+            ledger = self._accounts()
+            limits = accounts.in_force(self.store, self.study.name, now)
+            chosen = self._affordable(part, statuses, before, limits, ledger)
+            if not chosen:
+                return False
+            pending = {
+                "id": self.new_id(),
+                "part": part,
+                "at": self._now(),
+                "lines": [[key, ledger[key].submission, ledger[key].usd_cents(part)] for key in chosen],
+                "before": {key: list(before[key]) for key in chosen if key in before},
+                "panel_study": ledger[chosen[0]].panel_study if part == "bonus" else "",
+            }
+            try:
+                after = replace(now, pending=pending)
+                written = self.store.write_entry(PURSES, self.study.name, version, after.data())
+            except Stale:
+                continue
+            self._carry_over(written.version, after)
+            return True
+        raise busy()
+
+    def _affordable(
+        self,
+        part: Part,
+        statuses: dict[str, str],
+        before: dict[str, tuple[int, ...]],
+        purse: Purse,
+        ledger: dict[str, Account],
+    ) -> list[str]:
+        """Return the accounts to be paid next, those owed longest first, all at one study of the panel."""
+        due = [
+            key
+            for key, account in sorted(ledger.items(), key=lambda item: (item[1].owed_at, item[0]))
+            if payable(account, part, statuses.get(key, "")) and (part == "reward" or key in before)
+        ]
+        chosen: list[str] = []
+        committed = purse.committed_usd_cents(ledger.values())
+        for key in due:
+            if chosen and part == "bonus" and ledger[key].panel_study != ledger[chosen[0]].panel_study:
+                continue
+            committed += purse.cost_usd_cents(ledger[key].usd_cents(part))
+            if purse.budget_usd_cents is not None and committed > purse.budget_usd_cents:
+                self._hindrances["the budget does not suffice for all that is owed"] = None
+                break
+            chosen.append(key)
+        return chosen[: self.batch]
+
+    def _purse(self) -> tuple[int, Purse]:
+        """Return the purse with nothing pending, after helping along what was."""
+        for _ in range(TRIES):
+            version, now = accounts.purse(self.store, self.study.name)
+            if now.paid_from:
+                accounts.check_paid_here(self.store, self.study.name)
+            if now.pending is None:
+                return version, now
+            self._carry_over(version, now)
+        raise busy()
+
+    def _carry_over(self, version: int, purse: Purse) -> None:
+        """Write what is pending into the accounts and free the purse; done by many at once, it is done once.
+
+        The payment appears after its accounts know of it, for then others may go on with it.
+        """
+        pending = purse.pending
+        id, is_reward = pending["id"], pending["part"] == "reward"
+        amounts = {key: cents for key, _, cents in pending["lines"]}
+
+        def rule(key: str, now: Account) -> Account | None:
+            if is_reward:
+                if id in now.rewards or now.reward != "owed":
+                    return None
+                return now.moved(reward="intended", rewards=(*now.rewards, id))
+            if id in now.payments or now.bonus != "owed" or now.usd_cents("bonus") != amounts[key]:
+                return None
+            before = tuple(pending["before"][key])
+            return now.moved(bonus="intended", payments=(*now.payments, id), before=before)
+
+        self._change_all([key for key, _, _ in pending["lines"]], rule)
+        if not is_reward:
+            lines = tuple(Line(*line) for line in pending["lines"])
+            made = Payment(id, lines, pending["at"], panel_study=pending.get("panel_study", ""))
+            self._try(payments_of(self.study.name), id, 0, made.data())
+        self._try(PURSES, self.study.name, version, replace(purse, pending=None).data())
+
+    # the books
+
+    def _accounts(self) -> dict[str, Account]:
+        return {key: account for key, (_, account) in accounts.accounts(self.store, self.study.name).items()}
+
+    def _payments(self) -> list[tuple[int, Payment]]:
+        return list(accounts.payments(self.store, self.study.name))
+
+    def _change_all(self, keys: Iterable[str], rule: Callable[[str, Account], Account | None]) -> None:
+        for key in keys:
+            accounts.change(self.store, self.study.name, key, lambda now, key=key: rule(key, now))
+
+    def _write_payment(self, version: int, payment: Payment) -> tuple[int, Payment]:
+        book = payments_of(self.study.name)
+        return self.store.write_entry(book, payment.id, version, payment.data()).version, payment
+
+    def _try(self, book: str, key: str, version: int, data: dict[str, Any]) -> None:
+        """Write an entry; where it has moved on, another payer was here before."""
+        try:
+            self.store.write_entry(book, key, version, data)
+        except Stale:
+            return
+
+    def _hinder(self, error: Exception) -> None:
+        self._hindrances[str(error)] = None
+
+    def _now(self) -> str:
+        return self.clock().isoformat()
+
+
+def _is_open(account: Account) -> bool:
+    return account.reward == "undecided"

@@ -1,0 +1,51 @@
+"""People who were screened out, where the panel pays a fixed amount for that.
+
+The code that pays is given by the server, so that it never reaches a browser. That a person is owed it is
+written down first, in the book `screened out STUDY`, and the panel is told until it has heard.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from backend.experiment.records import Study
+from backend.panels.api import COMPLETABLE, Submission
+from backend.payment.accounts import panel_names, recruited
+from backend.stores.store import Stale, Store
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the panel is to be told of a place: the completion code that the server gives for it."""
+
+    submission: str
+    code: str
+
+
+def book(study: str) -> str:
+    return f"screened out {study}"
+
+
+def is_paid_by_panel(store: Store, study: Study) -> bool:
+    """Return whether the panel pays who is screened out from a study."""
+    return bool((recruited(store, study.name) or {}).get("screen_out"))
+
+
+def note(store: Store, study: Study, panel: Mapping[str, str], at: str) -> str:
+    """Write down that a person is screened out; return the submission, '' where the link named none."""
+    person, submission = (panel.get(name, "") for name in panel_names(study))
+    if not submission:
+        return ""
+    with suppress(Stale):  # noted before
+        store.write_entry(book(study.name), submission, 0, {"participant": person, "at": at})
+    return submission
+
+
+def to_report(store: Store, study: Study, listed: Mapping[str, Submission]) -> Iterator[Report]:
+    """Yield the places of people who were screened out, and whom the panel still waits for."""
+    state = recruited(store, study.name) or {}
+    for entry in store.entries(book(study.name)):
+        place = listed.get(entry.key)
+        is_open = place is not None and place.status in COMPLETABLE
+        if is_open and place.participant == entry.data["participant"]:
+            yield Report(entry.key, state["codes"]["screened_out"])

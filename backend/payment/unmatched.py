@@ -1,0 +1,104 @@
+"""Submissions at the panel for which nobody holds a session here: who declined, had an unfit device, was
+screened out, never came, or was done there before being done here.
+
+They cost money all the same: what nobody reviews the panel approves by itself.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from backend.experiment.records import Study
+from backend.panels.api import Submission
+from backend.payment.accounts import accounts, panel_names, panel_terms, recruited
+from backend.payment.ledger import (
+    APPROVED,
+    CLOSED_SESSION,
+    Account,
+    PanelTerms,
+    key_of,
+    reconciled,
+    unmatched_account,
+)
+from backend.stores.store import Store
+
+_BY_CODE = {"no_consent": "declined", "unfit_device": "unfit_device", "screened_out": "screened_out"}
+
+
+def by_key(submissions: Iterable[Submission]) -> dict[str, Submission]:
+    """Return submissions by the keys of their accounts."""
+    return {key_of(one.id, one.participant): one for one in submissions}
+
+
+def unmatched(
+    store: Store, study: Study, listed: Mapping[str, Submission], known: Collection[str], at: str
+) -> list[Account]:
+    """Return accounts for the submissions that cost money, or may, and have none.
+
+    Args:
+        listed: by the keys of their accounts.
+        known: keys of the accounts that there are.
+        at: the time now.
+    """
+    terms = panel_terms(store, study)
+    costs = ("awaiting_review", *APPROVED, *(("screened_out",) if terms.screen_out_cents else ()))
+    found = []
+    sessions = _sessions(store, study)
+    codes = (recruited(store, study.name) or {}).get("codes", {})
+    for key, submission in listed.items():
+        if key in known or submission.status not in costs:
+            continue
+        why = _why(submission, sessions, codes)
+        if why is not None:
+            found.append(_account(submission, why, terms, at))
+    return found
+
+
+def count(store: Store, study: Study, submissions: Iterable[Submission]) -> dict[str, int]:
+    """Return how many submissions hold no session here, by why, and where they stand if nothing says why."""
+    codes, sessions = (recruited(store, study.name) or {}).get("codes", {}), _sessions(store, study)
+    owed = {key for key, (_, one) in accounts(store, study.name).items() if not one.is_unmatched}
+    counts: Counter[str] = Counter()
+    for key, submission in by_key(submissions).items():
+        why = None if key in owed else _why(submission, sessions, codes)
+        if why == "no_session":
+            counts[f"no session, {submission.status.replace('_', ' ')}"] += 1
+        elif why is not None:
+            counts[why.replace("_", " ")] += 1
+    return dict(sorted(counts.items()))
+
+
+def _account(submission: Submission, why: str, terms: PanelTerms, at: str) -> Account:
+    done_at = submission.completed_at or submission.started_at
+    account = unmatched_account(submission.id, submission.participant, why, done_at, terms)
+    if submission.is_asked_to_return:
+        account = account.moved(asked_to_return_at=at)
+    return reconciled(account, submission.status, terms, at)
+
+
+def _why(
+    submission: Submission, sessions: Mapping[str, tuple[str, str]], codes: Mapping[str, Any]
+) -> str | None:
+    """Return why a submission is unmatched; None where a session stands for it."""
+    participant, state = sessions.get(submission.id, ("", ""))
+    is_theirs = bool(participant) and participant == submission.participant
+    if is_theirs and state in CLOSED_SESSION:
+        return None
+    outcome = next((outcome for outcome, code in codes.items() if code == submission.code), "")
+    if outcome in _BY_CODE:
+        return _BY_CODE[outcome]
+    if submission.status == "screened_out":
+        return "screened_out"
+    if not is_theirs:
+        return "no_session"
+    return "unfinished" if submission.status in ("awaiting_review", *APPROVED) else None
+
+
+def _sessions(store: Store, study: Study) -> dict[str, tuple[str, str]]:
+    """Return (participant, state) of the sessions that name a submission, by that."""
+    person, submission = panel_names(study)
+    return {
+        session.panel[submission]: (session.panel.get(person, ""), cursor.state)
+        for session, cursor in store.sessions(study.name)
+        if session.panel.get(submission)
+    }

@@ -1,0 +1,212 @@
+"""What recruiting evaluators from a panel would be: places, wage, and what it costs at most.
+
+Money is in cents of the study's currency.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+from backend.errors import InvalidInput
+from backend.experiment.money import currency, format_money
+from backend.experiment.panel import PROLIFIC
+from backend.experiment.protocol import Protocol
+from backend.experiment.records import Study
+from backend.panels.api import ScreenOut, Wages
+from backend.panels.prolific import whole_minutes
+from backend.payment.ledger import Purse
+from backend.studies.retainer import minutes_in_budget
+
+FEE_PERCENT, VAT_PERCENT = Purse().fee_percent, Purse().vat_percent
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a recruitment would be."""
+
+    places: int
+    reward_cents: int
+    minutes: float
+    largest_bonus_cents: int
+    currency: str = "USD"
+    fee_percent: str = FEE_PERCENT
+    vat_percent: str = VAT_PERCENT
+    screen_out: ScreenOut | None = None
+    waiting: tuple[int, int] = (0, 0)
+    """Minutes of paid waiting at most, and the pay of one."""
+    wages: Wages | None = None
+    """What the panel asks for, where it was asked; else what it asks for in general holds."""
+
+    @property
+    def least_wage_cents(self) -> int:
+        return self.wages.least_cents if self.wages else currency(self.currency).least_wage_cents
+
+    @property
+    def fair_wage_cents(self) -> int:
+        return self.wages.fair_cents if self.wages else currency(self.currency).fair_wage_cents
+
+    @property
+    def wage_cents_an_hour(self) -> float:
+        """Of the reward alone, for a bonus may not stand in for the wage; the panel counts whole minutes."""
+        return self.reward_cents * 60 / whole_minutes(self.minutes)
+
+    @property
+    def purse(self) -> Purse:
+        return Purse(fee_percent=self.fee_percent, vat_percent=self.vat_percent)
+
+    @property
+    def place_cents(self) -> int:
+        """What a place costs at most: its reward and the largest bonus, fees rounded up."""
+        return sum(map(self.purse.cost_usd_cents, (self.reward_cents, self.largest_bonus_cents)))
+
+    @property
+    def rewards_cents(self) -> int:
+        """What all rewards and screen-outs cost, which the panel sets aside when it publishes."""
+        return self.places * self.purse.cost_usd_cents(self.reward_cents) + self._screen_outs_cents
+
+    @property
+    def besides_cents(self) -> int:
+        """What may be paid besides the places: screen-outs, and waiting a minute at a time."""
+        minutes, price = self.waiting
+        return self._screen_outs_cents + minutes * self.purse.cost_usd_cents(price)
+
+    @property
+    def _screen_outs_cents(self) -> int:
+        if self.screen_out is None:
+            return 0
+        return self.screen_out.slots * self.purse.cost_usd_cents(self.screen_out.reward_cents)
+
+    @property
+    def total_cents(self) -> int:
+        """What it costs at most: every place and slot taken, every bonus the largest, all waiting paid."""
+        return self.places * self.place_cents + self.besides_cents
+
+    def money(self, cents: float) -> str:
+        """Return an amount to read."""
+        return format_money(cents, self.currency)
+
+    def lines(self) -> list[str]:
+        """Return the plan for a terminal, with what speaks against it."""
+        wage, minutes = self.wage_cents_an_hour, whole_minutes(self.minutes)
+        rounded = "" if minutes == self.minutes else f" (the panel counts {minutes})"
+        lines = [
+            f"places: {self.places}",
+            f"reward: {self.money(self.reward_cents)} for {self.minutes:g} minutes{rounded}, "
+            f"{self.money(wage)} an hour; a bonus of at most {self.money(self.largest_bonus_cents)}",
+        ]
+        if self.screen_out:
+            paid = self.money(self.screen_out.reward_cents)
+            lines.append(f"screened out: {paid} each, for {self.screen_out.slots} people at most")
+        if self.waiting[0]:
+            lines.append(f"waiting: {self.waiting[0]} minutes at {self.money(self.waiting[1])} at most")
+        lines.append(
+            f"cost: at most {self.money(self.total_cents)}, with fees of {self.fee_percent}%{self._vat}"
+        )
+        if wage < self.least_wage_cents:
+            least = self.money(self.least_wage_cents)
+            lines.append(f"warning: under the panel's least wage of {least} an hour")
+        elif wage < self.fair_wage_cents:
+            lines.append(f"warning: under the fair wage of {self.money(self.fair_wage_cents)} an hour")
+        return lines
+
+    @property
+    def _vat(self) -> str:
+        if self.purse.vat_percent == VAT_PERCENT:
+            return "; VAT on the fee, where your account pays it, is not in it: add --vat 20"
+        return f" and VAT of {self.vat_percent}% on them"
+
+    def check(self, study: str, budget_cents: int | None) -> None:
+        """Raise InvalidInput for a wage that the panel does not allow, or a cost over the budget."""
+        wage, least = self.money(self.wage_cents_an_hour), self.money(self.least_wage_cents)
+        if self.wage_cents_an_hour < self.least_wage_cents:
+            raise InvalidInput(
+                f"study {study} pays {wage} an hour, under the panel's least wage of {least}; make it with a "
+                "higher base_usd_cents"
+            )
+        if budget_cents is not None and self.total_cents > budget_cents:
+            raise InvalidInput(
+                f"{self.places} places cost {self.money(self.total_cents)} at most, over the budget of "
+                f"{self.money(budget_cents)}; raise it with --budget"
+            )
+        if self.screen_out:
+            self._check_screen_out(self.screen_out)
+
+    def _check_screen_out(self, terms: ScreenOut) -> None:
+        least = currency(self.currency).least_screen_out_cents
+        if not least <= terms.reward_cents < self.reward_cents:
+            raise InvalidInput(
+                f"a screen-out must pay at least {self.money(least)} and less than the reward of "
+                f"{self.money(self.reward_cents)}, not {self.money(terms.reward_cents)}"
+            )
+
+    def affordable(self, budget_cents: int) -> int:
+        """Return for how many places a budget is enough."""
+        return max(budget_cents - self.besides_cents, 0) // max(self.place_cents, 1)
+
+    def with_wages(self, wages: Wages) -> Self:
+        from dataclasses import replace
+
+        return replace(self, wages=wages)
+
+
+def plan(
+    study: Study,
+    places: int | None = None,
+    fee_percent: str = FEE_PERCENT,
+    vat_percent: str = VAT_PERCENT,
+    screen_out: ScreenOut | None = None,
+) -> Plan:
+    """Return what recruiting for a study would be; default, a place for each session that is wanted.
+
+    Raises:
+        InvalidInput: a qualification without a number of places, or a study without base pay.
+    """
+    protocol = study.protocol
+    if places is None:
+        if study.kind == "qualification":
+            raise InvalidInput(f"{study.name} is a qualification; say for how many people, with --places N")
+        places = study.evaluators_wanted
+    if protocol.base_usd_cents == 0:
+        raise InvalidInput(
+            f"study {study.name} has no base pay, and the panel wants the wage in it; make the study with "
+            f"{_fair_base(protocol)}"
+        )
+    return Plan(
+        places=places,
+        reward_cents=protocol.base_usd_cents,
+        minutes=protocol.minutes,
+        largest_bonus_cents=_largest_bonus(protocol),
+        currency=protocol.currency,
+        fee_percent=fee_percent,
+        vat_percent=vat_percent,
+        screen_out=screen_out,
+        waiting=(minutes_in_budget(protocol), protocol.retainer_usd_cents),
+    )
+
+
+def asked_for(study: Study) -> list[str]:
+    """Return what `openhype recruit` will ask for; nothing where the study's panel has no API."""
+    protocol = study.protocol
+    if protocol.panel.name != PROLIFIC.name:
+        return []
+    asked = ["PROLIFIC_TOKEN, or PROLIFIC_TOKEN_FILE, and the server's https:// address (--url)"]
+    wage = protocol.base_usd_cents * 60 / whole_minutes(protocol.minutes)
+    least = currency(protocol.currency).least_wage_cents
+    if wage < least:
+        asked.append(
+            f"a base pay of {format_money(least, protocol.currency)} an hour or more, and this study has "
+            f"{format_money(wage, protocol.currency)}; make it with {_fair_base(protocol)}"
+        )
+    return asked
+
+
+def _fair_base(protocol: Protocol) -> str:
+    """Return the setting that gives the wage that the panel advises."""
+    fair = currency(protocol.currency).fair_wage_cents
+    needed = -(-fair * whole_minutes(protocol.minutes) // 60)
+    return f"--set base_usd_cents={needed} ({format_money(fair, protocol.currency)} an hour)"
+
+
+def _largest_bonus(protocol: Protocol) -> int:
+    """Return the bonus of somebody who is always right, on replaced flashes too."""
+    spares = protocol.spare_images * protocol.blocks if protocol.method == "time" else 0
+    return protocol.bonus_usd_cents * (protocol.trials + spares)

@@ -1,0 +1,426 @@
+"""Recruiting evaluators from a panel with an API: planned first, then done, a step at a time.
+
+What was decided stands in the store before the panel hears of it, so that a process that dies anywhere is
+gone on with by asking again: the panel's study is found by a name that nobody else has, and its codes stay
+those that were decided first. One study at the panel serves all models; who judges which is decided here.
+"""
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, replace
+from typing import Any
+
+from backend.errors import Conflict, InvalidInput, NotFound
+from backend.experiment.money import format_money
+from backend.experiment.panel import NOTHING_TOLD, Told
+from backend.experiment.records import Study
+from backend.panels.api import Panel, PanelRefused, Recruitment, ScreenOut, StudyState, TokenRefused
+from backend.payment import unmatched
+from backend.payment.accounts import check_paid_here, set_budget
+from backend.recruitment import panel_wallet
+from backend.recruitment.plan import VAT_PERCENT, Plan, plan
+from backend.stores.store import Stale, Store
+from backend.studies import lifecycle
+from backend.studies.lifecycle import recruitment_book as book
+from backend.timestamps import readable, stamp, utc_now
+
+OUTCOMES = ("done", "done_by_server", "no_consent", "unfit_device", "screened_out", "fault")
+_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+_CODE_LENGTH = 10
+_TRIES = 20
+
+
+def check_panel(study: Study, name: str) -> None:
+    """Refuse to recruit at a panel that the study was not made for: it would not know who comes from there.
+
+    Raises:
+        InvalidInput: says which it was made for.
+    """
+    made_for = study.protocol.panel.name
+    if made_for != name:
+        raise InvalidInput(
+            f"study {study.name} was made for the panel {made_for}, not for {name}; make one with "
+            f"--panel {name}"
+        )
+
+
+def told(store: Store, study: Study) -> Told:
+    """Return what the study's panel was told when its study was made there, as far as evaluators go by it.
+
+    A code that the server gives never reaches a browser.
+    """
+    state = begun(store, study)
+    if state is None:
+        return NOTHING_TOLD
+    by_server = {"done_by_server", *(("screened_out",) if state.get("screen_out") else ())}
+    codes = {outcome: code for outcome, code in state["codes"].items() if outcome not in by_server}
+    return Told(codes, state["by_server"])
+
+
+def begun(store: Store, study: Study) -> Mapping[str, Any] | None:
+    """Return a study's recruitment; None where none was begun."""
+    entry = store.entry(book(study.name), study.protocol.panel.name)
+    return entry.data if entry else None
+
+
+def recruitment(store: Store, study: Study) -> Mapping[str, Any]:
+    """Return a study's recruitment.
+
+    Raises:
+        NotFound: none was begun.
+    """
+    state = begun(store, study)
+    if state is None:
+        raise NotFound(
+            f"nobody was recruited for {study.name} yet; see `openhype recruit {study.name} --panel prolific`"
+        )
+    return state
+
+
+def planned(study: Study, state: Mapping[str, Any], places: int | None = None) -> Plan:
+    """Return the plan of a recruitment as it was decided, for another number of places where one is given."""
+    screen_out = state.get("screen_out")
+    return plan(
+        study,
+        places or state["places"],
+        state["fee_percent"],
+        state.get("vat_percent", VAT_PERCENT),
+        ScreenOut(**screen_out) if screen_out else None,
+    )
+
+
+def panel_studies(state: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the panel's studies that people may come from: the one recruited for, and its rehearsal."""
+    rehearsal = state.get("rehearsal") or {}
+    return tuple(filter(None, (state.get("panel_study"), rehearsal.get("panel_study"))))
+
+
+def begin(
+    store: Store,
+    panel: Panel,
+    study: Study,
+    wanted: Plan,
+    url: str,
+    *,
+    budget_cents: int | None = None,
+    by_server: bool = True,
+    is_signed: bool = False,
+    workspace: str = "",
+    project: str = "",
+) -> Mapping[str, Any]:
+    """Make the panel's study and publish it; begun before, go on where it stands.
+
+    Args:
+        url: of the server, as evaluators reach it.
+        budget_cents: what it may cost in all; default, what the plan costs at most.
+        is_signed: the panel signs its links.
+        workspace, project: which wallet pays, by id or title; needed where there are several.
+
+    Raises:
+        InvalidInput: the plan is over the budget or the balance, under the least wage, in another currency
+            than the wallet, or of another panel.
+        Conflict: the panel reckons with higher costs.
+        PanelRefused, PanelUnsure, PanelUnreached: ask again.
+    """
+    options = {"by_server": by_server, "is_signed": is_signed, "workspace": workspace, "project": project}
+    state = prepare(store, panel, study, wanted, url, budget_cents=budget_cents, **options)
+    if state["state"] == "decided":
+        _check_projected(panel, study, state)
+        panel.change(state["panel_study"], "publish")
+        state = update(store, study, state="published")
+    return state
+
+
+def prepare(
+    store: Store,
+    panel: Panel,
+    study: Study,
+    wanted: Plan,
+    url: str,
+    *,
+    budget_cents: int | None = None,
+    by_server: bool = True,
+    is_signed: bool = False,
+    workspace: str = "",
+    project: str = "",
+) -> Mapping[str, Any]:
+    """Decide on a recruitment and make the panel's study, as a draft; arguments and errors as of `begin`."""
+    check_panel(study, panel.name)
+    check_paid_here(store, study.name)
+    if begun(store, study) is None:
+        wallet = panel_wallet.choose(panel, workspace, project)
+        wanted = _checked(panel, study, wanted, wallet, budget_cents)
+        _settle(store, study)
+        set_budget(  # by which pay reckons, too
+            store, study.name, fee_percent=wanted.fee_percent, vat_percent=wanted.vat_percent
+        )
+        data = {
+            **_decision(study, wanted, url, wallet),
+            "by_server": by_server,
+            "is_signed": is_signed,
+            "budget_usd_cents": wanted.total_cents if budget_cents is None else budget_cents,
+        }
+        with suppress(Stale):  # decided elsewhere at this moment: that holds
+            store.write_entry(book(study.name), panel.name, 0, data)
+    state = recruitment(store, study)
+    if not state["panel_study"]:
+        made = panel.create(_order(study, state))
+        # Made by two at once, the first to say so has made it; the other draft is never published.
+        state = _changed(store, study, lambda now: {"panel_study": now["panel_study"] or made})
+    return state
+
+
+def rehearse(store: Store, panel: Panel, study: Study, email: str) -> Mapping[str, Any]:
+    """Publish a copy of the draft to test participants, and return the recruitment.
+
+    Sessions that come from it are marked as simulated, and are neither scored nor paid.
+
+    Args:
+        email: of a test participant to be made; '' where the workspace has one.
+
+    Raises:
+        Conflict: the study is published already, so that there is no draft.
+    """
+    state = recruitment(store, study)
+    if state["state"] != "decided":
+        raise Conflict(f"the recruitment for {study.name} is published already; rehearse before that")
+    if email:
+        panel.add_test_participant(email)
+    made = panel.test(state["panel_study"])
+    return update(store, study, rehearsal={"panel_study": made.id, "url": made.url})
+
+
+def change(store: Store, panel: Panel, study: Study, action: str) -> Mapping[str, Any]:
+    """Pause a recruitment, go on with it (`start`), or stop it for good."""
+    check_paid_here(store, study.name)
+    state = recruitment(store, study)
+    if state["state"] == "decided":
+        raise Conflict(f"the recruitment for {study.name} is not published yet; go on with --yes")
+    if state["state"] == "stopped" and action != "stop":
+        raise Conflict(f"the recruitment for {study.name} was stopped, and cannot go on")
+    panel.change(state["panel_study"], action)
+    return update(store, study, state={"pause": "paused", "start": "published", "stop": "stopped"}[action])
+
+
+def grow(store: Store, panel: Panel, study: Study, places: int) -> Mapping[str, Any]:
+    """Raise the number of places, within the budget.
+
+    Raises:
+        InvalidInput: fewer places than there are, or more than the budget pays for.
+    """
+    check_paid_here(store, study.name)
+    state = recruitment(store, study)
+    if places < state["places"]:
+        raise InvalidInput(f"places can only grow: there are {state['places']}, and {places} were asked for")
+    if places > affordable(study, state):
+        raise _over_budget(study, state, planned(study, state, places))
+    state = update(store, study, places=places)  # first, so that no more are open than stand here
+    panel.set_places(state["panel_study"], places)
+    return state
+
+
+def set_slots(store: Store, panel: Panel, study: Study, slots: int) -> Mapping[str, Any]:
+    """Raise the number of people who are paid for being screened out, within the budget.
+
+    Raises:
+        InvalidInput: fewer than there are, or more than the budget pays for.
+        Conflict: screening out has no payment of its own.
+    """
+    check_paid_here(store, study.name)
+    state = recruitment(store, study)
+    if not state.get("screen_out"):
+        raise Conflict(f"the recruitment for {study.name} pays nothing for being screened out")
+    terms = replace(ScreenOut(**state["screen_out"]), slots=slots)
+    if slots < state["screen_out"]["slots"]:
+        raise InvalidInput(f"slots can only grow: there are {state['screen_out']['slots']}, not {slots}")
+    after = planned(study, {**state, "screen_out": asdict(terms)})
+    if after.total_cents > state["budget_usd_cents"]:
+        raise _over_budget(study, state, after)
+    state = update(store, study, screen_out=asdict(terms))
+    panel.set_slots(state["panel_study"], state["codes"]["screened_out"], terms)
+    return state
+
+
+def affordable(study: Study, state: Mapping[str, Any]) -> int:
+    """Return for how many places the budget is enough."""
+    return planned(study, state).affordable(state["budget_usd_cents"])
+
+
+def update(store: Store, study: Study, **changes: Any) -> Mapping[str, Any]:
+    """Change a study's recruitment and return it."""
+    return _changed(store, study, lambda _: changes)
+
+
+def _changed(
+    store: Store, study: Study, rule: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """Change what `rule` says of a study's recruitment, and return it."""
+    for _ in range(_TRIES):
+        entry = store.entry(book(study.name), study.protocol.panel.name)
+        if entry is None:
+            raise NotFound(f"nobody was recruited for {study.name} yet")
+        try:
+            after = {**entry.data, **rule(entry.data)}
+            return store.write_entry(book(study.name), entry.key, entry.version, after).data
+        except Stale:
+            continue
+    raise Conflict("the recruitment is being changed from several places at once; try again", code="busy")
+
+
+def notice(store: Store, study: Study, at_panel: StudyState, is_stopped: bool, at: str) -> Mapping[str, Any]:
+    """Write down where the panel's study stands, and since when, if that is news.
+
+    Args:
+        is_stopped: it is closed though not all places were taken, so that a person stopped it there.
+    """
+    state, seen = recruitment(store, study), {"state": at_panel, "is_stopped": is_stopped}
+    before = state.get("at_panel") or {}
+    if {name: before.get(name) for name in seen} == seen:
+        return state
+    return update(store, study, at_panel={**seen, "since": at})
+
+
+def at_odds(store: Store, study: Study) -> str:
+    """Return in which way the panel's study stands otherwise than decided here; '' where it does not."""
+    state = begun(store, study) or {}
+    seen = state.get("at_panel") or {}
+    if not seen or state["state"] not in ("published", "paused", "full"):
+        return ""
+    name, since = study.name, f"since about {readable(seen['since'])}"
+    if state["state"] == "published" and seen["state"] == "paused":
+        slots = (state.get("screen_out") or {}).get("slots")
+        why = f", by a person there or because all {slots} screen-out slots are used" if slots else ""
+        more = " (--slots N first, if the slots are used)" if slots else ""
+        return (
+            f"study {name} is paused at Prolific {since}{why}: nobody new comes; go on with "
+            f"`openhype recruit {name} --resume`{more}"
+        )
+    if state["state"] == "published" and seen["state"] in ("draft", "scheduled"):
+        return f"study {name} is only {seen['state']} at Prolific {since}: nobody comes yet"
+    if state["state"] == "published" and seen["is_stopped"]:
+        return (
+            f"study {name} was stopped at Prolific {since}, before all places were taken: nobody new comes; "
+            f"`openhype recruit {name} --places N --yes` with more places takes people in again"
+        )
+    if state["state"] == "paused" and seen["state"] == "active":
+        return f"study {name} was paused here and takes people in at Prolific {since}"
+    return ""
+
+
+def status(store: Store, panel: Panel, study: Study) -> dict[str, Any]:
+    """Return how a recruitment stands: places by state, sessions, cost so far with fees (cents)."""
+    state = recruitment(store, study)
+    listed = list(panel.submissions(state["panel_study"]))
+    places = Counter(submission.status for submission in listed)
+    sessions = Counter(cursor.state for _, cursor in store.sessions(study.name))
+    cost = panel.cost(state["panel_study"])
+    return {
+        "study": study.name,
+        "panel": panel.name,
+        "state": state["state"],
+        "at_panel": panel.state(state["panel_study"]),
+        "places": state["places"],
+        "submissions": dict(sorted(places.items())),
+        "unmatched": unmatched.count(store, study, listed),
+        "sessions": dict(sorted(sessions.items())),
+        "currency": cost.currency,
+        "cost_usd_cents": cost.total_cents,
+        "fees_usd_cents": cost.fees_cents,
+        "tax_usd_cents": cost.tax_cents,
+        "budget_usd_cents": state["budget_usd_cents"],
+    }
+
+
+def _checked(
+    panel: Panel, study: Study, wanted: Plan, wallet: panel_wallet.Wallet, budget_cents: int | None
+) -> Plan:
+    """Return the plan with the wages that the panel asks for, once it fits them, wallet and budget."""
+    balance = wallet.balance
+    panel_wallet.check_currency(balance, study.name, study.protocol.currency, wanted.reward_cents)
+    with suppress(PanelRefused):  # what it asks for in general holds, and it refuses less when it publishes
+        wanted = wanted.with_wages(panel.wages(wallet.workspace, balance.currency))
+    wanted.check(study.name, budget_cents)
+    if balance.available_cents < wanted.rewards_cents:
+        raise InvalidInput(
+            f"the rewards of {wanted.places} places cost {wanted.money(wanted.rewards_cents)} with fees, and "
+            f"workspace {wallet.workspace_title} has {wanted.money(balance.available_cents)}; add money there"
+        )
+    return wanted
+
+
+def _settle(store: Store, study: Study) -> None:
+    """Have the study's settings stay as they are: what the panel is told rests on them."""
+    if lifecycle.begin(store, study, stamp(utc_now())).settings_id != study.settings_id:
+        raise Conflict(f"the settings of {study.name} were changed meanwhile; look at the plan again")
+
+
+def _check_projected(panel: Panel, study: Study, state: Mapping[str, Any]) -> None:
+    """Raise Conflict where the panel reckons with a higher fee or VAT, before anything is published."""
+    try:
+        cost = panel.cost(state["panel_study"], is_projected=True)
+    except TokenRefused:
+        raise
+    except PanelRefused:
+        return  # it does not tell beforehand
+    wanted = planned(study, state)
+    if cost.currency != wanted.currency:
+        raise Conflict(
+            f"the panel's study pays in {cost.currency}, and study {study.name} in {wanted.currency}"
+        )
+    if cost.total_cents <= wanted.rewards_cents:
+        return
+    fee = 100 * cost.fees_cents / max(cost.rewards_cents, 1)
+    vat = 100 * cost.tax_cents / max(cost.fees_cents, 1)
+    raise Conflict(
+        f"Prolific reckons {wanted.money(cost.total_cents)} for the rewards with fees, and this plan "
+        f"{wanted.money(wanted.rewards_cents)}; say what your account pays: --fee {fee:.1f} --vat {vat:.0f} "
+        "(nothing is published)"
+    )
+
+
+def _over_budget(study: Study, state: Mapping[str, Any], wanted: Plan) -> InvalidInput:
+    budget = format_money(state["budget_usd_cents"], study.protocol.currency)
+    return InvalidInput(
+        f"{wanted.places} places cost {wanted.money(wanted.total_cents)} at most, over the budget of "
+        f"{budget}; raise it with --budget"
+    )
+
+
+def _decision(study: Study, wanted: Plan, url: str, wallet: panel_wallet.Wallet) -> dict[str, Any]:
+    return {
+        "state": "decided",
+        "panel_study": "",
+        "internal_name": f"openhype {study.name} {secrets.token_hex(6)}",
+        "url": f"{url.rstrip('/')}/s/{study.name}",
+        "codes": {outcome: _code() for outcome in OUTCOMES},
+        "places": wanted.places,
+        "fee_percent": wanted.fee_percent,
+        "vat_percent": wanted.vat_percent,
+        "currency": wanted.currency,
+        "workspace": wallet.workspace,
+        "project": wallet.project,
+        "screen_out": asdict(wanted.screen_out) if wanted.screen_out else None,
+    }
+
+
+def _order(study: Study, state: Mapping[str, Any]) -> Recruitment:
+    protocol, screen_out = study.protocol, state.get("screen_out")
+    return Recruitment(
+        name=state["internal_name"],
+        title=protocol.title,
+        description=protocol.consent_text,
+        url=state["url"],
+        places=state["places"],
+        minutes=protocol.minutes,
+        reward_cents=protocol.base_usd_cents,
+        codes=state["codes"],
+        project=state.get("project", ""),
+        is_signed=state.get("is_signed", False),
+        screen_out=ScreenOut(**screen_out) if screen_out else None,
+    )
+
+
+def _code() -> str:
+    return "".join(secrets.choice(_LETTERS) for _ in range(_CODE_LENGTH))

@@ -1,0 +1,316 @@
+"""Places at the panel and sessions here, brought to agree by reading what the panel says now.
+
+A place that was returned or ran out of time is given back to the model it was for: its session is closed
+as `returned`, and is neither counted nor paid. A session that is done is reported where the panel waits
+for that. Nothing here rests on what was heard before, or on the order in which it was heard: each reading
+is of the panel's state now, and doing it twice changes nothing.
+
+Only what was read closes a session: a place that says so, or one that the panel does not know in two
+readings of all places some time apart. An error says nothing of a place, and closes none.
+
+No place is added for one that was given back while the panel's study is open, for the panel offers it
+again by itself; added to, it would be taken twice. Once every place was taken and closed the panel offers
+none any more: only then is a place added for each session that is still lacking, within the budget. A
+person who pauses or stops the study at the panel is not overruled.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any
+
+from backend.experiment import sampling
+from backend.experiment import session as sessions
+from backend.experiment.panel import PROLIFIC_STUDY
+from backend.experiment.records import Session, Study
+from backend.experiment.session import Cursor
+from backend.panels.api import (
+    COMPLETABLE,
+    NotThere,
+    Panel,
+    PanelRefused,
+    StudyState,
+    Submission,
+    TokenRefused,
+)
+from backend.payment import accounts, screened_out
+from backend.payment.accounts import panel_names
+from backend.payment.ledger import key_of
+from backend.payment.screened_out import Report
+from backend.recruitment import recruit
+from backend.stores.store import Entry, Stale, Store
+from backend.studies.withdrawals import withdrawn
+
+ON_THE_WAY = ("reserved", "active")
+TAKEN = (*ON_THE_WAY, "awaiting_review", "approved", "partially_approved")
+CLOSED = ("finished", "ended")
+_MISSING_FOR = timedelta(minutes=1)
+"""How long a place must be unknown to the panel: it may be so for a moment after it was taken."""
+log = logging.getLogger("openhype")
+
+
+def settle(store: Store, panel: Panel, study: Study, now: str) -> Counter:
+    """Bring all sessions of a study to agree with the panel; return what was done, counted.
+
+    Args:
+        now: the time, as it is stored.
+    """
+    done, reports = read(store, panel, study, now)
+    for each in reports:
+        done[report(panel, study, each)] += 1
+    return done
+
+
+def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter, list[Report]]:
+    """Give back what the panel says is gone, and see that enough people are taken in.
+
+    Returns:
+        what was done, counted; and what the panel waits to be told.
+    """
+    state = recruit.recruitment(store, study)
+    listed = {one.id: one for one in panel.submissions(state["panel_study"])}
+    missing = {entry.key: entry for entry in store.entries(_missing(study))}
+    done: Counter[str] = Counter()
+    reports = []
+    for session, cursor in of_panel(store, study):
+        if cursor.state == "returned":
+            continue
+        place = listed.get(session.panel[study.protocol.panel.submission])
+        try:
+            place = place or _place(panel, study, session)
+        except TokenRefused:
+            raise
+        except PanelRefused as error:  # one place that cannot be read must not hold up the others
+            log.warning("a place of %s could not be read: %s", study.name, error)
+            done["not read"] += 1
+            continue
+        is_missing = _is_still_missing(store, study, session, place, missing.get(session.id), now)
+        outcome = _give_back(store, study, state, session, cursor, place, is_missing, now)
+        done[outcome] += 1
+        if outcome == "as it was" and _is_awaited(store, study, state, cursor, place):
+            reports.append(Report(place.id, state["codes"]["done_by_server"]))
+    reports += _left_behind(store, study, state, listed)
+    reports += screened_out.to_report(store, study, listed)
+    _keep_wanted(store, panel, study, list(listed.values()), now)
+    return done, reports
+
+
+def settle_one(store: Store, panel: Panel, study: Study, session: Session, now: str) -> None:
+    """Bring one session to agree with the panel; one that the panel does not know is left as it is."""
+    place, cursor = _place(panel, study, session), store.cursor(session.id)
+    state = recruit.recruitment(store, study)
+    outcome = _give_back(store, study, state, session, cursor, place, False, now)
+    if outcome == "as it was" and _is_awaited(store, study, state, cursor, place):
+        report(panel, study, Report(place.id, state["codes"]["done_by_server"]))
+
+
+def report(panel: Panel, study: Study, what: Report) -> str:
+    """Tell the panel what it waits for; return what came of it."""
+    try:
+        panel.complete(what.submission, what.code)
+    except TokenRefused:
+        raise
+    except PanelRefused as error:  # one person's place must not hold up the others'
+        log.warning("the panel was told that a person of %s is done: %s", study.name, error)
+        return "refused"
+    return "completed"
+
+
+def of_panel(store: Store, study: Study) -> Iterator[tuple[Session, Cursor]]:
+    """Yield the sessions of people who came with a place in the panel's study of this study.
+
+    Not of those who took a test here on the way to another study: their place is there.
+    """
+    name, others = study.protocol.panel.submission, accounts.other_panel_studies(store, study)
+    for session, cursor in store.sessions(study.name):
+        if name and session.panel.get(name) and session.panel.get(PROLIFIC_STUDY) not in others:
+            yield session, cursor
+
+
+def recruited(store: Store, panel_name: str) -> list[Study]:
+    """Return the studies that were published at a panel."""
+    found = []
+    for study in store.studies():
+        entry = store.entry(recruit.book(study.name), panel_name)
+        if entry is not None and entry.data["panel_study"]:
+            found.append(study)
+    return found
+
+
+def _is_awaited(
+    store: Store, study: Study, state: Mapping[str, Any], cursor: Cursor, place: Submission | None
+) -> bool:
+    """Return whether a person is done, and the panel waits to be told so."""
+    is_open = place is not None and place.status in COMPLETABLE
+    if not (is_open and cursor.state in CLOSED and state["by_server"]):
+        return False
+    return not _is_paid_otherwise(store, study, place)
+
+
+def _is_paid_otherwise(store: Store, study: Study, place: Submission) -> bool:
+    """Return whether the whole is paid as a bonus, so that the panel must not come to pay a reward, too."""
+    entry = store.entry(accounts.ledger_of(study.name), key_of(place.id, place.participant))
+    account = accounts.load_account(entry.data) if entry else None
+    return account is not None and account.is_partial and account.bonus in ("intended", "confirmed")
+
+
+def _left_behind(
+    store: Store, study: Study, state: Mapping[str, Any], listed: Mapping[str, Submission]
+) -> Iterator[Report]:
+    """Yield the places of people who were done, and withdrew before the panel was told."""
+    person, submission = panel_names(study)
+    for entry in withdrawn(store, study.name) if state["by_server"] else ():
+        place = listed.get(entry.data["panel"].get(submission, ""))
+        is_done = entry.data["state"] in CLOSED and place is not None and place.status in COMPLETABLE
+        is_theirs = is_done and place.participant == entry.data["panel"].get(person)
+        if is_theirs and not _is_paid_otherwise(store, study, place):
+            yield Report(place.id, state["codes"]["done_by_server"])
+
+
+def _give_back(
+    store: Store,
+    study: Study,
+    state: Mapping[str, Any],
+    session: Session,
+    cursor: Cursor,
+    place: Submission | None,
+    is_missing: bool,
+    now: str,
+) -> str:
+    """Close a session whose place is gone; return what was done.
+
+    Who finished just after the time ran out keeps the work.
+
+    Args:
+        place: None where the panel does not know it.
+        is_missing: the panel has not known it for long enough.
+    """
+    is_gone = is_missing or (
+        place is not None and (place.status == "returned" or not _is_theirs(study, state, session, place))
+    )
+    has_timed_out = place is not None and place.status == "timed_out"
+    while is_gone or (has_timed_out and cursor.state == "active"):
+        _note_why(store, study, session, "timed_out" if has_timed_out and not is_missing else "returned")
+        try:
+            store.move(session.id, cursor.version, sessions.give_back(cursor, now))
+            return "given back"
+        except Stale:
+            cursor = store.cursor(session.id)
+        if cursor.state == "returned":
+            break
+    return "as it was" if place is not None or is_gone else "not known"
+
+
+def _note_why(store: Store, study: Study, session: Session, why: str) -> None:
+    """Write down why a place is gone, before its session is closed for it; what was written first stands."""
+    with suppress(Stale):
+        store.write_entry(_given_back(study), session.id, 0, {"why": why})
+
+
+def given_back(store: Store, study: Study) -> dict[str, str]:
+    """Return by session why its place is gone, `returned` or `timed_out`, of those closed for it.
+
+    Sessions closed by older versions are in it no more than those whose place is held.
+    """
+    return {entry.key: entry.data["why"] for entry in store.entries(_given_back(study))}
+
+
+def _given_back(study: Study) -> str:
+    return f"given back {study.name}"
+
+
+def _is_theirs(study: Study, state: Mapping[str, Any], session: Session, place: Submission) -> bool:
+    """Return whether a place is of the person who named it, and of this study, as far as the panel tells."""
+    is_person = place.participant in ("", session.panel.get(study.protocol.panel.evaluator))
+    is_study = not place.studies or bool(set(place.studies) & set(recruit.panel_studies(state)))
+    return is_person and is_study
+
+
+def _place(panel: Panel, study: Study, session: Session) -> Submission | None:
+    """Return a session's place as it stands now, None where the panel knows none."""
+    try:
+        return panel.submission(session.panel[study.protocol.panel.submission])
+    except NotThere:
+        return None
+
+
+def _missing(study: Study) -> str:
+    """Return the book of the sessions whose place the panel did not know, and since when."""
+    return f"missing places {study.name}"
+
+
+def _is_still_missing(
+    store: Store, study: Study, session: Session, place: Submission | None, entry: Entry | None, now: str
+) -> bool:
+    """Return whether a place that the panel does not know was missing in an earlier reading, too."""
+    since = entry.data["at"] if entry else ""
+    if place is None and since:
+        return datetime.fromisoformat(now) - datetime.fromisoformat(since) >= _MISSING_FOR
+    if (place is None) != bool(since):
+        with suppress(Stale):
+            at = "" if place is not None else now
+            store.write_entry(_missing(study), session.id, entry.version if entry else 0, {"at": at})
+    return False
+
+
+def _keep_wanted(store: Store, panel: Panel, study: Study, listed: list[Submission], now: str) -> None:
+    """Take in nobody once no session is lacking; add places where some are and the panel offers none."""
+    if accounts.purse(store, study.name)[1].paid_from:
+        return  # it is for the store that pays to let more people in
+    state = recruit.recruitment(store, study)
+    at_panel = panel.state(state["panel_study"])
+    is_stopped = at_panel == "closed" and _ever_taken(listed) < state["places"]
+    state = recruit.notice(store, study, at_panel, is_stopped, now)
+    if study.kind == "qualification" or state["state"] not in ("published", "full"):
+        return
+    lacking = sampling.lacking(study, store.sessions(study.name))
+    if lacking == 0:
+        _take_in_nobody(store, panel, study, state, at_panel)
+        return
+    if state["state"] == "full":  # a session that was finished has been given back
+        if at_panel == "paused":
+            panel.change(state["panel_study"], "start")
+        state = recruit.update(store, study, state="published")
+    if at_panel == "closed" and not is_stopped:
+        _add_places(store, panel, study, state, listed, lacking)
+
+
+def _take_in_nobody(
+    store: Store, panel: Panel, study: Study, state: Mapping[str, Any], at_panel: StudyState
+) -> None:
+    """Pause the panel's study, unless a person has done so there."""
+    if at_panel == "active":
+        panel.change(state["panel_study"], "pause")
+    if at_panel in ("active", "closed") and state["state"] != "full":
+        recruit.update(store, study, state="full")
+
+
+def _add_places(
+    store: Store,
+    panel: Panel,
+    study: Study,
+    state: Mapping[str, Any],
+    listed: list[Submission],
+    lacking: int,
+) -> None:
+    """Add a place for each session that is lacking, as far as the budget goes.
+
+    Who was done after the time ran out has a place on top of those that are offered.
+    """
+    counts = Counter(place.status for place in listed)
+    on_the_way = sum(counts[status] for status in ON_THE_WAY)
+    taken = max(state["places"], sum(counts[status] for status in TAKEN))
+    most = state["places"] + recruit.affordable(study, state) - taken
+    wanted = min(state["places"] + lacking - on_the_way, most)
+    if wanted > state["places"]:
+        recruit.grow(store, panel, study, wanted)
+
+
+def _ever_taken(listed: Iterable[Submission]) -> int:
+    """Return how many places were taken to the end: those that are, and those given back after that."""
+    return sum(
+        place.status in (*TAKEN, "rejected") or (place.status == "returned" and bool(place.completed_at))
+        for place in listed
+    )

@@ -1,0 +1,175 @@
+"""A thread that keeps sessions and places at the panel in agreement while the server runs.
+
+It reads all places from time to time, and sooner where something happened: an event from the panel, a
+session that closed, a newcomer to a study that seems full. One call to the panel is under way at a time.
+"""
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from backend.errors import NotAllowed, OpenhypeError
+from backend.experiment.records import Session, Study
+from backend.panels.api import Panel, TokenRefused
+from backend.panels.prolific_events import read_event
+from backend.payment import screened_out as screened
+from backend.recruitment import panel_health, sync
+from backend.recruitment.recruit import at_odds, book
+from backend.stores.store import Stale, Store
+from backend.timestamps import stamp, utc_now
+
+_PATIENCE_S = 15
+"""How long a newcomer waits for places to be read, before the study is called full."""
+log = logging.getLogger("openhype")
+
+
+class Watch:
+    """Settles places in the background, from `start` to `stop`. Safe to use from many threads."""
+
+    def __init__(
+        self,
+        store: Store,
+        panel: Panel,
+        secret: str = "",
+        every_s: float = 60,
+        clock: Callable[[], datetime] = utc_now,
+    ):
+        """
+        Args:
+            secret: with which the panel signs its events; '' where none are expected.
+            every_s: time between readings of all places.
+        """
+        self.panel = panel
+        self._store, self._secret = store, secret
+        self._every_s, self._clock = every_s, clock
+        self._asking = threading.Lock()
+        self._read_at: dict[str, float] = {}
+        self._pending: set[str] = set()
+        """Submissions that are about to be read, each once however many events told of it."""
+        self._odds: dict[str, str] = {}
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="openhype-watch", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._jobs.put(None)
+        self._thread.join()
+
+    def closed(self, study: Study, session: Session) -> None:
+        """Hear that a session was closed here; the panel is told soon."""
+        if session.panel.get(study.protocol.panel.submission) and self._is_recruited(study):
+            self._jobs.put(lambda: self._settle_session(study, session))
+
+    def heard(self, headers: Mapping[str, str], body: bytes) -> None:
+        """Take an event of the panel; one that was taken before is dropped.
+
+        Raises:
+            NotAllowed: no events are expected, or this one is not the panel's.
+        """
+        if not self._secret:
+            raise NotAllowed("no events are expected here; see docs/prolific.md", code="no_webhooks")
+        names, submission = read_event(self._secret, headers, body, self._clock())
+        try:
+            for name in reversed(names):
+                self._store.write_entry(f"events {self.panel.name}", name, 0, {"at": self._now()})
+        except Stale:
+            return
+        if submission is not None and submission not in self._pending:
+            self._pending.add(submission)
+            self._jobs.put(lambda: self._settle_submission(submission))
+
+    def screened_out(self, study: Study, submission: str) -> None:
+        """Hear that a person was screened out, whom the panel pays for that; it is told soon."""
+        self._jobs.put(lambda: self._report_screened_out(study, submission))
+
+    def make_room(self, study: Study) -> bool:
+        """Read the places of a study that seems full; return whether it is worth another try.
+
+        A place that was given back is offered by the panel at once, and its next owner may be here
+        before we have heard of it.
+        """
+        if not self._is_recruited(study):
+            return False
+        asked = time.monotonic()
+        if not self._asking.acquire(timeout=_PATIENCE_S):
+            return False
+        try:
+            if self._read_at.get(study.name, -1.0) < asked:
+                self._read(study)
+        except OpenhypeError as error:
+            panel_health.failed(self._store, study.name, error, self._now())
+            return False
+        finally:
+            self._asking.release()
+        return True
+
+    def _run(self) -> None:
+        due = time.monotonic()
+        while True:
+            try:
+                job = self._jobs.get(timeout=max(due - time.monotonic(), 0))
+            except queue.Empty:
+                job, due = self._settle_all, time.monotonic() + self._every_s
+            if job is None:
+                return
+            try:
+                job()
+            except TokenRefused as error:  # said once for a study, when all places are read
+                log.debug("the panel was not brought up to date: %s", error)
+            except OpenhypeError as error:  # the next reading of all places makes it good
+                log.warning("the panel was not brought up to date: %s", error)
+            except Exception:  # the thread must live on
+                log.exception("fault while the panel was brought up to date")
+
+    def _settle_all(self) -> None:
+        for study in sync.recruited(self._store, self.panel.name):
+            try:
+                with self._asking:
+                    reports = self._read(study)
+                for each in reports:
+                    with self._asking:  # one at a time: newcomers may be waiting for it
+                        sync.report(self.panel, study, each)
+            except OpenhypeError as error:  # one study's trouble must not hold up the others
+                panel_health.failed(self._store, study.name, error, self._now())
+            except Exception:  # nor a fault of ours
+                log.exception("fault while the places of %s were read", study.name)
+
+    def _read(self, study: Study) -> list[sync.Report]:
+        began = time.monotonic()
+        _, reports = sync.read(self._store, self.panel, study, self._now())
+        self._read_at[study.name] = began
+        panel_health.succeeded(self._store, study.name, self._now())
+        odds = at_odds(self._store, study)
+        if odds and self._odds.get(study.name) != odds:
+            log.warning("%s", odds)
+        self._odds[study.name] = odds
+        return reports
+
+    def _settle_session(self, study: Study, session: Session) -> None:
+        with self._asking:
+            sync.settle_one(self._store, self.panel, study, session, self._now())
+
+    def _settle_submission(self, submission: str) -> None:
+        self._pending.discard(submission)
+        for study in sync.recruited(self._store, self.panel.name):
+            name = study.protocol.panel.submission
+            for session, _ in sync.of_panel(self._store, study):
+                if session.panel[name] == submission:
+                    self._settle_session(study, session)
+
+    def _report_screened_out(self, study: Study, submission: str) -> None:
+        with self._asking:
+            place = self.panel.submission(submission)
+            for each in screened.to_report(self._store, study, {place.id: place}):
+                sync.report(self.panel, study, each)
+
+    def _is_recruited(self, study: Study) -> bool:
+        return self._store.entry(book(study.name), self.panel.name) is not None
+
+    def _now(self) -> str:
+        return stamp(self._clock())

@@ -1,0 +1,90 @@
+"""Having the panel tell at once what happened to a place, kept in the book `webhooks`.
+
+The secret that signs the events belongs to the panel's workspace: there is one, which other tools may use
+as well, so that it is taken as it is. What confirms a subscription comes with the reply that makes it, and
+stands in the book until it is confirmed.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from backend.errors import InvalidInput, NotFound
+from backend.panels.api import Hook, NotThere, PanelRefused, TokenRefused
+from backend.panels.prolific_webhooks import Webhooks
+from backend.stores.store import Store
+
+PATH = "/api/panels/prolific/events"
+_BOOK = "webhooks"
+
+
+def subscribe(
+    store: Store, hooks: Webhooks, workspace: str, server: str, keep_secret: Callable[[str], None]
+) -> str:
+    """Have events of a workspace sent to a server; return the address. Done before, it is seen to.
+
+    Args:
+        server: as the panel reaches it, https.
+        keep_secret: takes the secret that signs the events, before the first one comes.
+
+    Raises:
+        InvalidInput: no workspace is known, or the address is not https.
+    """
+    if not workspace:
+        raise InvalidInput(
+            "the recruitment names no workspace, so that nothing is known of whose events to ask"
+        )
+    url = server.rstrip("/").removesuffix(PATH) + PATH
+    if not url.startswith("https://"):
+        raise InvalidInput(f"Prolific sends events to https:// only, not to {url!r}")
+    keep_secret(hooks.secret(workspace))
+    entry = store.entry(_BOOK, workspace)
+    known = dict(entry.data) if entry and entry.data["url"] == url else None
+    if known and _is_confirmed(store, hooks, workspace, known):
+        return url
+    for hook in hooks.hooks(workspace, url):
+        hooks.drop(hook.id)  # of a try that broke off, so that nothing confirms it any more
+    id, confirmation = hooks.subscribe(workspace, url)
+    data = {"url": url, "subscription": id, "confirmation": confirmation}
+    _write(store, workspace, data)
+    hooks.confirm(id, confirmation)
+    _write(store, workspace, {**data, "confirmation": ""})
+    return url
+
+
+def status(store: Store, hooks: Webhooks, workspace: str) -> Hook:
+    """Return how the subscription of a workspace stands.
+
+    Raises:
+        NotFound: there is none.
+    """
+    entry = store.entry(_BOOK, workspace) if workspace else None
+    if entry is None:
+        raise NotFound("nothing is subscribed")
+    for hook in hooks.hooks(workspace, entry.data["url"]):
+        if hook.id == entry.data["subscription"]:
+            return replace(hook, deliveries=hooks.deliveries(hook.id))
+    return Hook(entry.data["subscription"], False)
+
+
+def _is_confirmed(store: Store, hooks: Webhooks, workspace: str, known: dict[str, Any]) -> bool:
+    """Return whether a subscription stands, after confirming and enabling it if that is what it lacks."""
+    found = [one for one in hooks.hooks(workspace, known["url"]) if one.id == known["subscription"]]
+    if not found:
+        return False
+    try:
+        if known["confirmation"]:
+            hooks.confirm(found[0].id, known["confirmation"])
+            _write(store, workspace, {**known, "confirmation": ""})
+        if not found[0].is_enabled:
+            hooks.enable(found[0].id)
+    except (TokenRefused, NotThere):
+        raise
+    except PanelRefused:
+        return False
+    return True
+
+
+def _write(store: Store, workspace: str, data: dict[str, Any]) -> None:
+    entry = store.entry(_BOOK, workspace)
+    store.write_entry(_BOOK, workspace, entry.version if entry else 0, data)

@@ -1,0 +1,172 @@
+"""Reports of studies and of responses files: what is known besides the answers, put together.
+
+A study tells when it ran, its settings, and shows its pictures; a file tells its name.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backend import __version__, extras
+from backend.errors import InvalidInput
+from backend.experiment.protocol import to_json
+from backend.experiment.records import Study
+from backend.report import images, page, thumbnails
+from backend.report.compose import compose
+from backend.report.context import About, Found
+from backend.report.elements import Report
+from backend.report.leaderboard import Entry, leaderboard
+from backend.stores.datadir import DataDir
+from backend.stores.store import Store
+from backend.studies.withdrawals import sessions_of
+
+if TYPE_CHECKING:
+    from backend.report.findings import Question
+
+_UNTOLD = {"method", "title", "consent_text", "consent_version", "contact", "panel"}
+"""Settings that say nothing of the measurement."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a report is asked for besides its source."""
+
+    title: str = ""
+    exposures: str = "nominal"
+    question: "Question | None" = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Those of `scoring.Options`."""
+    simulated: bool = False
+    """Of simulated sessions, rather than real ones."""
+
+    @property
+    def metrics(self) -> Mapping[str, Mapping[str, float]]:
+        return self.question.metrics if self.question else {}
+
+
+def study_report(
+    store: Store, data: DataDir, study: Study, now: datetime, asked: Asked | None = None
+) -> Report:
+    """Return the report of a study.
+
+    Raises:
+        InvalidInput: a qualification, or no session is finished yet.
+        NotInstalled: there is nothing to draw with.
+    """
+    from backend.report.study_findings import study_findings
+
+    extras.check("a report", "matplotlib")
+    asked = asked or Asked()
+    found = study_findings(
+        store, study, now, asked.question, asked.exposures, asked.simulated, in_columns=True, **asked.options
+    )
+    pictures = thumbnails.thumbnails(data.images(study.name), images.pictured(Found(found)))
+    about = _about(store, study, now, asked.simulated)
+    settings = [("exposures scored", asked.exposures)] if study.protocol.method == "time" else []
+    about = replace(
+        about,
+        title=asked.title or about.title,
+        metrics=asked.metrics,
+        thumbnails=pictures,
+        study=[*about.study, *settings],
+    )
+    return compose(found, about)
+
+
+def study_page(
+    store: Store, data: DataDir, study: Study, now: datetime, form: str, simulated: bool = False
+) -> str:
+    """Return the results page of a study; `form` is the server's own markup on top."""
+    return page.html(study_report(store, data, study, now, Asked(simulated=simulated)), form=form)
+
+
+def file_report(path: Path, now: datetime, asked: Asked | None = None) -> Report:
+    """Return the report of a responses file.
+
+    Raises:
+        NotFound, InvalidInput: as `readers.read_answers`.
+        NotInstalled: there is nothing to draw with.
+    """
+    from backend.analysis.shown_exposures import as_exposed
+    from backend.report.findings import findings
+    from backend.responses.readers import read_answers
+
+    extras.check("a report", "matplotlib")
+    asked = asked or Asked()
+    answers = as_exposed(read_answers(path, details=True, simulated=asked.simulated), asked.exposures)
+    found = findings(answers, asked.question, in_columns=True, **asked.options)
+    study = [("exposures scored", asked.exposures)] if answers.method == "time" else []
+    return compose(
+        found,
+        About(
+            asked.title or path.stem,
+            path.name,
+            f"{now:%Y-%m-%d}",
+            __version__,
+            study=study,
+            metrics=asked.metrics,
+        ),
+    )
+
+
+def _about(store: Store, study: Study, now: datetime, simulated: bool) -> About:
+    settings = [
+        (name.replace("_", " "), value)
+        for name, value in to_json(study.protocol).items()
+        if name not in _UNTOLD and value not in (None, "")
+    ]
+    return About(
+        title=f"Results of {study.name}",
+        source=f"study {study.name}",
+        date=f"{now:%Y-%m-%d}",
+        version=__version__,
+        collected=collected(store, study, simulated),
+        study=[("made", study.created_at[:10]), ("classes", ", ".join(study.classes)), *settings],
+        notes=study.notes,
+    )
+
+
+def collected(store: Store, study: Study, simulated: bool = False) -> str:
+    """Return the days on which the answers that count, or those of simulated sessions, were given."""
+    days = [
+        (session.opened_at[:10], cursor.last_at[:10])
+        for session, cursor in sessions_of(store, study, simulated)
+        if cursor.state == "finished"
+    ]
+    if not days:
+        return ""
+    first, last = min(opened for opened, _ in days), max(ended for _, ended in days)
+    return first if first == last else f"{first} to {last}"
+
+
+def study_entry(store: Store, study: Study, now: datetime, level: float, simulated: bool = False) -> Entry:
+    """Return a study's line of a leaderboard; errors as `study_report`."""
+    from backend.report.study_findings import study_findings
+
+    found = study_findings(store, study, now, simulated=simulated, level=level)
+    return Entry(study.name, collected(store, study, simulated), found)
+
+
+def file_entry(path: Path, level: float, simulated: bool = False) -> Entry:
+    """Return a responses file's line of a leaderboard; errors as `file_report`."""
+    from backend.report.findings import findings
+    from backend.responses.readers import read_answers
+
+    return Entry(path.stem, "", findings(read_answers(path, simulated=simulated), level=level))
+
+
+def leaderboard_of(entries: Sequence[Entry], title: str, now: datetime) -> Report:
+    """Return the page of several studies.
+
+    Raises:
+        InvalidInput: two entries of one name.
+        NotInstalled: there is nothing to draw with.
+    """
+    extras.check("a report", "matplotlib")
+    names = [entry.name for entry in entries]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InvalidInput(f"two entries of the leaderboard are called {twice[0]!r}; rename one of the files")
+    return leaderboard(entries, title or "Leaderboard", f"{now:%Y-%m-%d}", __version__)

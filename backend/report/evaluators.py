@@ -1,0 +1,112 @@
+"""The section of evaluators: what their answers look like beside one another's; nobody is left out."""
+
+from backend.report import formatting
+from backend.report.context import Found
+from backend.report.elements import Column, Drawn, Section, Table
+
+_UNKNOWN = (
+    "Who began and did not finish is not known here: it stands in the store of a study, not in its responses."
+)
+
+
+def section(found: Found) -> Section | None:
+    """Return evaluators' accuracy, agreement and times."""
+    rows = found.findings.get("evaluators") or []
+    if not rows:
+        return None
+    guessing = sum(row["guessing_p"] >= 0.05 for row in rows)
+    people = formatting.counted(found.data["people"], "evaluator")
+    if found.data["people"] < len(rows):
+        people += f" ({len(rows)} values: one for each model that they judged)"
+    said = [f"{people}, none left out. {_guessing(guessing)}"]
+    fast = [row for row in rows if (row.get("fast") or 0) > 0.1]
+    if any(row.get("rt_median_ms") is not None for row in rows):
+        said.append(
+            "No evaluator answered more than a tenth of the pictures within 300 ms."
+            if not fast
+            else f"{formatting.counted(len(fast), 'evaluator')} answered more than a tenth of the pictures "
+            "within 300 ms, "
+            "faster than a look could decide."
+        )
+    far = [row for row in rows if row["z"] is not None and abs(row["z"]) > 3]
+    if far:
+        said.append(
+            f"{formatting.counted(len(far), 'evaluator')} {'lies' if len(far) == 1 else 'lie'} more than 3 "
+            "SDs from the others of their model: "
+            f"{formatting.listing([row['evaluator'] for row in far])}."
+        )
+    told = sum(row["same_answer_notices"] > 0 for row in rows)
+    if told:
+        said.append(
+            f"{formatting.counted(told, 'evaluator was', 'evaluators were')} asked to take a moment with "
+            "each picture, after many equal answers in a row."
+        )
+    figure = _figure(found, rows)
+    return Section(
+        "evaluators",
+        "Evaluators",
+        tuple(said),
+        tables=() if figure else (_table(found, rows),),
+        figures=(figure,) if figure else (),
+        notes=() if found.findings.get("attrition") else (_UNKNOWN,),
+    )
+
+
+def _guessing(count: int) -> str:
+    """Return what may be said of evaluators who do not beat a coin."""
+    if not count:
+        return "All are shown to do better than tossing a coin (one-sided binomial p < .05)."
+    return (
+        f"{formatting.counted(count, 'of them is', 'of them are')} not shown to do better than tossing a "
+        "coin (one-sided binomial p ≥ .05). On a model that fools people a careful evaluator looks just so, "
+        "which is why this says whom to look at, not whom to exclude."
+    )
+
+
+def _table(found: Found, rows: list[dict]) -> Table:
+    columns = [
+        Column("evaluator", lambda row: row["evaluator"], is_number=False),
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("responses", lambda row: str(row["responses"])),
+        Column(
+            "value (%)" if found.is_percent else "value (ms)", lambda row: formatting.amount(row["value"])
+        ),
+        Column("right", lambda row: formatting.share(row["accuracy"])),
+        Column("said fake", lambda row: formatting.share(row["said_fake"])),
+        Column("SDs from others", lambda row: formatting.amount(row["z"], "", 1)),
+    ]
+    if any(row["agreement"] is not None for row in rows):
+        columns.append(
+            Column("agreement beyond chance", lambda row: formatting.coefficient(row["agreement"], 2))
+        )
+    columns.append(Column("guessing: p", lambda row: formatting.bare_p(row["guessing_p"])))
+    if any(row.get("rt_median_ms") is not None for row in rows):
+        columns.append(
+            Column("median time (ms)", lambda row: formatting.amount(row.get("rt_median_ms"), "", 0))
+        )
+        columns.append(Column("under 300 ms", lambda row: formatting.share(row.get("fast"))))
+    return Table("evaluators", "Evaluators, by model", tuple(columns), rows, shown=200)
+
+
+def _figure(found: Found, rows: list[dict]) -> Drawn | None:
+    keys = [key for key in ("rt_median_ms", "agreement") if any(row.get(key) is not None for row in rows)]
+    if not keys:
+        return None
+
+    def draw(width_in: float):
+        from backend.report.figures.relations import evaluators
+
+        return evaluators(rows, found.names, keys[0], width_in)
+
+    what = "median response time" if keys[0] == "rt_median_ms" else "agreement with others, beyond chance"
+    return Drawn(
+        "evaluators",
+        "Evaluators",
+        f"Each mark is an evaluator: share of right answers (across) and {what} (up). The dashed line is "
+        "guessing.",
+        f"{formatting.counted(len(rows), 'mark')}, accuracies from "
+        f"{formatting.share(min(row['accuracy'] for row in rows))} "
+        f"to {formatting.share(max(row['accuracy'] for row in rows))}.",
+        draw,
+        _table(found, rows),
+    )

@@ -1,0 +1,136 @@
+"""Everything a results section says of responses: scores, and what stands beside them in a report.
+
+`findings` is the scores of the contract with one more key, `findings`: plain data, from which the
+report, its tables and its figures are drawn. Nothing here leaves anyone out.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from backend.analysis import reliability
+from backend.analysis.browsers import by_browser
+from backend.analysis.chance import CHANCE, MARGIN, against_chance, over_models
+from backend.analysis.checkpoints import progress
+from backend.analysis.comparisons import Groups
+from backend.analysis.costs import Costs
+from backend.analysis.crossing import crossed_interval
+from backend.analysis.curve import width_curve
+from backend.analysis.designs import BETWEEN, crossing_of, design_of
+from backend.analysis.detection import detection
+from backend.analysis.exposures import exposures_of, staircases
+from backend.analysis.fooling import image_table
+from backend.analysis.model_tests import beside_tests
+from backend.analysis.psychometric import THRESHOLD_AT
+from backend.analysis.quality import evaluator_table
+from backend.analysis.ranks import with_metrics
+from backend.analysis.response_table import Answers, some_of
+from backend.analysis.values import Values, values_by_model
+from backend.errors import InvalidInput
+from backend.scoring import groups_of, score_answers, score_models
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the findings are asked for."""
+
+    metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Automatic metrics: by metric, then by model."""
+    costs: Costs = Costs()
+    margin: float = MARGIN
+    """Points of percent around 50% that count as indistinguishable."""
+    threshold_at: float = THRESHOLD_AT
+    """Accuracy (0 to 1) at which the psychometric function has its threshold."""
+    seed: int = 0
+    """Of the split halves and of the simulated data sets of the goodness of fit."""
+
+    def __post_init__(self):
+        if not 0 < self.margin < CHANCE:
+            raise InvalidInput(f"margin must be between 0 and 50 percentage points, not {self.margin:g}")
+        if not CHANCE / 100 < self.threshold_at < 1:
+            raise InvalidInput(f"threshold_at must be between 0.5 and 1, not {self.threshold_at:g}")
+
+
+def findings(
+    answers: Answers, question: Question | None = None, in_columns: bool = False, **options: Any
+) -> dict[str, Any]:
+    """Return the scores with everything that a report tells of them, as plain data.
+
+    Args:
+        answers: read with `details`, for what images, classes and response times tell.
+        in_columns: the table of images as `ColumnRows`, which take a tenth of the memory.
+        **options: those of `scoring.Options`.
+
+    Raises:
+        InvalidInput: no responses, or an option out of range.
+    """
+    asked = question or Question()
+    scores = score_answers(answers, **options)
+    values = values_by_model(answers)
+    order = [row["model"] for row in scores["models"]]
+    groups = groups_of(values, order)
+    level = scores["settings"]["level"]
+    models = [_model(answers, values[model], model, level, asked) for model in order]
+    if answers.method == "infinity":
+        tests = over_models([row["chance"] for row in models], level)
+        models = [{**row, "chance": test} for row, test in zip(models, tests, strict=True)]
+    images = image_table(answers, level) if "stimulus" in answers.texts else []
+    found = {
+        "models": models,
+        **beside_tests(answers, values, groups, level),
+        "metrics": with_metrics({row["model"]: row["score"] for row in scores["models"]}, asked.metrics),
+        "progress": progress(scores["models"]),
+        "classes": _classes(answers, options),
+        "reliability": _reliability(answers, values, groups, np.random.default_rng(asked.seed)),
+        "evaluators": evaluator_table(answers, values),
+        "images": images if in_columns else [*images],
+        "staircases": staircases(answers) if answers.method == "time" else [],
+        "browsers": by_browser(answers, values, level),
+        "attrition": None,  # answers do not tell who gave none; a store does (`study_findings.py`)
+        "mistimed": None,  # nor which flashes were replaced
+    }
+    return {**scores, "findings": found}
+
+
+def _model(answers: Answers, values: Values, model: str, level: float, asked: Question) -> dict[str, Any]:
+    code = answers.model.names.index(model)
+    judges = answers.judges
+    mine = judges.model == code
+    responses = int(judges.seen[mine].sum())
+    accuracy = 1 - float(judges.wrong[mine].sum()) / responses
+    row: dict[str, Any] = {
+        "model": model,
+        "detection": detection(judges, mine, level),
+        "width": width_curve(values, responses, accuracy, level, asked.costs),
+    }
+    rng = np.random.default_rng(asked.seed)
+    if answers.method == "infinity":
+        row["chance"] = against_chance(values.numbers, level, asked.margin)
+        row["crossed"] = crossed_interval(answers, code, level) if "stimulus" in answers.texts else None
+    else:
+        row["exposures"] = exposures_of(answers, code, level, asked.threshold_at, rng)
+    if "stimulus" in answers.texts:
+        row["image_reliability"] = reliability.of_images(answers, code, rng)
+    return row
+
+
+def _reliability(
+    answers: Answers, values: Mapping[str, Values], groups: Groups, rng: np.random.Generator
+) -> dict[str, Any] | None:
+    if design_of(answers).kind == BETWEEN:
+        return reliability.of_models([*groups.values()], rng)
+    return reliability.of_people(crossing_of(answers, values, [*groups]), rng)
+
+
+def _classes(answers: Answers, options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the models' scores by class, where responses name more than one."""
+    column = answers.texts.get("class")
+    if column is None or len([name for name in column.names if name]) < 2:
+        return []
+    return [
+        {"class": name, "models": score_models(some_of(answers, column.codes == code), **options)}
+        for code, name in sorted(enumerate(column.names), key=lambda one: one[1])
+        if name
+    ]

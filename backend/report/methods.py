@@ -1,0 +1,53 @@
+"""The last section: how the numbers were made, so that someone else can make them again."""
+
+from backend.report import formatting
+from backend.report.context import About, Found
+from backend.report.elements import Column, Section, Table
+
+
+def section(found: Found, about: About) -> Section:
+    """Return the settings of the scoring and, where there is one, of the study."""
+    settings = found.data["settings"]
+    rows = [
+        ("source", about.source),
+        ("method", "HYPE-infinity" if found.is_percent else "HYPE-time"),
+        ("bootstrap", settings["bootstrap"]),
+        ("iterations", settings["iterations"]),
+        ("seed", settings["seed"]),
+        ("level of intervals", settings["level"]),
+        ("evaluators drawn", settings["evaluators_drawn"]),
+        ("openhype", about.version),
+        ("date of this report", about.date),
+    ]
+    scoring = _table("settings", "Scoring", rows)
+    tables = [scoring]
+    if about.study:
+        tables.append(_table("study", "Study", about.study))
+    return Section(
+        "settings", "Settings", (_cite(found, about),), tables=tuple(tables), notes=tuple(about.notes)
+    )
+
+
+def _table(name: str, caption: str, rows) -> Table:
+    columns = (
+        Column("setting", lambda row: row["setting"], is_number=False),
+        Column("value", lambda row: _text(row["value"]), is_number=False),
+    )
+    return Table(name, caption, columns, [{"setting": key, "value": value} for key, value in rows])
+
+
+def _text(value: object) -> str:
+    if value is None or value == "":
+        return formatting.NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _cite(found: Found, about: About) -> str:
+    method = "HYPE-infinity" if found.is_percent else "HYPE-time"
+    return (
+        f"{method} (Zhou et al., 2019: HYPE: A Benchmark for Human eYe Perceptual Evaluation of Generative "
+        "Models), "
+        f"scored with openhype {about.version} on {about.date}."
+    )

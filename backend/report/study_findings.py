@@ -1,0 +1,41 @@
+"""The findings of a stored study: those of its answers, and what only its sessions tell."""
+
+from datetime import datetime
+from typing import Any
+
+from backend.analysis.shown_exposures import as_exposed
+from backend.experiment.browsers import MistimedFlashes, engine_of
+from backend.experiment.records import Study
+from backend.report.findings import Question, findings
+from backend.responses.attrition import attrition
+from backend.responses.study_data import study_answers
+from backend.stores.store import Store
+from backend.studies.withdrawals import sessions_of
+
+
+def study_findings(
+    store: Store,
+    study: Study,
+    now: datetime,
+    question: Question | None = None,
+    exposures: str = "nominal",
+    simulated: bool = False,
+    **options: Any,
+) -> dict[str, Any]:
+    """Return the findings of a study, as `findings.findings` gives them, with its `attrition` and `mistimed`.
+
+    Errors as `study_scores`.
+    """
+    answers = as_exposed(study_answers(store, study, simulated), exposures)
+    found = findings(answers, question, **options)
+    left = attrition(store, study, now, found["settings"]["level"], simulated)
+    flashes = _mistimed(store, study, simulated) if study.protocol.method == "time" else None
+    return {**found, "findings": {**found["findings"], "attrition": left, "mistimed": flashes}}
+
+
+def _mistimed(store: Store, study: Study, simulated: bool) -> list[dict[str, Any]]:
+    """Return how many flashes were mistimed, by the engine of the browser (`MistimedFlashes.rows`)."""
+    flashes = MistimedFlashes()
+    for session, cursor in sessions_of(store, study, simulated):
+        flashes.add(engine_of(session.device), cursor)
+    return flashes.rows()

@@ -1,0 +1,128 @@
+"""Tables as files: CSV and JSON with full precision, Markdown and LaTeX as people read them."""
+
+import csv
+import gzip
+import io
+import json
+import re
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+
+from backend.column_rows import ColumnRows
+from backend.csv_formulas import escape_formula
+from backend.report.elements import Table
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
+    "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "−": "$-$", "–": "--", "—": "---",
+    "…": r"\ldots{}", "′": r"$'$", "≥": r"$\geq$", "≤": r"$\leq$", "×": r"$\times$", "ρ": r"$\rho$",
+    "η": r"$\eta$", "ω": r"$\omega$", "²": r"$^2$", "“": "``", "”": "''", "’": "'",
+}  # fmt: skip
+
+
+def as_csv(table: Table) -> str:
+    """Return a table's rows with full precision; an interval becomes two columns.
+
+    Names that a spreadsheet would take for formulas get a quote in front.
+    """
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    if isinstance(table.rows, ColumnRows):
+        _write_columns(writer, table.rows)
+        return file.getvalue()
+    rows = [_flat(row) for row in table.rows]
+    heads = [*dict.fromkeys(key for row in rows for key in row)]
+    writer.writerow(heads)
+    for row in rows:
+        writer.writerow(["" if row.get(key) is None else escape_formula(row[key]) for key in heads])
+    return file.getvalue()
+
+
+def _write_columns(writer: Any, rows: ColumnRows) -> None:
+    """Write rows of which all have the same keys; what many of them share is flattened once."""
+    flat = [[_flat({part.key: value} if part.key else value) for value in part.values] for part in rows.parts]
+    writer.writerow([key for some in flat for key in some[0]])
+    cells = [
+        [["" if cell is None else escape_formula(cell) for cell in one.values()] for one in some]
+        for some in flat
+    ]
+    columns = (
+        map(some.__getitem__, part.codes.tolist()) for some, part in zip(cells, rows.parts, strict=True)
+    )
+    writer.writerows(chain.from_iterable(row) for row in zip(*columns, strict=True))
+
+
+def as_compressed_csv(table: Table) -> bytes:
+    """Return the CSV of a long table as gzip, the same bytes for the same rows."""
+    return gzip.compress(as_csv(table).encode(), mtime=0)
+
+
+def as_json(table: Table) -> str:
+    """Return a table's rows as JSON with full precision."""
+    rows = [dict(row) for row in table.rows]
+    data = {"table": table.name, "caption": table.caption, "rows": rows}
+    return json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def as_markdown(table: Table) -> str:
+    """Return a table for a README; nothing in a cell is taken for markup."""
+    heads = [_markdown(column.head) for column in table.columns]
+    rules = ["---:" if column.is_number else "---" for column in table.columns]
+    lines = [heads, rules, *([_markdown(cell) for cell in cells] for cells in table.cells)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def as_latex(table: Table) -> str:
+    """Return a `table` with `booktabs` rules, to be put into a paper with `\\input`.
+
+    It needs `\\usepackage{booktabs}` and the T1 font encoding.
+    """
+    columns = "".join("r" if column.is_number else "l" for column in table.columns)
+    lines = [_latex_row([column.head for column in table.columns]), r"\midrule"]
+    lines += [_latex_row(cells) for cells in table.cells]
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs} and \usepackage[T1]{fontenc}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{latex(table.caption)}}}",
+            rf"\label{{tab:{table.name}}}",
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def latex(text: str) -> str:
+    """Return text with everything that LaTeX would take for markup escaped."""
+    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+
+
+def _latex_row(cells: list[str]) -> str:
+    # a row that begins with a bracket would be taken for an argument of the row break before it
+    texts = [f"{{{latex(cell)}}}" if cell.startswith(("[", "*")) else latex(cell) for cell in cells]
+    return " & ".join(texts) + r" \\"
+
+
+def _markdown(text: str) -> str:
+    text = re.sub(r"([\\`*_\[\]|~])", r"\\\1", " ".join(text.split()))
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with `ci_low` and `ci_high` for an interval `ci`; other lists joined by spaces."""
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        if key.endswith(("ci", "_80")):
+            low, high = value or (None, None)
+            flat |= {f"{key}_low": low, f"{key}_high": high}
+        else:
+            flat[key] = " ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+    return flat

@@ -1,0 +1,243 @@
+"""Findings as short sections for a terminal, in the order of a results section."""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from backend.report.formatting import counted, outcome
+from backend.report.formatting import listed_counts as listed
+from backend.report.text_tables import p_text
+
+_FEW = 3
+"""Images and evaluators shown of each kind; JSON has them all."""
+
+
+def as_sections(scores: Mapping[str, Any]) -> list[str]:
+    """Return the sections of `findings`, each some lines; those that have nothing to say are left out."""
+    found, unit = scores["findings"], {"percent": "%", "ms": " ms"}[scores["unit"]]
+    level = f"{100 * scores['settings']['level']:g}%"
+    made = {
+        f"Why the {level} interval is not the percentile one": _intervals(scores),
+        "Against 50%": _chance(found),
+        f"Thresholds ({level} intervals)": _thresholds(found),
+        "Sensitivity and bias, over evaluators": _detection(found),
+        "Between models": _between(found),
+        "Effect of each pair (Hedges' g)": _effects(found),
+        "Automatic metrics (Spearman)": _metrics(found),
+        "Over training": _progress(found, unit),
+        "By class": _classes(found, unit),
+        "Reliability (split halves, Spearman-Brown)": _reliability(found),
+        "Most fooling images": _images(found),
+        "Evaluators to look at": _evaluators(found),
+        "By browser": _browsers(found, unit),
+        "Who began and who finished": _attrition(found),
+    }
+    texts = {title: [*lines] for title, lines in made.items()}
+    return ["\n".join([title, *(f"  {line}" for line in lines)]) for title, lines in texts.items() if lines]
+
+
+def _intervals(scores: Mapping[str, Any]) -> Iterator[str]:
+    for row in scores["models"]:
+        interval = row["interval"]
+        if interval is None:
+            continue
+        share = interval["share_of_pictures"]
+        part = (
+            "" if share is None else f" ({interval['pictures']} pictures, {100 * share:.0f}% of the variance)"
+        )
+        why = f": {interval['why']}" if interval["why"] else ""
+        yield f"{row['model']}: {interval['method']}, over {interval['of']}{part}{why}"
+
+
+def _chance(found: Mapping[str, Any]) -> Iterator[str]:
+    tested = [row for row in found["models"] if row.get("chance")]
+    for row in tested:
+        above, equal = row["chance"]["hyperrealism"], row["chance"]["equivalence"]
+        p_above, p_equal = (
+            p_text(test["p"]) + (f", Holm {p_text(test['p_holm'])}" if len(tested) > 1 else "")
+            for test in (above, equal)
+        )
+        yield (
+            f"{row['model']}: {row['chance']['verdict']} (above 50%: t({above['df']}) = {above['t']:.2f}, "
+            f"{p_above}; within {equal['margin']:g} points: {p_equal})"
+        )
+
+
+def _thresholds(found: Mapping[str, Any]) -> Iterator[str]:
+    for row in found["models"]:
+        if not (exposures := row.get("exposures")):
+            continue
+        model, of, pooled = row["model"], exposures["threshold_ms"], exposures["pooled"]
+        reversal = exposures["reversal_ms"]
+        yield f"{model}: mean of reversals {_ms(reversal['mean'], reversal['ci'])}"
+        beyond = f", {of['beyond']} of {of['fitted']} beyond the exposures" if of["beyond"] else ""
+        for kind, value, ci, rest in (
+            ("median", of["median"], of["median_ci"], beyond),
+            ("pooled", pooled["threshold_ms"], pooled["ci"], _fit(pooled["p"])),
+        ):
+            advised = ", advised" if of["advised"] == kind else ""
+            yield f"{model}: {100 * of['at']:g}% right at {_ms(value, ci)} ({kind}{advised}{rest})"
+
+
+def _detection(found: Mapping[str, Any]) -> Iterator[str]:
+    for row in found["models"]:
+        if of := row["detection"]:
+            side = _leaning(of["criterion_ci"])
+            yield (
+                f"{row['model']}: d' {of['d_prime']:.2f}{_within(of['d_prime_ci'], 2)}, "
+                f"c {of['criterion']:.2f}{_within(of['criterion_ci'], 2)} ({side})"
+            )
+
+
+def _leaning(ci: Sequence[float] | None) -> str:
+    if ci is None or ci[0] <= 0 <= ci[1]:
+        return "no leaning shown"
+    return f"leaning to {'real' if ci[0] > 0 else 'fake'}"
+
+
+def _between(found: Mapping[str, Any]) -> Iterator[str]:
+    if found["anova_note"] is None:
+        return
+    effects, spread, welch = found["effects"], found["equal_spread"], found["welch"]
+    if effects:
+        yield f"eta squared {effects['eta_squared']:.3f}, omega squared {effects['omega_squared']:.3f}"
+    yield f"ANOVA: {found['anova_note']}"
+    if spread:
+        advised = {"tukey": "Tukey's pairs hold", "games_howell": "read the pairs of Games and Howell"}
+        yield (f"equal variances (Brown-Forsythe): {_f(spread)}; {advised[found['pairs_advised']]}")
+    if welch:
+        yield f"Welch's ANOVA: {_f(welch)}"
+    if found["pairs_advised"] == "games_howell":
+        for pair in found["games_howell"]:
+            yield (
+                f"{pair['a']} - {pair['b']}: {pair['difference']:.1f}{_within(pair['ci'])}, "
+                f"Games-Howell {p_text(pair['p'])}"
+            )
+
+
+def _effects(found: Mapping[str, Any]) -> Iterator[str]:
+    for pair in found["pair_effects"]:
+        if pair["g"] is not None:
+            yield f"{pair['a']} - {pair['b']}: {pair['g']:.2f}{_within(pair['g_ci'], 2)}"
+
+
+def _metrics(found: Mapping[str, Any]) -> Iterator[str]:
+    for row in found["metrics"]:
+        missing = f"; without it: {', '.join(row['without'])}" if row["without"] else ""
+        if row["rho"] is None:
+            yield f"{row['metric']}: no correlation over {row['models']} models{missing}"
+            continue
+        exact = "" if row["p_exact"] is None else f", over all orders {p_text(row['p_exact'])}"
+        over = f"{row['models']} models{missing}"
+        yield f"{row['metric']}: rho = {row['rho']:.3f}, {p_text(row['p'])}{exact}, {over}"
+
+
+def _progress(found: Mapping[str, Any], unit: str) -> Iterator[str]:
+    for line in found["progress"]:
+        points = (f"{point['score']:.1f}{unit} at {point['at']:g}" for point in line["points"])
+        yield f"{line['model']}: {', '.join(points)}"
+
+
+def _classes(found: Mapping[str, Any], unit: str) -> Iterator[str]:
+    for row in found["classes"]:
+        models = (f"{one['model']} {one['score']:.1f}{unit}{_within(_ci(one))}" for one in row["models"])
+        yield f"{row['class']}: {', '.join(models)}"
+
+
+def _reliability(found: Mapping[str, Any]) -> Iterator[str]:
+    parts = [("of models' scores", found["reliability"])]
+    parts += [(f"of images of {row['model']}", row.get("image_reliability")) for row in found["models"]]
+    for what, of in parts:
+        if of:
+            full = "none" if of["full"] is None else f"{of['full']:.2f}"
+            yield f"{what}: {full} (between halves {of['half']:.2f})"
+
+
+def _images(found: Mapping[str, Any]) -> Iterator[str]:
+    images, start = found["images"], 0
+    first: dict[str, list[Mapping[str, Any]]] = {row["model"]: [] for row in found["models"]}
+    while start < len(images):  # the images of a model stand together, its fakes first
+        model = images[start]["model"]
+        stop = bisect_left(images, True, start, key=lambda image, model=model: image["model"] != model)
+        first[model] = [image for image in images[start : min(start + _FEW, stop)] if image["generated"]]
+        start = stop
+    for row in found["models"]:
+        for image in first[row["model"]]:
+            seen = image["number_guesses"]
+            fooled = f"taken for real by {seen - image['number_guesses_generated']} of {seen}"
+            yield f"{row['model']}: {image['image_path']} {fooled}"
+
+
+def _evaluators(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield those who may have guessed or clicked through; nobody is left out of the scores."""
+    told = sum(row["same_answer_notices"] > 0 for row in found["evaluators"])
+    if told:
+        yield f"{told} of {len(found['evaluators'])} were told of a run of equal answers (same_answer_notice)"
+    for row in found["evaluators"]:
+        signs = []
+        if row["fast"] is not None and row["fast"] > 0.1:
+            signs.append(f"{100 * row['fast']:.0f}% of answers too fast")
+        if row["z"] is not None and abs(row["z"]) > 3:
+            signs.append(f"value {row['z']:+.1f} SD from the others")
+        if row["said_fake"] in (0.0, 1.0):
+            signs.append("the same answer to every image")
+        if signs:
+            yield f"{row['evaluator']} of {row['model']}: {'; '.join(signs)} (kept in the scores)"
+
+
+def _browsers(found: Mapping[str, Any], unit: str) -> Iterator[str]:
+    """Yield what evaluators of each engine scored against the others, and how many flashes were mistimed."""
+    browsers = found["browsers"] or {"engines": [], "test": None}
+    for row in browsers["engines"]:
+        against = (
+            f", {row['difference']:+.1f}{unit}{_within(row['ci'])} against the others" if row["ci"] else ""
+        )
+        yield f"{row['browser'] or 'not known'}: {counted(row['evaluators'], 'evaluator')}{against}"
+        if row["evidence"]:
+            yield f"  shown times by {', '.join(f'{word} {x:.0%}' for word, x in row['evidence'].items())}"
+    if test := browsers["test"]:
+        yield f"do browsers differ, the models being equal? {_f(test)}"
+    for row in found["mistimed"] or []:
+        yield f"{row['browser'] or 'not known'}: {row['share']:.1%} of flashes mistimed and replaced"
+
+
+def _attrition(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield who left, by model; a file of responses does not know."""
+    attrition = found["attrition"]
+    if attrition is None:
+        yield "not known: responses do not tell who left; score the study itself, from its store"
+        return
+    for row in attrition["models"]:
+        yield f"{row['model']}: {outcome(row)}"
+    if attrition["before"]:
+        yield f"before a model was drawn: {listed(attrition['before'])}"
+    if test := attrition["test"]:
+        how = "exact" if test["method"] == "exact" else f"{test['tables']:,} random tables"
+        yield (
+            f"do models lose evaluators at different rates? chi-squared({test['df']}) = "
+            f"{test['statistic']:.2f}, {p_text(test['p'])} ({how})"
+        )
+
+
+def _ci(row: Mapping[str, Any]) -> Sequence[float] | None:
+    return row["interval"] and row["interval"]["ci"]
+
+
+def _f(test: Mapping[str, Any]) -> str:
+    first, second = test["df"]
+    return f"F({first:g}, {second:.4g}) = {test['F']:.2f}, {p_text(test['p'])}"
+
+
+def _within(ci: Sequence[float | None] | None, digits: int = 1) -> str:
+    if ci is None:
+        return ""
+    low, high = ("…" if end is None else f"{end:.{digits}f}" for end in ci)
+    return f" [{low}, {high}]"
+
+
+def _ms(value: float | None, ci: Sequence[float | None] | None) -> str:
+    return "no exposure shown" if value is None else f"{value:.0f} ms{_within(ci, 0)}"
+
+
+def _fit(p: float | None) -> str:
+    return "" if p is None else f", goodness of fit {p_text(p)}"

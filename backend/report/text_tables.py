@@ -1,0 +1,139 @@
+"""Scores as lines for a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from backend.report.formatting import verdict
+
+SIMULATED = "SIMULATED sessions: nobody looked at the pictures"
+_PAIRS = {"tukey": "Tukey", "paired": "paired, Holm", "clustered": "Welch over evaluators, Holm"}
+
+
+def as_table(scores: Mapping[str, Any]) -> str:
+    """Return scores as lines for a terminal."""
+    unit = {"percent": "%", "ms": " ms"}[scores["unit"]]
+    title = {"infinity": "HYPE-infinity, share of pictures judged wrong", "time": "HYPE-time, threshold"}
+    lines = [SIMULATED] if scores["simulated"] else []
+    lines += [title[scores["method"]], *_columns(scores, unit), *_legend(scores)]
+    anova = scores["anova"]
+    if anova is not None:
+        df = ", ".join(f"{each:.0f}" if each == int(each) else f"{each:.1f}" for each in anova["df"])
+        name = "Wald test" if scores["design"] == "mixed" else "ANOVA"
+        lines.append(f"{name}: F({df}) = {anova['F']:.2f}, {p_text(anova['p'])}")
+    lines += _pairs(scores, unit)
+    settings = scores["settings"]
+    if settings["bootstrap"] != "exact":
+        lines.append(f"intervals: Monte Carlo, {settings['iterations']} iterations, seed {settings['seed']}")
+    lines += [f"warning: {text}" for text in scores["warnings"]]
+    return "\n".join([*lines, *(f"note: {text}" for text in scores["notes"])])
+
+
+def _pairs(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
+    """Yield the pairs of the test that is to be read: over pictures too, where these are not negligible."""
+    over, pairs, name = scores.get("over_pictures"), scores["pairs"], _PAIRS[scores["pairs_method"]]
+    if over is not None:
+        share = max(over["share_of_pictures"].values())
+        read = ", read this one" if over["advised"] else ""
+        test = "too few evaluators for a test of all models"
+        if over["F"] is not None:
+            test = f"F({over['df'][0]}, {over['df'][1]:.4g}) = {over['F']:.2f}, {p_text(over['p'])}"
+        what = "score" if scores["design"] == "between" else "difference"
+        yield (
+            f"over evaluators and pictures: {test} "
+            f"(pictures are up to {100 * share:.0f}% of the variance of a {what}{read})"
+        )
+        if over["advised"]:
+            name = "over pictures too" if scores["design"] == "between" else "over pictures too, Holm"
+            pairs = over["pairs"]
+    for pair in pairs:
+        differs = pair["p"] < 1 - scores["settings"]["level"]
+        yield (
+            f"{pair['a']} - {pair['b']}: {pair['difference']:.1f}{unit} "
+            f"[{pair['ci'][0]:.1f}, {pair['ci'][1]:.1f}], {name} {p_text(pair['p'])}: {verdict(differs)}"
+        )
+
+
+def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
+    """Yield the head of the table of models and a line for each."""
+    level = f"{100 * scores['settings']['level']:g}% interval"
+    width = max(5, *(len(row["model"]) for row in scores["models"]))
+    more = _of_times if unit != "%" else _of_balanced_shares if scores["balanced"] else _of_shares
+    head = [
+        f"{'model':<{width}}",
+        f"{'score':>9}",
+        f"{level:>18}",
+        f"{'percentile (paper)':>18}",
+        f"{'SD':>7}",
+    ]
+    yield "  ".join([*head, *more(None), "evaluators", "responses"])
+    for row in scores["models"]:
+        interval = row["interval"]
+        std = "" if row["std"] is None else f"{row['std']:.2f}"
+        cells = [f"{row['model']:<{width}}", f"{row['score']:.1f}{unit}".rjust(9)]
+        cells += [f"{'' if interval is None else span(interval['ci']):>18}", f"{span(row['ci']):>18}"]
+        yield "  ".join(
+            [*cells, f"{std:>7}", *more(row), f"{row['evaluators']:>10}", f"{row['responses']:>9}"]
+        )
+
+
+def _of_shares(row: Mapping[str, Any] | None) -> list[str]:
+    """Return a model's cells of HYPE-infinity alone, or their heads."""
+    if row is None:
+        return ["fakes error", "reals error"]
+    errors = (row["fakes_error"], row["reals_error"])
+    return [f"{'' if error is None else f'{error:.1f}%':>11}" for error in errors]
+
+
+def _of_balanced_shares(row: Mapping[str, Any] | None) -> list[str]:
+    """Return the same where sides are balanced, with the share of all answers alike that were wrong."""
+    return [*_of_shares(row), "all alike" if row is None else f"{row['plain_score']:.1f}%".rjust(9)]
+
+
+def _of_times(row: Mapping[str, Any] | None) -> list[str]:
+    """Return a model's cells of HYPE-time alone, or their heads."""
+    if row is None:
+        return [f"{'fitted threshold':>26}", "floor", "ceiling"]
+    blocks = row["blocks"]
+    shares = f"{100 * blocks['at_floor']:.0f}%", f"{100 * blocks['reached_ceiling']:.0f}%"
+    return [f"{fitted(row['threshold']):>26}", f"{shares[0]:>5}", f"{shares[1]:>7}"]
+
+
+def _legend(scores: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the columns are, in small sentences."""
+    some = [row["interval"] for row in scores["models"] if row["interval"]]
+    if some:
+        of = "evaluators alone; the responses do not name their pictures (column stimulus)"
+        if any(one["pictures"] is not None for one in some):
+            of = "evaluators and pictures"
+        yield f"interval: over {of}; percentile (paper): the bootstrap over evaluators"
+    if scores["method"] == "time":
+        threshold = scores["models"][0]["threshold"]
+        yield (
+            f"fitted threshold: where the typical evaluator is right in {100 * threshold['at']:.0f}% of "
+            f"answers; floor, ceiling: blocks that stand at {threshold['floor_ms']:g} ms, that came to "
+            f"{threshold['ceiling_ms']:g} ms"
+        )
+
+
+def fitted(threshold: Mapping[str, Any]) -> str:
+    """Return a fitted threshold: `at or below 100 ms`, `at or above 1000 ms`, or with its interval."""
+    low, high = threshold["floor_ms"], threshold["ceiling_ms"]
+    if threshold["censored"]:
+        return f"at or below {low:g} ms" if threshold["censored"] == "floor" else f"at or above {high:g} ms"
+    text = f"{threshold['ms']:.0f} ms"
+    if threshold["ci"] is None:
+        return text
+    ends = (f"{'≤' if end <= low else '≥' if end >= high else ''}{end:.0f}" for end in threshold["ci"])
+    return f"{text} [{', '.join(ends)}]"
+
+
+def span(ci: Sequence[float] | None) -> str:
+    """Return `48.2 to 53.1`; nothing of no interval."""
+    return "" if ci is None else f"{ci[0]:.1f} to {ci[1]:.1f}"
+
+
+def p_text(value: float) -> str:
+    """Return a p-value as papers print it."""
+    if value > 0.99:
+        return "p > 0.99"
+    return "p < 0.0001" if value < 0.0001 else f"p = {value:.2g}"

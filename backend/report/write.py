@@ -1,0 +1,69 @@
+"""A report as a directory: `index.html`, `figures/`, `tables/`, `report.json`."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from backend import extras
+from backend.json_text import json_parts
+from backend.report import drawing, page, table_files
+from backend.report.elements import LONG, Report
+from backend.stimuli.parallel import in_forks
+
+_TABLES = {
+    "csv": table_files.as_csv,
+    "md": table_files.as_markdown,
+    "tex": table_files.as_latex,
+    "json": table_files.as_json,
+    "csv.gz": table_files.as_compressed_csv,
+}
+
+
+def write(report: Report, out: Path, progress: Callable[..., Iterable] | None = None) -> list[Path]:
+    """Write a report into `out`, made if missing; return the files, the page last.
+
+    A file appears whole or not at all. What else lies in the directory stays.
+
+    Args:
+        progress: wraps a loop, such as a progress bar; given the items, `total` and `label`.
+    """
+    extras.check("a report", "matplotlib")
+    jobs: list[tuple[Path, Callable[[], Any]]] = []
+    for table in report.tables:
+        for ending in table.endings:
+            jobs.append((out / "tables" / f"{table.name}.{ending}", lambda w=_TABLES[ending], t=table: w(t)))
+    drawn: dict[str, drawing.Drawing] = {}
+    drawings = in_forks(drawing.drawing, report.figures)
+
+    def made(name: str) -> drawing.Drawing:
+        while name not in drawn:
+            found = next(drawings)
+            drawn[found.name] = found
+        return drawn[name]
+
+    for figure in report.figures:
+        place = out / "figures" / figure.name
+        jobs.append((place.with_suffix(".svg"), lambda name=figure.name: made(name).svg))
+        jobs.append((place.with_suffix(".png"), lambda name=figure.name: made(name).png))
+    jobs.append((out / "report.json", lambda: "".join(json_parts(_data(report))) + "\n"))
+    jobs.append((out / "index.html", lambda: page.html(report, files=True, drawn=drawn)))
+    for path, make in progress(jobs, total=len(jobs), label="report") if progress else jobs:
+        _write(path, make())
+    return [path for path, _ in jobs]
+
+
+def _data(report: Report) -> Mapping[str, Any]:
+    """Return what a report was drawn from; the images, where they are many, stand in their table alone."""
+    found = report.data.get("findings")
+    if not found or len(found["images"]) <= LONG:
+        return report.data
+    kept = {name: value for name, value in found.items() if name != "images"}
+    return {**report.data, "findings": kept, "files": {"images": "tables/images.csv.gz"}}
+
+
+def _write(path: Path, content: str | bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_bytes(content.encode() if isinstance(content, str) else content)
+    os.replace(partial, path)

@@ -1,0 +1,1 @@
+"""Responses as data sets: of stored studies, and from files."""

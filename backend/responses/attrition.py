@@ -1,0 +1,91 @@
+"""Who began each model, who finished, and why the others did not.
+
+A model is drawn when a session is opened, after consent and the check of the display; who leaves before
+that has none, and can have left for no model. Began is who was given the first pictures. A file of
+responses tells nothing of who left: only a store does.
+"""
+
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from backend.analysis.dropout import dropout_interval, dropout_test
+from backend.experiment.records import Study
+from backend.experiment.session import Cursor
+from backend.payment.accounts import accounts
+from backend.payment.ledger import UNMATCHED
+from backend.recruitment.sync import given_back
+from backend.stores.store import Store
+from backend.studies.withdrawals import sessions_of, withdrawn
+from backend.timestamps import stamp
+
+REASONS = ("returned", "timed_out", "broke_off", "ended", "withdrawn")
+"""Why who began did not finish: the place was given back at the panel, by the person or because the time
+ran out; no answer came for the study's `abandon_after_minutes`; the session was closed early for lack of
+pictures; the person withdrew."""
+
+
+def attrition(
+    store: Store, study: Study, now: datetime, level: float = 0.95, simulated: bool = False
+) -> dict[str, Any]:
+    """Return who began and who finished, by model, as plain data.
+
+    Returns:
+        `models`: a row each of `opened` sessions, who `began`, who `finished`, `under_way`, each of
+        `REASONS`, and `left`, the share (0 to 1) of those who began and are not under way, with its `ci`;
+        `test` of `analysis.dropout`, whether these shares differ; `before`, how many people left before
+        they had a model, by why, as far as the panel charges for them.
+    """
+    counts: dict[str, Counter] = {model: Counter() for model in study.models}
+    back = given_back(store, study)
+    gone = [] if simulated else list(withdrawn(store, study.name))
+    silent_since = stamp(now - timedelta(minutes=study.protocol.abandon_after_minutes))
+    for session, cursor in sessions_of(store, study, simulated, gone):
+        if session.model is None:
+            continue
+        of = counts[session.model]
+        of["opened"] += 1
+        if cursor.blocks_begun:
+            of["began"] += 1
+            of[_outcome(cursor, back.get(session.id, "returned"), silent_since)] += 1
+    for entry in gone:
+        of = counts[entry.data["model"]]
+        of["opened"] += 1
+        # of who withdrew nothing is kept but what pay needs; answers show that a block was begun
+        if entry.data["answered"]:
+            of["began"] += 1
+            of["withdrawn"] += 1
+    rows = [_row(model, of, level) for model, of in counts.items()]
+    known = [
+        (row["began"] - row["under_way"], row["began"] - row["under_way"] - row["finished"]) for row in rows
+    ]
+    test = dropout_test(*zip(*known, strict=True), np.random.default_rng(0)) if rows else None
+    return {"models": rows, "test": test, "before": {} if simulated else _before(store, study)}
+
+
+def _outcome(cursor: Cursor, given_back: str, silent_since: str) -> str:
+    if cursor.state == "active":
+        return "broke_off" if cursor.last_at < silent_since else "under_way"
+    return given_back if cursor.state == "returned" else cursor.state
+
+
+def _row(model: str, of: Counter, level: float) -> dict[str, Any]:
+    known = of["began"] - of["under_way"]
+    left = known - of["finished"]
+    names = ("opened", "began", "finished", "under_way", *REASONS)
+    return {
+        "model": model,
+        **{name: of[name] for name in names},
+        "left": left / known if known else None,
+        "ci": dropout_interval(known, left, level),
+    }
+
+
+def _before(store: Store, study: Study) -> dict[str, int]:
+    """Return how many submissions at the panel have no session, by why."""
+    found = Counter(
+        account.why for _, account in accounts(store, study.name).values() if account.is_unmatched
+    )
+    return {why: found[why] for why in UNMATCHED if found[why]}

@@ -1,0 +1,272 @@
+"""A study's answers as a Psych-DS data set: plain files that outlive the software.
+
+`data/study-<name>_data.csv` holds the responses of finished sessions and is the file to score; tables of
+evaluators and images, counted from the same rows, responses that do not count, and events stand beside it
+(`codebook.FILES`). Everything is written row by row, a session at a time; what is kept is a few counts for
+each picture. No panel id, key, secret, completion code or source path is in it.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, TextIO
+
+from backend import __version__
+from backend.errors import Conflict
+from backend.experiment.protocol import to_json
+from backend.experiment.records import FAKE, Study
+from backend.responses.codebook import COLUMNS, FILES
+from backend.responses.readers import row_writer
+from backend.responses.study_data import study_rows
+from backend.stores.store import Store
+
+_DESCRIPTION = "dataset_description.json"
+_HAPPENED = (
+    "hidden",
+    "left_full_screen",
+    "display_changed",
+    "display_stalled",
+    "interrupted",
+    "same_answer_notice",
+)
+"""Flags that say what an evaluator or a display did; others judge the answer."""
+_ANY_MODEL = "-"
+_NOBODY = "They are simulated: nobody looked at the pictures"
+
+
+def export(store: Store, study: Study, out: Path, simulated: bool = False) -> list[Path]:
+    """Write the data set into `out`, made if missing; return the files, the one to score first.
+
+    A file appears whole or not at all. An earlier export of the same study is replaced.
+
+    Args:
+        simulated: of the simulated sessions, rather than the real ones; a data set of its own.
+
+    Raises:
+        Conflict: `out` holds another data set.
+    """
+    name = f"{study.name} (simulated)" if simulated else study.name
+    _check_free(name, out)
+    for folder in ("data", "materials"):
+        (out / folder).mkdir(parents=True, exist_ok=True)
+    keyword = keyword_of(study.name)
+    paths = {
+        which: out / "data" / f"study-{keyword}{f'_description-{which}' if which else ''}_data.csv"
+        for which in FILES
+    }
+    images = _Images()
+    with contextlib.ExitStack() as files:
+        write = {
+            which: row_writer(files.enter_context(_whole(path)), FILES[which][0])
+            for which, path in paths.items()
+        }
+        counts = _write_answers(store, study, simulated, write, images)
+        for row in images.rows():
+            write["images"](row)
+    return [*paths.values(), *_write_about(study, name, simulated, out, paths[""], counts)]
+
+
+def keyword_of(name: str) -> str:
+    """Return a name as Psych-DS has values in file names: letters and digits only.
+
+    A name that has others loses them, and gets eight digits of its hash, so that `a-b` and `ab` differ.
+    """
+    bare = re.sub(r"[^A-Za-z0-9]", "", name)
+    return bare if bare == name else f"{bare}x{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _check_free(wanted: str, out: Path) -> None:
+    try:
+        name = json.loads((out / _DESCRIPTION).read_text("utf-8"))["name"]
+    except FileNotFoundError:
+        return
+    except (ValueError, KeyError, TypeError):
+        name = None
+    if name != wanted:
+        raise Conflict(f"{out} holds another data set ({name or 'unknown'}); choose another folder")
+
+
+def _write_answers(
+    store: Store, study: Study, simulated: bool, write: Mapping[str, Callable], images: "_Images"
+) -> dict[str, int]:
+    """Write responses, evaluators and events; count the images; return how many sessions and responses."""
+    counts = {"sessions": 0, "responses": 0}
+    for which, file in (("scored", ""), ("unfinished", "unfinished"), ("replaced", "replaced")):
+        for _, group in groupby(study_rows(store, study, which, simulated), itemgetter("session")):
+            rows = list(group)
+            for row in rows:
+                write[file](row)
+                for event in _events(row):
+                    write["events"](event)
+            if which == "scored":
+                images.add(rows)
+                write["evaluators"](_evaluator(study, rows))
+                counts = {"sessions": counts["sessions"] + 1, "responses": counts["responses"] + len(rows)}
+    return counts
+
+
+def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the row of the evaluator whose session these are."""
+    from backend.analysis.quality import evaluator_table
+    from backend.analysis.response_rows import answers_of
+    from backend.analysis.values import values_by_model
+
+    models = {row["model"] for row in rows}
+    model = models.pop() if len(models) == 1 else _ANY_MODEL  # a qualification mixes models
+    answers = answers_of(({**row, "model": model} for row in rows), study.protocol.method)
+    (found,) = evaluator_table(answers, values_by_model(answers))
+    shown = {"model": "" if model == _ANY_MODEL else model}
+    same = {name: rows[0][name] for name in ("study", "method", "session", "simulated")}
+    return {**found, **shown, **same}
+
+
+def _events(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what happened during a trial: what the page kept with its time, and what only flags tell."""
+    for each in row["interactions"]:
+        yield {**row, "event": each.event, "trial": row["trial_index"], "time": each.time_ms}
+    for flag in row["flags"]:
+        if flag in _HAPPENED:
+            yield {**row, "event": flag, "trial": row["trial_index"], "time": None}
+
+
+class _Images:
+    """Counts for each picture and model, as `analysis.fooling` has them for answers in memory."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str, bool, str], list[int]] = {}
+
+    def add(self, rows: list[dict[str, Any]]) -> None:
+        for row in rows:
+            key = (row["model"], row["stimulus"], row["truth"] == FAKE, row["class"])
+            counts = self._counts.setdefault(key, [0, 0])
+            counts[0] += 1
+            counts[1] += row["response"] == FAKE
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row for each, the most fooling first within its model and side, fakes before reals."""
+
+        def error(key: tuple, guesses: int, said_fake: int) -> float:
+            return (guesses - said_fake if key[2] else said_fake) / guesses
+
+        ordered = sorted(
+            ((key, *counts) for key, counts in self._counts.items()),
+            key=lambda row: (row[0][0], not row[0][2], -error(*row), -row[1], row[0][1]),
+        )
+        for key, guesses, said_fake in ordered:
+            model, stimulus, is_fake, class_ = key
+            yield {
+                "model": model,
+                "generated": is_fake,
+                "image_path": stimulus,
+                "number_guesses": guesses,
+                "number_guesses_generated": said_fake,
+                "soft_label": said_fake / guesses,
+                "error": error(key, guesses, said_fake),
+                "class": class_,
+            }
+
+
+def _write_about(
+    study: Study, name: str, simulated: bool, out: Path, scored: Path, counts: Mapping[str, int]
+) -> list[Path]:
+    """Write what describes the data, the description last: a data set with it is whole."""
+    # The panel's addresses and codes may let others be credited.
+    settings = {**to_json(study.protocol), "panel": study.protocol.panel.name}
+    materials = {"study": study.name, "kind": study.kind, "models": study.models, "classes": study.classes}
+    materials |= {"created_at": study.created_at, "settings": settings, "notes": study.notes}
+    kind = "finished simulated sessions" if simulated else "finished sessions"
+    told = f"{counts['responses']} responses of {counts['sessions']} {kind}"
+    texts = {
+        "materials/study.json": _json(materials),
+        ".psychds-ignore": ".psychds-ignore\nmaterials/study.json\n",
+        "README.md": _readme(study, name, scored, f"{told}. {_NOBODY}" if simulated else told),
+        "CHANGES.md": _changes(out, f"- openhype {__version__}: {told}\n"),
+        _DESCRIPTION: _json(_description(study, name, simulated)),
+    }
+    for path, text in texts.items():
+        with _whole(out / path) as file:
+            file.write(text)
+    return [out / path for path in texts]
+
+
+def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
+    whose = "simulated evaluators" if simulated else "evaluators"
+    used = {column for columns, _ in FILES.values() for column in columns}
+    return {
+        "@context": "https://schema.org/",
+        "@type": "Dataset",
+        "name": name,
+        "description": (
+            f"Answers of {whose} to the question whether images are real or generated, in the "
+            f"HYPE-{study.protocol.method} {study.kind} {study.name} of {', '.join(study.models)}"
+            f"{f'. {_NOBODY}' if simulated else ''}"
+        ),
+        "schemaVersion": "Psych-DS 0.4.0",
+        "dateCreated": study.created_at,
+        "keywords": ["HYPE", "human evaluation", "generative models"],
+        "measurementTechnique": f"HYPE-{study.protocol.method}, openhype {__version__}",
+        "variableMeasured": [
+            {
+                "@type": "PropertyValue",
+                "name": name,
+                "description": column.description,
+                "unitText": column.unit,
+            }
+            for name, column in COLUMNS.items()
+            if name in used
+        ],
+    }
+
+
+def _readme(study: Study, title: str, scored: Path, told: str) -> str:
+    name = scored.name
+    stem = name.removesuffix("_data.csv")
+    files = "\n".join(
+        f"- `data/{stem}{f'_description-{which}' if which else ''}_data.csv`: {what}"
+        for which, (_, what) in FILES.items()
+    )
+    return f"""# {title}
+
+Answers to the question whether images are real or generated: HYPE-{study.protocol.method} (Zhou et al., 2019)
+of {", ".join(study.models)}. {told[0].upper() + told[1:]}.
+
+{files}
+
+`dataset_description.json` explains every column. `materials/study.json` has the settings of the study, and
+the consent text. Evaluators are random pseudonyms.
+
+    openhype score data/{name}
+
+gives the scores of the study. Before publishing, add author and license to `dataset_description.json`.
+"""
+
+
+def _changes(out: Path, line: str) -> str:
+    """Return the changes so far, and the line of this export unless it is the last one."""
+    try:
+        before = (out / "CHANGES.md").read_text("utf-8")
+    except FileNotFoundError:
+        before = "# Changes\n\n"
+    return before if before.endswith(f"\n{line}") else before + line
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+@contextlib.contextmanager
+def _whole(path: Path) -> Iterator[TextIO]:
+    """Open a file to write that takes its place once it is whole."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with partial.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

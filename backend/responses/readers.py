@@ -1,0 +1,161 @@
+"""The responses file: one row a response, as CSV or JSON lines, read and written as a stream.
+
+A bad row is refused with file, line, column, what was expected and what came; nothing is scored from
+a file that has one. Plain CSV is read by `reading/plain.py`, which makes a million rows cost little more than
+reading their lines; whatever it doubts, `reading/careful.py` reads again.
+"""
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from backend.analysis.shown_exposures import as_exposed
+from backend.csv_formulas import escape_formula
+from backend.errors import NotFound
+from backend.experiment.response_columns import (
+    COLUMNS,
+    LISTS,
+    NUMBERS,
+    TRUTH_VALUES,
+    WHOLE,
+    number,
+    truth_of,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from backend.analysis.response_table import Answers
+
+
+def write_responses(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
+    """Write rows as a responses file; cells as `row_writer` gives them."""
+    write = row_writer(file, COLUMNS)
+    for row in rows:
+        write(row)
+
+
+def row_writer(file: TextIO, columns: Sequence[str]) -> Callable[[Mapping[str, Any]], None]:
+    """Write the header of a CSV and return what writes a row to it.
+
+    Lists become words separated by spaces, None an empty cell, truth values `true` and `false`. Floats are
+    written as `repr` gives them, so that they come back as they were. Texts that a spreadsheet would take for
+    formulas get a quote in front, which reading the file takes away again.
+    """
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+
+    def write(row: Mapping[str, Any]) -> None:
+        writer.writerow([_cell(row.get(column)) for column in columns])
+
+    return write
+
+
+def read_responses(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the responses of a file, with the known columns that it has.
+
+    Whole numbers, numbers, `mask_ms` (numbers), `flags` (words) and `simulated` (true or false) come back as
+    what they were, an empty cell of a number as None; `method` is that of the file.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidInput: the first bad row, or columns that are missing; rows before it were yielded.
+    """
+    from backend.responses.reading.careful import ResponsesFile
+
+    file = ResponsesFile(path)
+    for chunk in file.chunks():
+        known = [(column, place) for column, place in chunk.places.items() if column in COLUMNS]
+        for i, cells in enumerate(chunk.rows):
+            values = {column: _value(chunk, i, column, cells[place]) for column, place in known}
+            yield {**values, "method": file.method}
+
+
+def read_answers(path: Path, details: bool = False, simulated: bool = False) -> "Answers":
+    """Return a responses file as columns, in memory of about the file's own size.
+
+    Of a file with real and simulated sessions, the real ones.
+
+    Args:
+        path: the file, or the folder of a data set that `openhype export` wrote.
+        details: with sessions, stimuli, classes, shown exposures and response times where they are there.
+        simulated: the simulated sessions of the file, rather than the real ones.
+
+    Raises:
+        NotFound: there is no such file, or none in the folder.
+        InvalidInput: the first bad row found, columns that are missing, or no simulated session where they
+            are asked for.
+    """
+    from backend.analysis.recognition import recognised
+    from backend.analysis.response_table import of_one_kind
+    from backend.responses.reading.careful import is_json, read_carefully
+    from backend.responses.reading.plain import NotPlain, read_plain
+
+    path = _file_to_score(Path(path))
+    if not is_json(path):
+        try:
+            return recognised(of_one_kind(read_plain(path, details), simulated))
+        except (NotPlain, OSError):
+            pass  # the careful reader reads it, or says what is wrong
+    return recognised(of_one_kind(read_carefully(path, details), simulated))
+
+
+def score_file(
+    path: Path, exposures: str = "nominal", simulated: bool = False, **options: Any
+) -> dict[str, Any]:
+    """Return the scores of a responses file; options as `scoring.score_answers`.
+
+    Args:
+        exposures: `nominal`, or `shown` (HYPE-time).
+        simulated: as `read_answers`.
+    """
+    from backend.scoring import score_answers
+
+    answers = read_answers(path, details=exposures == "shown", simulated=simulated)
+    return score_answers(as_exposed(answers, exposures), **options)
+
+
+def _file_to_score(path: Path) -> Path:
+    """Return the file itself, or that of an exported data set whose name has the study and nothing else."""
+    if not path.is_dir():
+        return path
+    files = [file for place in (path, path / "data") for file in sorted(place.glob("study-*_data.csv"))]
+    found = [file for file in files if file.name.count("_") == 1]
+    if not found:
+        raise NotFound(
+            f"{path} is a folder without responses; name a file, or the folder that `openhype export` wrote, "
+            "which has data/study-<name>_data.csv"
+        )
+    if len(found) > 1:
+        raise NotFound(
+            f"{path} has the responses of several studies; name one of {', '.join(map(str, found))}"
+        )
+    return found[0]
+
+
+def _value(chunk: Any, i: int, column: str, text: str) -> Any:
+    """Return the cell of a row as what its column holds; `i` is the row's place in its chunk."""
+    if column in WHOLE or column in NUMBERS:
+        found = whole(text) if column in WHOLE else number(text)
+        if found is None and text:
+            what = "a whole number from 0" if column in WHOLE else "a number"
+            raise chunk.bad(i, column, what, text)
+        return found
+    if column in ("truth", "response"):
+        return truth_of(text)
+    if column in LISTS:
+        numbers = tuple(map(number, text.split()))
+        if None in numbers:
+            raise chunk.bad(i, column, "numbers separated by spaces", text)
+        return numbers
+    if column in TRUTH_VALUES:
+        return text.lower() == "true"
+    return tuple(text.split()) if column == "flags" else text
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return escape_formula(" ".join(map(str, value)) if isinstance(value, (list, tuple)) else value)

@@ -1,0 +1,129 @@
+"""From a study's stored facts to rows of the responses file, and on to scores.
+
+The truth of a row is the server's own, from the session's plan. Only finished sessions are scored;
+sessions that broke off, and answers to mistimed flashes, are kept and exported apart from them. Real
+sessions and simulated ones never stand together: what is asked for is the one or the other.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from backend import __version__
+from backend.analysis.shown_exposures import as_exposed
+from backend.errors import InvalidInput
+from backend.experiment.browsers import engine_of
+from backend.experiment.records import Study
+from backend.experiment.session import Cursor, is_scored, picture_of
+from backend.stores.store import Store
+from backend.studies.withdrawals import answered_of, withdrawn
+
+if TYPE_CHECKING:
+    from backend.analysis.response_table import Answers
+
+_STATES = {
+    "scored": ("finished",),
+    "unfinished": ("active", "ended"),
+    "replaced": ("active", "ended", "finished"),
+}
+"""Who gave a place back at the panel takes the answers along: they are in none."""
+
+
+def study_rows(
+    store: Store, study: Study, which: str = "scored", simulated: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Yield one row a response, in the columns of the responses file, session by session.
+
+    Args:
+        which: `scored`; `unfinished`, those of sessions that broke off; or `replaced`, the answers to
+            mistimed flashes, for which others stand.
+        simulated: of simulated sessions, rather than real ones.
+    """
+    for session, cursor, responses in answered_of(store, study, simulated):
+        if cursor.state not in _STATES[which]:
+            continue
+        for response in responses:
+            if is_scored(session, cursor, response) == (which == "replaced"):
+                continue
+            picture = picture_of(session, response.stimulus)
+            yield {
+                "study": study.name,
+                "method": study.protocol.method,
+                "session": session.id,
+                "model": session.model or picture.model or "",
+                "evaluator": session.evaluator,
+                "simulated": session.is_simulated,
+                "class": picture.class_,
+                "truth": picture.truth,
+                **vars(response),
+                **(vars(response.timing) if response.timing else {}),
+                **_size(cursor, response.block),
+                "browser": engine_of(session.device),
+            }
+
+
+def _size(cursor: Cursor, block: int) -> dict[str, Any]:
+    """Return the width at which the pictures of a block were shown, where its page told it."""
+    display = cursor.displays[block] if block < len(cursor.displays) else {}
+    return {name: display.get(name) for name in ("shown_css_px", "shown_px")}
+
+
+def version(store: Store, study: Study, simulated: bool = False) -> str:
+    """Return a word that changes when the scores of a study may have changed."""
+    count, newest = store.finished(study.name, simulated)
+    gone = sum(1 for _ in withdrawn(store, study.name))
+    facts = (__version__, study.name, study.created_at, study.version, simulated, count, newest, gone)
+    return hashlib.sha256("\n".join(map(str, facts)).encode()).hexdigest()[:24]
+
+
+def study_answers(store: Store, study: Study, simulated: bool = False) -> "Answers":
+    """Return the answers of a study that are scored.
+
+    Args:
+        simulated: those of simulated sessions, which else are in no score.
+
+    Raises:
+        InvalidInput: a qualification, or no session is finished yet.
+    """
+    from backend.analysis.response_rows import answers_of
+
+    if study.kind == "qualification":
+        raise InvalidInput(f"{study.name} is a qualification; it admits evaluators and gives no scores")
+    if not store.finished(study.name, simulated)[0]:
+        raise InvalidInput(_nothing_finished(store, study, simulated))
+    rows = study_rows(store, study, simulated=simulated)
+    return answers_of(rows, study.protocol.method, simulated)
+
+
+def _nothing_finished(store: Store, study: Study, simulated: bool) -> str:
+    if simulated:
+        return (
+            f"study {study.name} has no finished simulated session; make some with "
+            f"`openhype simulate {study.name}`"
+        )
+    rehearsed = store.finished(study.name, simulated=True)[0]
+    if rehearsed:
+        return (
+            f"study {study.name} has no finished session of a real evaluator yet; {rehearsed} simulated "
+            "ones are finished: ask for them with --simulated, at the server with ?simulated=true"
+        )
+    return (
+        f"study {study.name} has no finished session yet; `openhype status {study.name}` shows how far it is"
+    )
+
+
+def study_scores(
+    store: Store, study: Study, exposures: str = "nominal", simulated: bool = False, **options: Any
+) -> dict[str, Any]:
+    """Return the scores of a study, as `scoring.score` gives them.
+
+    Args:
+        exposures: `nominal`, or `shown` (HYPE-time).
+        simulated: as `study_answers`.
+
+    Raises:
+        InvalidInput: as `study_answers`, or shown exposures of HYPE-infinity.
+    """
+    from backend.scoring import score_answers
+
+    return score_answers(as_exposed(study_answers(store, study, simulated), exposures), **options)

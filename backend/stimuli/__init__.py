@@ -1,0 +1,1 @@
+"""Stimuli of a study: image files read, checked, and made alike."""

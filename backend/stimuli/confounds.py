@@ -1,0 +1,118 @@
+"""What sets a model's source files apart from the reals' that no pipeline can hide."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+
+from backend.stimuli.images import Equalise, SourceFacts, Treatment
+
+_TREATMENTS: dict[Treatment, str] = {
+    "16 bits": "had 16 bits a channel, scaled to 8",
+    "CMYK": "were in CMYK, converted to sRGB",
+    "profile": "had a colour profile other than sRGB, converted to sRGB",
+    "odd profile": "had a colour profile that does not fit them, left aside",
+    "transparency": "had transparency, laid on white",
+    "frames": "had several frames or pages, of which the first is shown",
+    "turned": "were turned upright as their EXIF says",
+}
+
+
+def differences(
+    sides: Mapping[str | None, Sequence[SourceFacts]], size_px: int, losses: Equalise
+) -> Iterator[str]:
+    """Yield one sentence for each difference between the reals and a model.
+
+    Args:
+        sides: facts of the files, by model; under None, those of the reals.
+        size_px: side at which all are shown.
+        losses: what was done to make the sides alike.
+    """
+    reals = sides.get(None, [])
+    models = {model: fakes for model, fakes in sides.items() if model is not None}
+    for model, fakes in models.items() if reals else ():
+        yield from _compression(model, reals, fakes, losses)
+        yield from _sharpness(model, reals, fakes, size_px, losses)
+        ours, theirs = _share(reals, "has_colour"), _share(fakes, "has_colour")
+        if abs(ours - theirs) > 0.05:
+            shares = f"{100 * ours:.0f}% of the reals and {100 * theirs:.0f}% of the fakes of {model}"
+            yield f"{shares} are in colour"
+
+
+def treatments(sides: Mapping[str | None, Sequence[SourceFacts]]) -> Iterator[str]:
+    """Yield one sentence for each thing that was done to some files to make them 8 bits of sRGB, upright.
+
+    Args:
+        sides: facts of the files, by model; under None, those of the reals.
+    """
+    for treatment, what in _TREATMENTS.items():
+        counts = {
+            model: (sum(treatment in facts.treatments for facts in side), len(side))
+            for model, side in sides.items()
+        }
+        if any(count for count, _ in counts.values()):
+            yield f"{', '.join(_of(model, *count) for model, count in counts.items())} {what}"
+
+
+def _of(model: str | None, count: int, of: int) -> str:
+    return f"{count} of {of} {'reals' if model is None else f'fakes of {model}'}"
+
+
+def _compression(
+    model: str, reals: Sequence[SourceFacts], fakes: Sequence[SourceFacts], losses: Equalise
+) -> Iterator[str]:
+    ours, theirs = _quality(reals), _quality(fakes)
+    if _is_lossy(reals) != _is_lossy(fakes):
+        before, to = f"{_formats(reals)} and the fakes of {model} {_formats(fakes)}", 90
+    elif ours and theirs and abs(ours - theirs) >= 8:
+        before, to = f"JPEG of quality {ours} and the fakes of {model} of {theirs}", min(ours, theirs)
+    elif ours and theirs and abs(_share(reals, "has_full_chroma") - _share(fakes, "has_full_chroma")) > 0.5:
+        before, to = f"JPEG and so were the fakes of {model}, but only one side's colours were coarser", 90
+    else:
+        return
+    if losses.jpeg_qualities:
+        yield f"the reals were {before}; both went through JPEG of quality {min(losses.jpeg_qualities)}"
+    else:
+        yield (
+            f"the reals were {before}: traces of compression can give them away; "
+            f"--equalise jpeg:{to} puts both through the same loss"
+        )
+
+
+def _sharpness(
+    model: str, reals: Sequence[SourceFacts], fakes: Sequence[SourceFacts], size_px: int, losses: Equalise
+) -> Iterator[str]:
+    ours, theirs = _enlarged(reals, size_px), _enlarged(fakes, size_px)
+    small, large = sorted([ours, theirs])
+    if large / small < 1.1:
+        return
+    lower = max(round(size_px / large), 8)
+    before = f"the reals were enlarged {ours:.2g} times and the fakes of {model} {theirs:.2g} times"
+    if losses.sizes_px and min(losses.sizes_px) <= lower:
+        yield f"{before}; both went through {min(losses.sizes_px)} px"
+    else:
+        yield (
+            f"{before}: sharpness can give them away; --equalise size:{lower} brings both to one sharpness"
+        )
+
+
+def _formats(side: Sequence[SourceFacts]) -> str:
+    return " and ".join(name for name, _ in Counter(facts.format for facts in side).most_common(2))
+
+
+def _is_lossy(side: Sequence[SourceFacts]) -> bool:
+    return sum(facts.format in ("JPEG", "MPO", "WEBP", "AVIF") for facts in side) > len(side) / 2
+
+
+def _quality(side: Sequence[SourceFacts]) -> int | None:
+    """Return the median JPEG quality of a side that is mostly JPEG."""
+    known = [facts.jpeg_quality for facts in side if facts.jpeg_quality]
+    return round(median(known)) if len(known) > len(side) / 2 else None
+
+
+def _enlarged(side: Sequence[SourceFacts], size_px: int) -> float:
+    """Return how many times the median picture was enlarged; 1 where it was made smaller."""
+    return max(1.0, size_px / median(facts.short_side_px for facts in side))
+
+
+def _share(side: Sequence[SourceFacts], name: str) -> float:
+    return sum(getattr(facts, name) for facts in side) / len(side)

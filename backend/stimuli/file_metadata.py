@@ -1,0 +1,19 @@
+"""Files that differ in nothing but what they show: one length, one mode, one time."""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from backend.stimuli.images import pad_to, padded_length
+
+_TIME = 1_000_000_000
+"""Modification time of every file, so that none tells when it was made."""
+
+
+def make_uniform(paths: Sequence[Path], tracked: Iterable[Path] | None = None) -> None:
+    """Give all files one length, mode and time; `tracked` may be `paths` under a progress bar."""
+    length = padded_length(max(path.stat().st_size for path in paths))
+    for path in paths if tracked is None else tracked:
+        pad_to(path, length)
+        path.chmod(0o644)
+        os.utime(path, (_TIME, _TIME))

@@ -1,0 +1,244 @@
+"""What the names in a researcher's folders tell, before any file is opened.
+
+Nothing is refused here: what is not as expected is collected, to be said at once with what the
+files themselves have wrong.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from backend.printable import printable
+from backend.stimuli.images import OTHER_PICTURES, SUFFIXES, BadKind
+
+_IGNORED = {"thumbs.db", "desktop.ini", "__macosx"}
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file of a researcher's folder."""
+
+    path: Path
+    model: str | None
+    class_: str
+    relative: str
+    """Printable; from the side's folder."""
+
+
+FindingKind = Literal["folder", "format", "dead link", "duplicate", "both sides"] | BadKind
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is not as expected."""
+
+    kind: FindingKind
+    what: str
+    """A folder's problem as a sentence, or the file that has one, printable."""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What the names in the folders tell, before any file is opened."""
+
+    sources: tuple[Source, ...]
+    classes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    no_pictures: tuple[str, ...]
+    """Files that are no pictures by their names."""
+
+
+@dataclass
+class _Side:
+    """The reals, or a model: its folder and what was found there."""
+
+    what: str
+    model: str | None
+    folder: Path
+    plain: list[Source] = field(default_factory=list)
+    grouped: list[Source] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    no_pictures: list[str] = field(default_factory=list)
+
+    @property
+    def sources(self) -> list[Source]:
+        return self.plain + self.grouped
+
+    @property
+    def classes(self) -> set[str]:
+        return {source.class_ for source in self.sources}
+
+    @property
+    def title(self) -> str:
+        return f"the folder of {self.what}, {printable(self.folder)},"
+
+    def refuse(self, problem: str) -> None:
+        self.findings.append(Finding("folder", problem))
+
+
+def scan(real: Path, models: Mapping[str, Path], reals: str = "the reals") -> Scan:
+    """Return the files to take in, the classes, and what is not as expected, having read names only.
+
+    Args:
+        reals: what messages call the pictures in `real`.
+    """
+    sides = [
+        _Side(reals, None, real),
+        *(_Side(f"model {name}", name, path) for name, path in models.items()),
+    ]
+    there = [side for side in sides if _is_there(side)]
+    readable = _apart(there)
+    for side in readable:
+        _read(side)
+    _compare_classes(readable)
+    named = {
+        class_ for side in readable for class_ in side.classes if side.model is None or not side.findings
+    }
+    return Scan(
+        tuple(source for side in sides for source in side.sources),
+        tuple(sorted(named - {""})),
+        tuple(finding for side in sides for finding in side.findings),
+        tuple(name for side in sides for name in side.no_pictures),
+    )
+
+
+def _is_there(side: _Side) -> bool:
+    if side.folder.is_dir():
+        return True
+    if side.folder.exists():
+        side.refuse(f"{side.title} is not a folder")
+    elif os.path.lexists(side.folder):
+        side.refuse(f"{side.title} is a link that leads nowhere")
+    else:
+        side.refuse(f"{side.title} does not exist")
+    return False
+
+
+def _apart(sides: Sequence[_Side]) -> list[_Side]:
+    """Return the sides that can be read: of two with one folder the first, of one in another the inner."""
+    readable = []
+    for number, side in enumerate(sides):
+        same = [other for other in sides[:number] if side.folder.samefile(other.folder)]
+        outer = [other for other in sides if _lies_inside(side.folder, other.folder)]
+        for other, relation in [(other, "is the same as") for other in same] + [
+            (other, "lies inside") for other in outer
+        ]:
+            side.refuse(
+                f"{side.title} {relation} that of {other.what}, {printable(other.folder)}; "
+                "each side needs a folder of its own"
+            )
+        if not same and not any(_lies_inside(other.folder, side.folder) for other in sides):
+            readable.append(side)
+    return readable
+
+
+def _lies_inside(folder: Path, other: Path) -> bool:
+    return any(parent.samefile(other) for parent in folder.resolve().parents)
+
+
+def _read(side: _Side) -> None:
+    """Sort a side's entries into pictures, classes, and what is neither."""
+    for entry in _entries(side, side.folder):
+        if not entry.is_dir():
+            _sort_in(side, entry, "", side.plain)
+        elif _is_hidden(entry):
+            side.no_pictures.append(printable(entry))
+        elif _is_class(side, entry):
+            _read_class(side, entry)
+    if side.plain and side.grouped:
+        side.refuse(
+            f"{side.title} has both files ({side.plain[0].relative}) and sub-folders with files "
+            f"({side.grouped[0].relative}); sub-folders are classes, so put every file into one, or none"
+        )
+    if not side.sources and not side.findings:
+        others = side.no_pictures[:_NAMED]
+        strange = f" but {', '.join(others)}, which are no pictures" if others else ""
+        side.refuse(f"{side.title} has no files{strange}")
+
+
+def _is_class(side: _Side, folder: Path) -> bool:
+    """Return whether a sub-folder can be a class: named in plain text, and not a way back up."""
+    try:
+        up = [side.folder.resolve(), *side.folder.resolve().parents]
+        if any(folder.samefile(above) for above in up):
+            side.refuse(f"{side.title} has a link back to a folder that it is in, {printable(folder)}")
+            return False
+    except OSError:
+        return False
+    if printable(folder.name) != folder.name or folder.name != folder.name.strip():
+        side.refuse(
+            f"{side.title} has the class {printable(folder.name)!r}; a class must be named in plain text, "
+            "without blanks at its ends"
+        )
+        return False
+    return True
+
+
+def _read_class(side: _Side, folder: Path) -> None:
+    for path in _entries(side, folder):
+        if not path.is_dir():
+            _sort_in(side, path, folder.name, side.grouped)
+        elif _is_hidden(path):
+            side.no_pictures.append(printable(path))
+        else:
+            side.refuse(
+                f"{side.title} has a folder in a folder, {printable(path)}; sub-folders are classes and hold "
+                "files only"
+            )
+
+
+def _entries(side: _Side, folder: Path) -> Iterator[Path]:
+    try:
+        names = sorted(os.listdir(folder))
+        os.stat(folder / ".")  # a folder may be listed and yet not be entered
+    except OSError as error:
+        side.refuse(f"{side.title} cannot be read: {printable(folder)}: {error.strerror}")
+        return
+    yield from (folder / name for name in names)
+
+
+def _is_hidden(path: Path) -> bool:
+    return path.name.startswith(".") or path.name.lower() in _IGNORED
+
+
+def _sort_in(side: _Side, path: Path, class_: str, pictures: list[Source]) -> None:
+    """Put a file where it belongs by its name; one without an ending may be a picture."""
+    suffix = path.suffix.lower()
+    if path.is_symlink() and not path.exists() and not _is_hidden(path):
+        side.findings.append(Finding("dead link", printable(path)))
+    elif _is_hidden(path) or not path.is_file() or (suffix and suffix not in SUFFIXES | OTHER_PICTURES):
+        side.no_pictures.append(printable(path))
+    elif suffix in OTHER_PICTURES:
+        side.findings.append(Finding("format", printable(path), f"has the ending {suffix}"))
+    else:
+        name = f"{class_}/{path.name}" if class_ else path.name
+        pictures.append(Source(path, side.model, class_, printable(name)))
+
+
+def _compare_classes(sides: Sequence[_Side]) -> None:
+    """Refuse sides whose classes are not those of the reals; the reals' may not differ by case only."""
+    reals = next((side for side in sides if side.model is None and not side.findings), None)
+    if reals is None:
+        return
+    folded: dict[str, str] = {}
+    for class_ in sorted(reals.classes):
+        other = folded.setdefault(class_.casefold(), class_)
+        if other != class_:
+            reals.refuse(f"{reals.title} has the classes {other} and {class_}, which differ by case only")
+    for side in sides:
+        if side.sources and not side.findings and side.classes != reals.classes:
+            side.refuse(
+                f"{side.what} in {printable(side.folder)} has {_listed(side.classes)}, the reals have "
+                f"{_listed(reals.classes)}; every model needs the classes of the reals"
+            )
+
+
+def _listed(classes: set[str]) -> str:
+    named = sorted(classes - {""})
+    if not named:
+        return "no classes"
+    return f"the classes {', '.join(named[:_NAMED])}{' …' if len(named) > _NAMED else ''}"

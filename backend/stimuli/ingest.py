@@ -1,0 +1,342 @@
+"""Folders in, a pool of uniform pictures out; or one message that says all that is wrong, and nothing left.
+
+All cores work, one picture each at a time, so that memory does not grow with the folders.
+"""
+
+import hashlib
+import secrets
+import shutil
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from backend.errors import InvalidInput
+from backend.experiment.records import FAKE, REAL, Stimulus
+from backend.printable import printable
+from backend.stimuli.confounds import differences, treatments
+from backend.stimuli.estimates import announced
+from backend.stimuli.file_metadata import make_uniform
+from backend.stimuli.folders import Finding, Source, scan
+from backend.stimuli.images import (
+    BadPicture,
+    Equalise,
+    SourceFacts,
+    parse_equalise,
+    process,
+    resolve_format,
+    suffix_of,
+)
+from backend.stimuli.parallel import in_parallel
+
+_FIRST = 64
+"""Pictures whose time tells that of all."""
+_NAMED = 3
+_ALL_NAMED = 5
+"""Files of a kind that are all named rather than the first few of them."""
+_KINDS = {
+    "gone": ("is gone", "are gone"),
+    "dead link": ("is a link that leads nowhere", "are links that lead nowhere"),
+    "forbidden": ("may not be read for lack of permission", "may not be read for lack of permission"),
+    "empty": ("is empty", "are empty"),
+    "no picture": ("has a picture's ending but holds none", "have a picture's ending but hold none"),
+    "format": ("is a picture in a format that is not read", "are pictures in formats that are not read"),
+    "unsupported": ("has levels or colours that are not read", "have levels or colours that are not read"),
+    "broken": ("is cut off or damaged", "are cut off or damaged"),
+    "large": ("is too large", "are too large"),
+    "small": ("is too small", "are too small"),
+    "both sides": ("appears on more than one side", "appear on more than one side"),
+    "duplicate": ("is a duplicate", "are duplicates"),
+}
+"""Kinds of files that are refused, in the order in which they are told: of one, and of several."""
+
+
+class Refused(InvalidInput):
+    """Folders that are not as expected: the message says what, `everything` says it of every file."""
+
+    def __init__(self, message: str, everything: Sequence[str]):
+        super().__init__(message)
+        self.everything = tuple(everything)
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What came of the folders."""
+
+    stimuli: tuple[Stimulus, ...]
+    classes: tuple[str, ...]
+    image_format: str
+    notes: tuple[str, ...]
+    left_out: tuple[str, ...]
+    """Every file that was left out, with the reason."""
+    left_out_untold: tuple[str, ...] = ()
+    """The same, where the notes do not name all of them."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    source: Source
+    out: Path
+    size_px: int
+    image_format: str
+    losses: Equalise
+    key: bytes
+
+
+@dataclass(frozen=True)
+class _Made:
+    source: Source
+    name: str = ""
+    facts: SourceFacts | None = None
+    finding: Finding | None = None
+
+
+def take_in(
+    real: Path,
+    models: Mapping[str, Path],
+    out: Path,
+    *,
+    size_px: int,
+    image_format: str = "auto",
+    equalise: Sequence[str] = (),
+    skip_bad: bool = False,
+    strict: bool = False,
+    lacking: Callable[[Sequence[Stimulus], Sequence[str]], str] | None = None,
+    rng: Random | None = None,
+    workers: int | None = None,
+    progress: Callable[..., Iterable] | None = None,
+    say: Callable[[str], Any] | None = None,
+) -> Intake:
+    """Bring all pictures of the folders into `out`, alike in all but what they show.
+
+    A public name is a keyed hash of the finished picture: it depends neither on the truth nor on
+    the order of the files, and tells nothing that the picture does not. Files that are no pictures,
+    and pictures that stand on a side before, are left out, with a note.
+
+    Args:
+        real: folder of the real pictures; sub-folders are classes.
+        models: folder of each model's samples, by the model's name.
+        out: folder for the results, made here; removed again if anything fails.
+        skip_bad: leave unreadable files, and pictures that stand on several sides, out as well.
+        strict: refuse duplicates.
+        lacking: what a pool (pictures, classes) lacks, as a sentence; "" where it is enough.
+        rng: where the names' key comes from, for a pool that can be made again with the same names;
+            default, the system's randomness.
+        workers: processes; default, one a core.
+        progress: wraps an iterable: `progress(items, total, label)`.
+        say: is told how long it will take, where that is long.
+
+    Raises:
+        Refused: names all folders and files that are not as expected, and what to do.
+    """
+    chosen = resolve_format(image_format, size_px)
+    losses = _checked_losses(equalise, size_px)
+    scanned = scan(real, models)
+    key = rng.randbytes(32) if rng else secrets.token_bytes(32)
+    jobs = [_Job(source, out, size_px, chosen, losses, key) for source in scanned.sources]
+    out.mkdir(parents=True)
+    try:
+        making = announced(
+            in_parallel(_make, jobs, workers),
+            len(jobs),
+            say,
+            f"{len(jobs):,} pictures will take {{}}",
+            first=_FIRST,
+        )
+        made = list(_tracked(making, len(jobs), "pictures", progress))
+        good, duplicates, torn = _sorted_out([item for item in made if item.name])
+        bad, unnamed = _unreadable(made)
+        folders = [finding for finding in scanned.findings if finding.kind == "folder"]
+        files = [*(finding for finding in scanned.findings if finding.kind != "folder"), *bad, *torn]
+        stimuli = tuple(sorted((_stimulus(item) for item in good), key=lambda stimulus: stimulus.name))
+        _check(
+            folders,
+            [*(() if skip_bad else files), *(duplicates if strict else ())],
+            lacking(stimuli, scanned.classes) if lacking and not folders else "",
+        )
+        kept = {item.name for item in good}
+        for name in {item.name for item in made if item.name} - kept:
+            (out / name).unlink()
+        _make_uniform(out, good, progress)
+    except BaseException:
+        shutil.rmtree(out, ignore_errors=True)
+        raise
+    no_pictures = (*scanned.no_pictures, *unnamed)
+    notes = (
+        *differences(_sides(good), size_px, losses),
+        *treatments(_sides(good)),
+        *_left_out_notes(no_pictures, duplicates, files),
+    )
+    left_out = (
+        *(f"{name}: is no picture" for name in no_pictures),
+        *map(_line, [*duplicates, *files]),
+    )
+    groups = [no_pictures, *_by_kind([*duplicates, *files]).values()]
+    untold = left_out if any(len(group) > _ALL_NAMED for group in groups) else ()
+    return Intake(stimuli, scanned.classes, chosen, notes, left_out, untold)
+
+
+def processed(folder: Path, what: str, size_px: int, image_format: str) -> list[bytes]:
+    """Return the finished pictures of a folder that is no side of a study; `what` they are is for messages.
+
+    Raises:
+        Refused: names all files that are not as expected.
+    """
+    scanned = scan(folder, {}, what)
+    made, bad = [], [finding for finding in scanned.findings if finding.kind != "folder"]
+    for source in scanned.sources:
+        try:
+            made.append(process(source.path, size_px, image_format)[0])
+        except BadPicture as error:
+            bad.append(Finding(error.kind, printable(source.path), error.why))
+    _check([finding for finding in scanned.findings if finding.kind == "folder"], bad, "")
+    return made
+
+
+def _make(job: _Job) -> _Made:
+    """Make one picture; runs in a worker process."""
+    try:
+        data, facts = process(job.source.path, job.size_px, job.image_format, job.losses)
+    except BadPicture as error:
+        return _Made(job.source, finding=Finding(error.kind, printable(job.source.path), error.why))
+    name = hashlib.blake2b(data, digest_size=16, key=job.key).hexdigest() + suffix_of(job.image_format)
+    (job.out / name).write_bytes(data)
+    return _Made(job.source, name, facts)
+
+
+def _checked_losses(equalise: Sequence[str], size_px: int) -> Equalise:
+    losses = parse_equalise(equalise)
+    for size in losses.sizes_px:
+        if size >= size_px:
+            raise InvalidInput(
+                f"--equalise size:{size} loses nothing where pictures are shown at {size_px} px; "
+                f"choose a size below {size_px}"
+            )
+    return losses
+
+
+def _tracked(items: Iterable, total: int, label: str, progress: Callable | None) -> Iterable:
+    return progress(items, total, label) if progress else items
+
+
+def _unreadable(made: Sequence[_Made]) -> tuple[list[Finding], list[str]]:
+    """Return the files that cannot be read, and those without an ending that turned out to be no pictures."""
+    bad, no_pictures = [], []
+    for item in made:
+        if item.finding and item.finding.kind in ("no picture", "empty") and not item.source.path.suffix:
+            no_pictures.append(item.finding.what)
+        elif item.finding:
+            bad.append(item.finding)
+    return bad, no_pictures
+
+
+def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list[Finding]]:
+    """Return the pictures to take, those that repeat one of their side, and those that are on several sides.
+
+    The same finished picture has the same name. One that stands on several sides is neither real
+    nor fake, or of no model in particular, and goes from all; one repeated on a side counts once.
+    """
+    by_name: dict[str, list[_Made]] = defaultdict(list)
+    for item in made:
+        by_name[item.name].append(item)
+    good, duplicates, torn = [], [], []
+    for first, *others in by_name.values():
+        path = printable(first.source.path)
+        if all(other.source.model == first.source.model for other in others):
+            good.append(first)
+            duplicates += [
+                Finding("duplicate", printable(other.source.path), f"shows the same picture as {path}")
+                for other in others
+            ]
+        else:
+            there = ", ".join(printable(other.source.path) for other in others)
+            torn.append(Finding("both sides", path, f"shows the same picture as {there}"))
+    return good, duplicates, torn
+
+
+def _check(folders: Sequence[Finding], files: Sequence[Finding], lack: str) -> None:
+    """Raise Refused where there is anything to refuse, with all of it in one message."""
+    problems = [finding.what for finding in folders]
+    if files:
+        problems.append(_told(files))
+        if any(finding.kind != "duplicate" for finding in files):
+            problems[-1] += "; fix or remove what cannot be used, or leave it out with --skip-bad"
+        else:
+            problems[-1] += "; remove them, or leave them out by not asking for --strict"
+    if lack:
+        problems.append(lack)
+    if problems:
+        everything = [*(finding.what for finding in folders), *map(_line, files), *filter(None, [lack])]
+        is_whole = all(len(group) <= _ALL_NAMED for group in _by_kind(files).values())
+        raise Refused("; ".join(problems), () if is_whole else everything)
+
+
+def _told(files: Sequence[Finding]) -> str:
+    """Return how many files have what, and the first of each kind."""
+    kinds = [
+        f"{len(group)} {_KINDS[kind][len(group) > 1]} ({_first(group)})"
+        for kind, group in _by_kind(files).items()
+    ]
+    if len(files) == 1:
+        return f"1 file cannot be used: {kinds[0].removeprefix('1 ')}"
+    return f"{len(files)} files cannot be used: {'; '.join(kinds)}"
+
+
+def _by_kind(files: Sequence[Finding]) -> dict[str, list[Finding]]:
+    groups = {kind: [finding for finding in files if finding.kind == kind] for kind in _KINDS}
+    return {kind: group for kind, group in groups.items() if group}
+
+
+def _first(group: Sequence[Finding]) -> str:
+    """Return the names of a few files; with what each has, where they are all named."""
+    if len(group) > _ALL_NAMED:
+        return f"{', '.join(finding.what for finding in group[:_NAMED])}, …"
+    return "; ".join(f"{finding.what} {finding.why}".strip() for finding in group)
+
+
+def _line(finding: Finding) -> str:
+    kind = _KINDS[finding.kind][0]
+    return f"{finding.what}: {kind}{f': {finding.why}' if finding.why else ''}"
+
+
+def _make_uniform(out: Path, good: list[_Made], progress: Callable | None) -> None:
+    """Give every file one length, mode and time."""
+    if not good:
+        raise InvalidInput("no picture is left; see the files that were left out")
+    paths = [out / item.name for item in good]
+    make_uniform(paths, _tracked(paths, len(paths), "making uniform", progress))
+
+
+def _stimulus(item: _Made) -> Stimulus:
+    source = item.source
+    truth = REAL if source.model is None else FAKE
+    return Stimulus(item.name, truth, source.model, source.class_, source.relative)
+
+
+def _sides(good: list[_Made]) -> dict[str | None, list[SourceFacts]]:
+    sides = defaultdict(list)
+    for item in good:
+        sides[item.source.model].append(item.facts)
+    return sides
+
+
+def _left_out_notes(
+    no_pictures: Sequence[str], duplicates: Sequence[Finding], files: Sequence[Finding]
+) -> Iterator[str]:
+    if no_pictures:
+        which = (
+            "1 file that is no picture was"
+            if len(no_pictures) == 1
+            else (f"{len(no_pictures)} files that are no pictures were")
+        )
+        more = ", …" if len(no_pictures) > _ALL_NAMED else ""
+        yield f"{which} left out: {', '.join(no_pictures[:_ALL_NAMED])}{more}"
+    if duplicates:
+        which = "1 duplicate was" if len(duplicates) == 1 else f"{len(duplicates)} duplicates were"
+        yield f"{which} left out: {_first(duplicates)}"
+    for kind, group in _by_kind(files).items():
+        which = "1 file was" if len(group) == 1 else f"{len(group)} files were"
+        what = _KINDS[kind][len(group) > 1]
+        yield f"{which} left out that {what}: {_first(group)}"

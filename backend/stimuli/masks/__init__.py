@@ -1,0 +1,131 @@
+"""The masks of a study: made from its own pictures, reals and fakes alike, or brought along.
+
+A mask's name and file tell nothing of its source. The kinds of made masks are those of
+`protocol.MADE_MASKS`: `texture` (`texture.py`) and `phase` (`phase.py`).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from backend.stimuli.estimates import announced
+from backend.stimuli.parallel import cores, in_parallel
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_CHUNKS = {"texture": 1, "phase": 64}
+"""Masks that a process makes at a time: phases are scrambled faster than processes start."""
+_LONG_S = 10.0
+"""Time from which a researcher wants to know how long it will take."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    source: Path
+    out: Path
+    kind: str
+    seed: int
+    image_format: str
+    cache: Path | None
+
+
+def make_masks(
+    pictures: Sequence[Path],
+    out: Path,
+    count: int,
+    *,
+    kind: str,
+    rng: Random,
+    image_format: str,
+    cache: Path | None = None,
+    workers: int | None = None,
+    progress: Callable[..., Iterable] | None = None,
+    say: Callable[[str], Any] | None = None,
+) -> tuple[str, ...]:
+    """Write `count` masks of `pictures`, taken in turn, into `out`; return their names.
+
+    Names and masks follow from `rng` alone, however many processes work.
+
+    Args:
+        kind: `texture` or `phase`.
+        cache: folder from which texture masks made before are taken.
+        workers: processes; default, one a core.
+        progress: wraps an iterable: `progress(items, total, label)`.
+        say: is told how long it will take, where that is long.
+    """
+    from backend.stimuli.file_metadata import make_uniform
+    from backend.stimuli.images import suffix_of
+
+    suffix = suffix_of(image_format)
+    jobs = [
+        _Job(
+            pictures[i % len(pictures)],
+            out / f"{rng.getrandbits(128):032x}{suffix}",
+            kind,
+            rng.getrandbits(64),
+            image_format,
+            cache,
+        )
+        for i in range(count)
+    ]
+    text = (
+        f"{count} {kind} masks will take {{}} on this machine; --set masks=phase makes quick ones in seconds"
+    )
+    working = in_parallel(_make, jobs, workers, _CHUNKS[kind])
+    made = announced(working, count, say, text, first=workers or cores(), long_s=_LONG_S)
+    paths = list(progress(made, count, f"{kind} masks") if progress else made)
+    make_uniform(paths)
+    return tuple(sorted(path.name for path in paths))
+
+
+def mask_of(picture: "np.ndarray", kind: str, seed: int, cache: Path | None = None) -> "np.ndarray":
+    """Return the mask of `picture` (side, side, 3; uint8) that `seed` gives."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    if kind == "phase":
+        from backend.stimuli.masks.phase import scramble
+
+        return scramble(picture, rng)
+    from backend.stimuli.masks.cache import kept, key_of
+    from backend.stimuli.masks.texture import VERSION, synthesise
+
+    return kept(cache, key_of(picture, kind, VERSION, seed), lambda: synthesise(picture, rng))
+
+
+def take_in_masks(
+    folder: Path, out: Path, *, size_px: int, image_format: str, rng: Random | None = None
+) -> tuple[str, ...]:
+    """Bring a folder of masks into `out` through the pipeline of the pictures; return their names.
+
+    Raises:
+        InvalidInput: the folder is missing or empty, or files cannot be read.
+    """
+    from backend.stimuli.file_metadata import make_uniform
+    from backend.stimuli.images import suffix_of
+    from backend.stimuli.ingest import processed
+
+    rng = rng or Random()
+    made = []
+    for data in processed(folder, "masks", size_px, image_format):
+        made.append(out / f"{rng.getrandbits(128):032x}{suffix_of(image_format)}")
+        made[-1].write_bytes(data)
+    make_uniform(made)
+    return tuple(sorted(path.name for path in made))
+
+
+def _make(job: _Job) -> Path:
+    """Make one mask; runs in a worker process."""
+    import numpy as np
+    from PIL import Image
+
+    from backend.stimuli.images import encode
+
+    with Image.open(job.source) as opened:
+        picture = np.asarray(opened.convert("RGB"))
+    mask = mask_of(picture, job.kind, job.seed, job.cache)
+    job.out.write_bytes(encode(Image.fromarray(mask), job.image_format))
+    return job.out

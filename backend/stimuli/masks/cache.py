@@ -1,0 +1,63 @@
+"""Masks kept in a folder, to be taken instead of computed: a file is whole or as good as missing.
+
+An entry is named after everything that its mask follows from, and begins with a digest of what
+comes after. It appears at once under its name, so that processes may write and read as they like;
+two that make the same entry write the same bytes.
+"""
+
+import hashlib
+import io
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from backend.permissions import make_folder
+from backend.stimuli.images import encode
+
+_DIGEST = 32
+
+
+def key_of(picture: np.ndarray, *settings: object) -> str:
+    """Return the name of the entry for a mask of these pixels under these settings, the seed among them."""
+    digest = hashlib.blake2b(repr((picture.shape, settings)).encode(), digest_size=_DIGEST)
+    digest.update(np.ascontiguousarray(picture).tobytes())
+    return digest.hexdigest()
+
+
+def kept(folder: Path | None, key: str, make: Callable[[], np.ndarray]) -> np.ndarray:
+    """Return the mask under `key`, made and stored if it is missing or damaged; no folder, no cache."""
+    if folder is None:
+        return make()
+    path = folder / key[:2] / key
+    found = _read(path)
+    if found is None:
+        found = make()
+        _write(path, found)
+    return found
+
+
+def _read(path: Path) -> np.ndarray | None:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    digest, body = data[:_DIGEST], data[_DIGEST:]
+    if hashlib.blake2b(body, digest_size=_DIGEST).digest() != digest:
+        return None
+    with Image.open(io.BytesIO(body), formats=["PNG"]) as picture:
+        return np.asarray(picture)
+
+
+def _write(path: Path, mask: np.ndarray) -> None:
+    body = encode(Image.fromarray(mask), "png")
+    make_folder(path.parent)
+    partial = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
+    try:
+        partial.write_bytes(hashlib.blake2b(body, digest_size=_DIGEST).digest() + body)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

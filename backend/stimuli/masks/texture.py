@@ -1,0 +1,261 @@
+"""Texture masks: noise projected until it has a picture's joint statistics, in colour.
+
+Portilla and Simoncelli (2000, "A parametric texture model based on joint statistics of complex
+wavelet coefficients"). A picture is taken to its principal colours, of variance 1 and uncorrelated;
+one that varies along fewer than three has as many channels, and a gray one has one. Covariances are
+across channels, so that colours keep together at every scale. Coarse scales are settled first, on
+their small grids; then all are projected together, each round going a little beyond its projection.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from backend.stimuli.masks import pyramid as pyramids
+from backend.stimuli.masks.luminance import at_luminance, mean_luminance
+from backend.stimuli.masks.matmul import central_covariance, mixed
+from backend.stimuli.masks.portilla_simoncelli import (
+    BandStatistics,
+    LowpassStatistics,
+    Statistics,
+    doubled_phase,
+    half_covariance,
+    measure,
+    power,
+    real_rows,
+    remaining_error,
+    rows,
+    standard_moments,
+    without_mean,
+)
+from backend.stimuli.masks.projection import covariance_map, lag_gain, match_covariance, match_moments
+from backend.stimuli.masks.pyramid import Pyramid
+
+VERSION = 2
+"""Goes up whenever the same picture and seed give another mask, so that no old one is taken from a cache."""
+TOLERANCE = 0.005
+"""Remaining error (`portilla_simoncelli.remaining_error`) at which the statistics count as matched."""
+MOST_ROUNDS = 21
+_ROUNDS_A_CHECK = 5
+_STALLED = 0.04
+"""Share by which the error changes from check to check where more rounds are in vain."""
+_COARSE_ROUNDS = 8
+_BEYOND = 0.8
+"""Share of a round's progress that is added to it: the error halves in about half as many rounds."""
+_BEYOND_MAGNITUDES = 0.5
+"""Share of a change of magnitudes that is added to it: of a real band, some of the change is lost."""
+_BEYOND_MOMENTS = 0.5
+_FAINT = 0.25
+"""Standard deviation (in levels of 255) below which a colour is left out: rounding alone gives 0.29."""
+_LARGEST_TILE_PX = 512
+"""Larger masks repeat a tile: its statistics are those of the whole, since all count as periodic."""
+_TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Source:
+    """A picture as the synthesis wants it back."""
+
+    mean: np.ndarray
+    """(colour, 1): of 255 levels."""
+    directions: np.ndarray
+    """(colour, channel): levels = mean + directions @ channels."""
+    channels: np.ndarray
+    """(channel, side, side): the principal colours, of mean 0 and variance 1, float32."""
+    skewness: np.ndarray
+    """Of the levels, as are kurtosis, low and high; by colour."""
+    kurtosis: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def synthesise(
+    picture: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    rounds: int = MOST_ROUNDS,
+    tolerance: float = TOLERANCE,
+) -> np.ndarray:
+    """Return a texture mask of `picture`: its statistics, and none of its shapes.
+
+    Args:
+        picture: (side, side, 3), uint8, from 16 px.
+        rng: source of the noise that the mask starts from.
+        rounds: projections at most.
+        tolerance: remaining error at which to stop before.
+
+    Returns:
+        (side, side, 3), uint8, within the picture's own range of levels by colour up to the shift
+        (a level or so) that gives it the picture's mean relative luminance, within 0.001. A picture
+        without contrast comes back as it is.
+    """
+    source = read(picture)
+    if not len(source.channels):
+        return picture.copy()
+    side = len(picture)
+    tiles = -(-side // _LARGEST_TILE_PX)
+    wanted = measure(pyramids.spectrum(source.channels), pyramids.pyramid(side))
+    pyramid = pyramids.pyramid(-(-side // tiles))
+    noise = rng.standard_normal((len(source.channels), pyramid.side, pyramid.side), dtype=np.float32)
+    half = pyramids.spectrum(noise)
+    for finest in range(len(pyramid.scales) - 1, 0, -1):
+        half = _settled(half, [partial(_projected, wanted, pyramid, finest)], _COARSE_ROUNDS)
+
+    def project_all(half: np.ndarray) -> np.ndarray:
+        return _as_pixels(_projected(wanted, pyramid, 0, half), source, pyramid)
+
+    def error(half: np.ndarray) -> float:
+        return remaining_error(measure(half, pyramid), wanted)
+
+    coarse = [partial(_projected, wanted, pyramid, 1)] if len(pyramid.scales) > 1 else []
+    half = _settled(half, [*coarse, project_all], rounds, error, tolerance)
+    levels = _levels(pyramids.field(half, pyramid.side), source)
+    whole = np.tile(np.moveaxis(levels, 0, -1), (tiles, tiles, 1))[:side, :side]
+    return at_luminance(np.broadcast_to(whole, picture.shape), mean_luminance(picture))
+
+
+def read(picture: np.ndarray) -> Source:
+    """Return a picture (side, side, 3; uint8) in its principal colours, those that vary noticeably."""
+    is_gray = (picture == picture[..., :1]).all()
+    levels = np.moveaxis(picture[..., :1] if is_gray else picture, -1, 0).astype(np.float32)
+    flat = rows(levels)
+    mean = flat.mean(axis=1, keepdims=True, dtype=float)
+    values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(flat, bias=True)))
+    noticeable = values > _FAINT**2
+    sds, vectors = np.sqrt(values[noticeable]), vectors[:, noticeable]
+    channels = mixed((vectors / sds).T, flat - mean.astype(np.float32))
+    return Source(
+        mean.astype(np.float32),
+        vectors * sds,
+        channels.reshape(-1, *picture.shape[:2]),
+        *standard_moments(flat),
+        flat.min(axis=1),
+        flat.max(axis=1),
+    )
+
+
+def _settled(
+    half: np.ndarray,
+    projections: Sequence[Callable[[np.ndarray], np.ndarray]],
+    rounds: int,
+    error: Callable[[np.ndarray], float] | None = None,
+    tolerance: float = 0,
+) -> np.ndarray:
+    """Return `half` after up to `rounds` of `projections`, each of which goes on a little beyond the last.
+
+    It stops before where the error is within tolerance, or no longer changes.
+    """
+    before = after = half
+    found, check = np.inf, _ROUNDS_A_CHECK
+    for number in range(1, rounds + 1):
+        for project in projections:
+            beyond = after + np.float32(_BEYOND) * (after - before)
+            before, after = after, project(beyond)
+        if number == 1:
+            before = after  # what came of noise is no direction to go on in
+        if error and number == check < rounds:
+            last, found = found, error(after)
+            if found <= tolerance or abs(found / last - 1) < _STALLED:
+                break
+            check += _rounds_to(tolerance, last, found)
+    return after
+
+
+def _rounds_to(tolerance: float, last: float, found: float) -> int:
+    """Return after how many rounds to look again: when `tolerance` will be met if it goes on so, but soon."""
+    if not tolerance < found < last < np.inf:
+        return _ROUNDS_A_CHECK
+    wanted = np.log(tolerance / found) / np.log(found / last) * _ROUNDS_A_CHECK
+    return int(np.clip(np.ceil(wanted), 2, _ROUNDS_A_CHECK))
+
+
+def _projected(wanted: Statistics, pyramid: Pyramid, finest: int, half: np.ndarray) -> np.ndarray:
+    """Return a half spectrum with the statistics of scale `finest` and the coarser ones projected once."""
+    low = _low_projected(half, wanted, pyramid, finest)
+    if finest:
+        scale = pyramid.scales[finest]
+        return half + pyramids.resized(low - pyramids.resized(half, scale.side) * scale.below, pyramid.side)
+    above = without_mean(half * pyramid.above)
+    exchange = covariance_map(half_covariance(above, pyramid.side), wanted.above)
+    return low + _mixed(exchange, above) * pyramid.above
+
+
+def _low_projected(half: np.ndarray, wanted: Statistics, pyramid: Pyramid, finest: int) -> np.ndarray:
+    """Return what scale `finest` and all below carry of `half`, projected once, on the scale's grid."""
+    residual = pyramids.resized(half, pyramid.residual_side) * pyramid.below
+    low = _low_matched(residual, pyramid.residual_side, wanted.below)
+    parents = None
+    for number in range(len(pyramid.scales) - 1, finest - 1, -1):
+        scale, goal = pyramid.scales[number], wanted.scales[number]
+        bands = pyramids.complex_field(pyramids.bands(half, scale), scale.side)
+        real = pyramids.spectrum(_bands_matched(bands, parents, goal))
+        low = pyramids.resized(low, scale.side) + pyramids.rebuilt(real, scale)
+        low = _low_matched(low, scale.side, goal.lowpass)
+        if number > finest:
+            finer = pyramid.scales[number - 1].side
+            parents = pyramids.complex_field(pyramids.analytic_spectrum(real, scale), finer)
+    return low
+
+
+def _low_matched(half: np.ndarray, side: int, goal: LowpassStatistics) -> np.ndarray:
+    half = without_mean(half)
+    half = _mixed(covariance_map(half_covariance(half, side), goal.covariance), half)
+    half = half * lag_gain(power(half), side, goal.lags)
+    field = pyramids.field(half, side)
+    matched = match_moments(field, goal.skewness, goal.kurtosis)
+    return pyramids.spectrum(matched + np.float32(_BEYOND_MOMENTS) * (matched - field))
+
+
+def _bands_matched(bands: np.ndarray, parents: np.ndarray | None, goal: BandStatistics) -> np.ndarray:
+    """Return the real parts of complex bands, first their magnitudes and then they themselves projected.
+
+    Args:
+        bands: (channel, orientation, side, side).
+        parents: the coarser scale's, on the same grid; None at the coarsest.
+    """
+    magnitudes = np.abs(bands)
+    parent_magnitudes = None if parents is None else np.abs(parents)
+    size = match_covariance(
+        rows(magnitudes),
+        goal.magnitude_covariance,
+        None if parents is None else rows(parent_magnitudes),
+        goal.magnitude_parents,
+        central_covariance,
+    )
+    half = pyramids.spectrum(size.reshape(bands.shape))
+    half[..., 0, 0] = 0
+    half *= lag_gain(power(half), bands.shape[-1], goal.magnitude_lags) * np.float32(1 + _BEYOND_MAGNITUDES)
+    half[..., 0, 0] = (1 + _BEYOND_MAGNITUDES) * goal.magnitude_mean.reshape(bands.shape[:2])
+    scaled = pyramids.field(half, bands.shape[-1])
+    scaled /= np.maximum(magnitudes, np.float32(_TINY), out=magnitudes)
+    scaled -= np.float32(_BEYOND_MAGNITUDES)
+    np.maximum(scaled, 0, out=scaled)
+    scaled *= bands.real
+    doubled = None if parents is None else doubled_phase(parents, parent_magnitudes)
+    real = match_covariance(rows(scaled), goal.real_covariance, doubled, goal.real_parents)
+    return real.reshape(bands.shape)
+
+
+def _as_pixels(half: np.ndarray, source: Source, pyramid: Pyramid) -> np.ndarray:
+    """Return a half spectrum whose pixels have the source's moments and range, by colour."""
+    half = without_mean(half)
+    unit = covariance_map(half_covariance(half, pyramid.side), np.eye(len(half)))
+    levels = _levels(pyramids.field(_mixed(unit, half), pyramid.side), source)
+    inverse = np.linalg.pinv(source.directions)
+    return _mixed(inverse, pyramids.spectrum(levels - source.mean[..., None]))
+
+
+def _mixed(matrix: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """Return half spectra of fields mixed by `matrix` (channel, channel before)."""
+    made = mixed(matrix, real_rows(half))
+    return made.view(half.dtype).reshape(-1, *half.shape[1:])
+
+
+def _levels(channels: np.ndarray, source: Source) -> np.ndarray:
+    """Return levels (colour, side, side) of the source's moments and within its range."""
+    deviations = mixed(source.directions, rows(channels)).reshape(-1, *channels.shape[1:])
+    levels = rows(match_moments(deviations, source.skewness, source.kurtosis)) + source.mean
+    levels = np.clip(levels, source.low[:, None], source.high[:, None])
+    return levels.reshape(-1, *channels.shape[1:])

@@ -1,0 +1,42 @@
+"""The photosensitivity check of a study that is being made: its files through `wcag_flashes.py`."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+
+import numpy as np
+from PIL import Image
+
+from backend.experiment.records import Study
+from backend.stimuli import wcag_flashes
+
+_TRIALS = 100
+"""Pictures looked at, each in one trial: what one picture in 33 does is missed once in 20 studies."""
+_MASKS = 64
+"""Masks looked at: as many as a study of its own masks has."""
+
+
+def note(study: Study, pictures: Sequence[str], folder: Path, seed: int) -> str:
+    """Return the line that tells how the pictures and masks in `folder` flash in a trial of `study`."""
+    rng = Random(f"flashes {seed}")
+    stage_css = study.protocol.shown_at_most_css_px
+    cells = stage_css // wcag_flashes.CELL_CSS
+    sampled = rng.sample(sorted(pictures), min(_TRIALS, len(pictures)))
+    masks = rng.sample(sorted(study.masks), min(_MASKS, len(study.masks)))
+    states = [_state(folder / name, cells) for name in masks]
+
+    def trials() -> Iterator[tuple[wcag_flashes.State, list[wcag_flashes.State]]]:
+        for name in sampled:
+            yield _state(folder / name, cells), _drawn(states, study.protocol.mask_count, rng)
+
+    return wcag_flashes.verdict(wcag_flashes.check(study.protocol, trials(), stage_css / cells))
+
+
+def _state(path: Path, cells: int) -> wcag_flashes.State:
+    with Image.open(path) as picture:
+        return wcag_flashes.state_of(np.asarray(picture.convert("RGB")), cells)
+
+
+def _drawn(masks: Sequence[wcag_flashes.State], count: int, rng: Random) -> list[wcag_flashes.State]:
+    """Return the masks of a trial, without repeats where there are enough."""
+    return rng.sample(masks, count) if len(masks) >= count else rng.choices(masks, k=count)

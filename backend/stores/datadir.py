@@ -1,0 +1,186 @@
+"""The data directory of one machine: the database, the pictures, the keys.
+
+`openhype-data/openhype.db`, `openhype-data/images/<study>/<name>`, `openhype-data/keys.json`;
+`openhype-data/cache/` holds what can be computed again, and may be removed at any time.
+"""
+
+import fcntl
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from backend.errors import Conflict, InvalidInput
+from backend.permissions import make_folder, private
+from backend.text_files import read_text
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The secrets of a data directory: the researcher's key, and the key that hashes panel ids."""
+
+    researcher: str
+    hashing: bytes
+
+
+@dataclass(frozen=True)
+class DataDir:
+    """Where things lie. Nothing is made until it is needed.
+
+    `root` is absolute from here on, whatever was given: the working directory that a relative path
+    means is that of this moment, and libraries resolve relative paths against folders of their own.
+    """
+
+    root: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "root", self.root.absolute())
+
+    def images(self, study: str) -> Path:
+        """Return the folder of a study's pictures and masks."""
+        return self.root / "images" / study
+
+    def unpublished(self, study: str) -> Path:
+        """Return the mark that the pictures of a study have been put into place, but it is not stored yet."""
+        return self.root / "images" / f".unpublished-{study}"
+
+    @contextmanager
+    def making(self, study: str) -> Iterator[Path]:
+        """Give a fresh folder for a study that is being made; in the end it is removed with all in it.
+
+        The folders of creations that died are removed first: that of a live one is locked.
+
+        Raises:
+            Conflict: another process is making a study of this name.
+        """
+        images = self.root / "images"
+        folder = images / f".partial-{study}-{secrets.token_hex(8)}"
+        with self.locked("making"):
+            make_folder(folder)
+            descriptor = os.open(folder, os.O_RDONLY)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            try:
+                live = [other for other in images.glob(".partial-*") if other != folder and _is_live(other)]
+                if any(other.name.rpartition("-")[0] == f".partial-{study}" for other in live):
+                    raise Conflict(f"another process is making a study {study} at this moment")
+            except BaseException:
+                _remove(folder, descriptor)
+                raise
+        try:
+            yield folder
+        finally:
+            _remove(folder, descriptor)
+
+    def cache(self, what: str) -> Path:
+        """Return the folder in which results called `what` are kept, to be taken instead of computed."""
+        return self.root / "cache" / what
+
+    @contextmanager
+    def locked(self, what: str) -> Iterator[None]:
+        """Hold the lock called `what` against other processes of this machine."""
+        make_folder(self.root, is_first=True)
+        with open(self.root / f".{what}.lock", "w", opener=private) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def researcher_key(self) -> str:
+        """Return the key that the server at this directory asks for, where there is one already.
+
+        Raises:
+            InvalidInput: there is none here.
+        """
+        key = os.environ.get("OPENHYPE_KEY")
+        if not key and not (self.root / "keys.json").exists():
+            raise InvalidInput(
+                f"the server's researcher's key is needed, and there is no {self.root / 'keys.json'}; name "
+                "its data directory with --data DIR, or give its key as OPENHYPE_KEY"
+            )
+        return key or self.keys().researcher
+
+    def keys(self) -> Keys:
+        """Return the keys, made at the first call.
+
+        Two processes that start at once get the same keys: the file appears whole, and once.
+        """
+        path = self.root / "keys.json"
+        if not path.exists():
+            make_folder(self.root, is_first=True)
+            _write_once(path, {"researcher": secrets.token_urlsafe(24), "hashing": secrets.token_hex(32)})
+        return parse_keys(read_text(path), str(path))
+
+    def secret(self, name: str) -> str:
+        """Return a secret that was kept here under a name; '' where none was."""
+        path = self._secret(name)
+        return path.read_text().strip() if path.exists() else ""
+
+    def keep_secret(self, name: str, secret: str) -> None:
+        """Keep a secret in a file that others cannot read; it replaces the one before."""
+        make_folder(self.root, is_first=True)
+        path = self._secret(name)
+        _write_whole(temporary := path.with_name(f".{path.name}-{secrets.token_hex(8)}"), f"{secret}\n")
+        os.replace(temporary, path)
+
+    def _secret(self, name: str) -> Path:
+        return self.root / f"{name}.secret"
+
+
+def _is_live(folder: Path) -> bool:
+    """Return whether a process is making a study in `folder`; if none is any more, it is removed."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:  # gone meanwhile
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _remove(folder: Path, descriptor: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    os.close(descriptor)
+
+
+def parse_keys(text: str, where: str) -> Keys:
+    """Return the keys that stand in `where`; OPENHYPE_KEY overrides the researcher's.
+
+    Raises:
+        InvalidInput: it holds no keys.
+    """
+    try:
+        stored = json.loads(text)
+        hashing, researcher = bytes.fromhex(stored["hashing"]), str(stored["researcher"])
+    except (ValueError, KeyError, TypeError):
+        raise InvalidInput(
+            f"{where} must hold the keys 'researcher' and 'hashing'; restore it from a backup, or "
+            "move it away to have new keys made (evaluators known so far are then not recognised)"
+        ) from None
+    return Keys(os.environ.get("OPENHYPE_KEY") or researcher, hashing)
+
+
+def _write_once(path: Path, data: dict[str, str]) -> None:
+    temporary = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
+    _write_whole(temporary, json.dumps(data))
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        pass
+    finally:
+        os.unlink(temporary)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a new file that only its owner can read, or the group's whose the folder is, to the disk."""
+    with open(path, "x", opener=private) as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())

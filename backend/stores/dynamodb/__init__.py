@@ -1,0 +1,1 @@
+"""Studies, sessions and responses in one DynamoDB table."""

@@ -1,0 +1,72 @@
+"""Items of sessions: where a version of a session is written, and what stands there."""
+
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+
+from backend.experiment.records import Response
+from backend.experiment.session import Cursor
+from backend.stores.dynamodb import response_codec
+from backend.stores.dynamodb.client import Item
+from backend.stores.dynamodb.counters import shard_of
+
+WRITES_PER_ITEM = 6
+"""Writes that share an item. A response of HYPE-time takes about 90 bytes, the cursor and what the
+browser told of its display some 300: six of them leave room for long flags within a kilobyte."""
+CLOSED_SHARDS = 8
+NONCE_BYTES = 4
+HEAD = f"{0:08d}"
+"""The sort key of what is fixed of a session."""
+
+
+def of_session(session_id: str) -> str:
+    """Return the partition of a session."""
+    return f"session {session_id}"
+
+
+def of_pool(study: str, upload: str) -> str:
+    """Return the partition of a study's stimuli."""
+    return f"pool {study} {upload}"
+
+
+def of_closed(study: str, session_id: str, simulated: bool) -> str:
+    """Return the partition in which a session is found when it is closed."""
+    return all_closed(study, simulated)[shard_of(session_id, CLOSED_SHARDS)]
+
+
+def all_closed(study: str, simulated: bool) -> list[str]:
+    """Return the partitions in which the closed sessions of a study are found."""
+    name = f"simulated closed {study}" if simulated else f"closed {study}"
+    return [f"{name} {shard}" for shard in range(CLOSED_SHARDS)]
+
+
+def place_of(version: int) -> tuple[str, int]:
+    """Return the sort key of the item in which a version (from 1) is written, and its place in there."""
+    entry = (version - 1) % WRITES_PER_ITEM
+    return f"{version - entry:08d}", entry
+
+
+def standing(cursor: Cursor, pictures: Sequence[str]) -> Item:
+    """Return a cursor as attributes."""
+    displays = zlib.compress(json.dumps(cursor.displays, separators=(",", ":")).encode(), 9)
+    return {
+        "v": {"N": str(cursor.version)},
+        "c": {"B": response_codec.pack_cursor(cursor, pictures)},
+        "d": {"B": displays},
+    }
+
+
+def cursor_in(item: Item, pictures: Sequence[str]) -> Cursor:
+    """Return the cursor whose attributes an item has."""
+    displays = json.loads(zlib.decompress(item["d"]["B"]))
+    return response_codec.unpack_cursor(item["c"]["B"], int(item["v"]["N"]), displays, pictures)
+
+
+def responses_in(item: Item, pictures: Sequence[str]) -> Iterator[Response]:
+    """Yield the responses that an item has: packed ones, then those of its writes."""
+    if "b" in item:
+        yield from response_codec.unpack_responses(item["b"]["B"], pictures)
+    for entry in range(WRITES_PER_ITEM):
+        written = item.get(str(entry), {"B": b""})["B"]
+        if len(written) > NONCE_BYTES:
+            yield response_codec.unpack_response(written[NONCE_BYTES:], pictures)

@@ -1,0 +1,216 @@
+"""Responses and cursors in few bytes, and back as they were, to the last digit.
+
+DynamoDB counts writes by the started kilobyte of the item, so that the size of an answer is its
+price. A response becomes columns of text made of digits and six signs, two of them to a byte, and
+what is words stands behind. A number keeps its form: 500 and 500.0 come back as they went.
+"""
+
+import lzma
+from collections.abc import Sequence
+
+from backend.experiment.records import FAKE, REAL, Interaction, Response, Timing
+from backend.experiment.session import Cursor
+
+_SIGNS = "0123456789.,;-e"
+_HEX = str.maketrans(_SIGNS, "0123456789abcde")
+_FROM_HEX = str.maketrans("0123456789abcde", _SIGNS)
+_NO_PUNCTUATION = str.maketrans("", "", "-:.TZ")
+_FACTS = 10
+_NUMBERS = _FACTS + 6
+_SAME = "-"
+"""Stands for what follows from another column: frames achieved as planned, times told by the phases."""
+_STATES = ("active", "finished", "ended", "returned")
+_TRUTHS = (REAL, FAKE)
+_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9, "lc": 0, "lp": 0, "pb": 0, "dict_size": 1 << 20}]
+
+
+def pack_response(response: Response, pictures: Sequence[str]) -> bytes:
+    """Return a response as bytes; `pictures` are those of its session, in a fixed order."""
+    numbers, words = _columns(response, pictures)
+    return _nibbles(",".join(numbers)) + "\n".join(words).rstrip("\n").encode()
+
+
+def unpack_response(data: bytes, pictures: Sequence[str]) -> Response:
+    """Return the response that `pack_response` made bytes of."""
+    text, rest = _from_nibbles(data)
+    return _response(text.split(","), rest.decode().split("\n"), pictures)
+
+
+def pack_responses(responses: Sequence[Response], pictures: Sequence[str]) -> bytes:
+    """Return all responses of a session as bytes: column by column, compressed."""
+    rows = [_columns(response, pictures) for response in responses]
+    columns = zip(*(numbers + words for numbers, words in rows), strict=True)
+    text = "\v".join("\n".join(column) for column in columns)
+    return lzma.compress(text.encode(), format=lzma.FORMAT_RAW, filters=_FILTERS)
+
+
+def unpack_responses(data: bytes, pictures: Sequence[str]) -> list[Response]:
+    """Return the responses that `pack_responses` made bytes of."""
+    text = lzma.decompress(data, format=lzma.FORMAT_RAW, filters=_FILTERS).decode()
+    if not text:
+        return []
+    rows = zip(*(column.split("\n") for column in text.split("\v")), strict=True)
+    return [_response(row[:_NUMBERS], row[_NUMBERS:], pictures) for row in rows]
+
+
+def pack_cursor(cursor: Cursor, pictures: Sequence[str]) -> bytes:
+    """Return a cursor as bytes, without its version and its displays."""
+    strange = [spare for _, spare in cursor.voids if spare not in pictures]
+    places = {**{spare: -1 - i for i, spare in enumerate(strange)}, **_places(cursor, pictures)}
+    voids = [place for index, spare in cursor.voids for place in (index, places[spare])]
+    numbers = (
+        *(cursor.lease, cursor.blocks_begun, cursor.trial_index, cursor.exposure_ms),
+        *(cursor.right_in_a_row, cursor.reals_right, cursor.fakes_right),
+        *(cursor.voided_answers, cursor.voided_right, _STATES.index(cursor.state)),
+    )
+    text = ",".join([*map(_text, numbers), _digits(cursor.last_at), _list(voids)])
+    return _nibbles(text) + "\n".join(strange).encode()
+
+
+def unpack_cursor(data: bytes, version: int, displays: Sequence[dict], pictures: Sequence[str]) -> Cursor:
+    """Return the cursor that `pack_cursor` made bytes of."""
+    text, rest = _from_nibbles(data)
+    strange = rest.decode().split("\n")
+    *numbers, state, last_at, voids = text.split(",")
+    places = _numbers(voids)
+    spares = [pictures[place] if place >= 0 else strange[-1 - place] for place in places[1::2]]
+    return Cursor(
+        version,
+        *map(_number, numbers),
+        voids=tuple(zip(places[::2], spares, strict=True)),
+        state=_STATES[int(state)],
+        last_at=_stamp(last_at),
+        displays=tuple(displays),
+    )
+
+
+def _places(cursor: Cursor, pictures: Sequence[str]) -> dict[str, int]:
+    return {spare: pictures.index(spare) for _, spare in cursor.voids if spare in pictures}
+
+
+def _columns(response: Response, pictures: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the columns of a response: numbers as text in `_SIGNS`, then words."""
+    known = response.stimulus in pictures
+    numbers = [
+        str(response.trial_index),
+        str(response.block),
+        str(pictures.index(response.stimulus)) if known else "",
+        str(_TRUTHS.index(response.response)),
+        *map(_text, (response.exposure_ms, response.frames, response.frame_ms, response.rt)),
+        _digits(response.at),
+        str(response.attempt),
+        *_flash(response),
+    ]
+    evidence = response.timing.evidence if response.timing else ""
+    happened = [f"{each.event}:{each.time_ms!r}" for each in response.interactions]
+    words = [" ".join(response.flags), "" if known else response.stimulus, " ".join(happened)]
+    return numbers, [evidence, *words]
+
+
+def _flash(response: Response) -> list[str]:
+    timing, masks = response.timing, response.mask_ms
+    if timing is None:
+        return [_text(response.shown_ms), _list(masks), "", "", "", ""]
+    place = len(timing.phase_ms) - len(masks or ()) - 1
+    told = place >= 0 and _alike((response.shown_ms, *(masks or ())), timing.phase_ms[place:])
+    return [
+        f"{_SAME}{place}" if told else _text(response.shown_ms),
+        _SAME if told and masks is not None else _list(masks),
+        _text(timing.lateness_ms),
+        _list(timing.planned_frames),
+        _SAME if timing.achieved_frames == timing.planned_frames else _list(timing.achieved_frames),
+        _list(timing.phase_ms),
+    ]
+
+
+def _response(numbers: Sequence[str], words: Sequence[str], pictures: Sequence[str]) -> Response:
+    index, block, place, truth, exposure, frames, frame_ms, rt, at, attempt = numbers[:_FACTS]
+    evidence, flags, stimulus, happened = (*words, "", "", "")[:4]
+    shown_ms, mask_ms, timing = _seen(numbers[_FACTS:], evidence)
+    return Response(
+        trial_index=int(index),
+        block=int(block),
+        stimulus=pictures[int(place)] if place else stimulus,
+        response=_TRUTHS[int(truth)],
+        exposure_ms=_number(exposure),
+        shown_ms=shown_ms,
+        frames=_number(frames),
+        frame_ms=_number(frame_ms),
+        mask_ms=mask_ms,
+        rt=_number(rt),
+        flags=tuple(flags.split()),
+        at=_stamp(at),
+        attempt=int(attempt),
+        timing=timing,
+        interactions=tuple(_interaction(text) for text in happened.split()),
+    )
+
+
+def _interaction(text: str) -> Interaction:
+    event, _, time_ms = text.partition(":")
+    return Interaction(event, _number(time_ms))
+
+
+def _seen(columns: Sequence[str], evidence: str) -> tuple:
+    """Return (shown_ms, mask_ms, timing)."""
+    shown, masks, lateness, planned, achieved, phases = columns
+    if not lateness:
+        return _number(shown), _numbers(masks), None
+    phase_ms, planned_frames = _numbers(phases), _numbers(planned)
+    achieved_frames = planned_frames if achieved == _SAME else _numbers(achieved)
+    timing = Timing(evidence, _number(lateness), planned_frames, achieved_frames, phase_ms)
+    if not shown.startswith(_SAME):
+        return _number(shown), _numbers(masks), timing
+    place = int(shown.removeprefix(_SAME))
+    return phase_ms[place], phase_ms[place + 1 :] if masks else None, timing
+
+
+def _alike(some: Sequence, others: Sequence) -> bool:
+    """Return whether numbers are the same, in form too: 500 is not 500.0."""
+    return list(map(repr, some)) == list(map(repr, others))
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else repr(value)
+
+
+def _number(text: str) -> float | None:
+    if not text:
+        return None
+    return int(text) if text.lstrip("-").isdecimal() else float(text)
+
+
+def _list(values: Sequence[float] | None) -> str:
+    return "" if values is None else ";" + ";".join(map(repr, values))
+
+
+def _numbers(text: str) -> tuple[float, ...] | None:
+    """Return what `_list` made text of; a list of nothing is a lone sign."""
+    if not text:
+        return None
+    return tuple(map(_number, text[1:].split(";"))) if len(text) > 1 else ()
+
+
+def _digits(at: str) -> str:
+    """Return the digits of a time as `timestamps.stamp` writes it."""
+    return at.translate(_NO_PUNCTUATION)
+
+
+def _stamp(digits: str) -> str:
+    if not digits:
+        return ""
+    d = digits
+    return f"{d[:4]}-{d[4:6]}-{d[6:8]}T{d[8:10]}:{d[10:12]}:{d[12:14]}.{d[14:]}Z"
+
+
+def _nibbles(text: str) -> bytes:
+    """Return text in `_SIGNS` as bytes that tell their own length: two signs a byte."""
+    digits = text.translate(_HEX)
+    packed = bytes.fromhex(digits + "f" * (len(digits) % 2))
+    return len(packed).to_bytes(2, "big") + packed
+
+
+def _from_nibbles(data: bytes) -> tuple[str, bytes]:
+    """Return the text, and the bytes behind it."""
+    end = 2 + int.from_bytes(data[:2], "big")
+    return data[2:end].hex().translate(_FROM_HEX).rstrip("f"), data[end:]

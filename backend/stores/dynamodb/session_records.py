@@ -1,0 +1,145 @@
+"""Heads: what is fixed of a session, with its pictures as places in its study's pool.
+
+Neither a pool nor a session changes once stored, so that a process reads each once. A study that was
+deleted before anybody began it may give its name to another one, with another pool.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from backend.errors import NotFound
+from backend.experiment.records import Session
+from backend.experiment.session import Cursor
+from backend.recent import Recent
+from backend.stores.dynamodb import keys, pool_codec
+from backend.stores.dynamodb.client import Calls, Item, Refused, key
+
+TTL_ATTRIBUTE = "x"
+"""Seconds of the epoch after which an item may be deleted; only sessions without any write have it."""
+UPLOAD = "u"
+"""Names the pool of a study, on its record and on the heads of its sessions."""
+_SIMULATED = "r"
+"""On the heads of simulated sessions."""
+_KEPT = 1024
+_POOLS_KEPT = 16
+
+
+@dataclass(frozen=True)
+class Head:
+    """A session, its pictures as responses number them, and whether it would be deleted if left alone."""
+
+    session: Session
+    pictures: Sequence[str]
+    expires: bool
+    is_listed_apart: bool
+    """Whether it stands among the simulated sessions; those of older versions stand among the real ones."""
+
+
+class Heads:
+    """The heads and pools of a table. Safe to use from many threads."""
+
+    def __init__(self, calls: Calls, clock: Callable[[], float]):
+        self._calls, self._clock = calls, clock
+        self._kept = Recent[Head](_KEPT)
+        self._uploads: dict[str, str] = {}
+        self._read_pool = lru_cache(maxsize=_POOLS_KEPT)(self._pool_of_upload)
+
+    def of(self, session_id: str) -> Head:
+        """Return the head of a session.
+
+        Raises:
+            NotFound: there is no such session, or its time is over.
+        """
+        head = self._kept.get(session_id)
+        if head is None:
+            item = self._calls.get(keys.of_session(session_id), keys.HEAD)
+            if item is None or self._is_gone(item):
+                raise no_session(session_id)
+            head = self.in_item(item)
+            self._kept.put(session_id, head)
+        return head
+
+    def many(self, session_ids: Iterable[str]) -> dict[str, Head]:
+        """Return the heads that are there, by session."""
+        found = self._calls.many((keys.of_session(session_id), keys.HEAD) for session_id in session_ids)
+        heads = [self.in_item(item) for item in found if not self._is_gone(item)]
+        return {head.session.id: head for head in heads}
+
+    def add(self, session: Session, cursor: Cursor, expires_at: float | None = None) -> Head:
+        """Store a head, with the cursor that a session without any write has, and return it."""
+        pictures = pool_codec.pictures(session)
+        facts, places = pool_codec.pack_session(session, self.pool(session.study))
+        item = {**key(keys.of_session(session.id), keys.HEAD), **keys.standing(cursor, pictures)}
+        item |= {"j": {"B": facts}, "n": {"S": session.study}}
+        if places:
+            item["q"] = {"B": places}
+        if expires_at is not None:
+            item[TTL_ATTRIBUTE] = {"N": str(int(expires_at))}
+        if session.is_simulated:
+            item[_SIMULATED] = {"BOOL": True}
+        if session.study in self._uploads:
+            item[UPLOAD] = {"S": self._uploads[session.study]}
+        self._calls.put(item)
+        head = Head(session, pictures, expires_at is not None, session.is_simulated)
+        self._kept.put(session.id, head)
+        return head
+
+    def redact(self, session_id: str, panel: Mapping[str, str], device: Mapping[str, Any]) -> None:
+        """Put other panel parameters and facts of the device in the place of a session's own."""
+        try:
+            session = replace(self.of(session_id).session, panel=dict(panel), device=dict(device))
+        except NotFound:
+            return
+        facts, _ = pool_codec.pack_session(session, self.pool(session.study))
+        with suppress(Refused):  # erased meanwhile
+            place = (keys.of_session(session_id), keys.HEAD)
+            self._calls.update(*place, "SET j = :j", "attribute_exists(p)", {":j": {"B": facts}})
+        self.drop(session_id)
+
+    def drop(self, session_id: str) -> None:
+        """Keep a session in memory no longer."""
+        self._kept.drop(session_id)
+
+    def in_item(self, item: Item) -> Head:
+        places = item["q"]["B"] if "q" in item else b""
+        session = pool_codec.unpack_session(item["j"]["B"], places, self.pool(item["n"]["S"]))
+        return Head(session, pool_codec.pictures(session), TTL_ATTRIBUTE in item, _SIMULATED in item)
+
+    def is_expired(self, item: Item) -> bool:
+        """Return whether an item's time is over; DynamoDB may take days to delete it."""
+        return TTL_ATTRIBUTE in item and int(item[TTL_ATTRIBUTE]["N"]) <= self._clock()
+
+    def know_upload(self, study: str, upload: str) -> None:
+        """Remember with which upload a study's pool came, as its record tells now."""
+        self._uploads[study] = upload
+
+    def pool(self, study: str) -> pool_codec.StoredPool:
+        """Return a study's pool; an empty one if the study is not there."""
+        upload = self._upload_of(study)
+        return pool_codec.StoredPool(()) if upload is None else self._read_pool(study, upload)
+
+    def _is_gone(self, item: Item) -> bool:
+        """Return whether a session is over, or was of an earlier study of the same name."""
+        is_of_another = UPLOAD in item and item[UPLOAD]["S"] != self._upload_of(item["n"]["S"])
+        return is_of_another or self.is_expired(item)
+
+    def _upload_of(self, study: str) -> str | None:
+        if study not in self._uploads:
+            item = self._calls.get("studies", study)
+            if item is None:
+                return None
+            self.know_upload(study, item[UPLOAD]["S"])
+        return self._uploads[study]
+
+    def _pool_of_upload(self, study: str, upload: str) -> pool_codec.StoredPool:
+        chunks = self._calls.each(keys.of_pool(study, upload))
+        return pool_codec.StoredPool(
+            [s for chunk in chunks for s in pool_codec.unpack_stimuli(chunk["b"]["B"])]
+        )
+
+
+def no_session(session_id: str) -> NotFound:
+    return NotFound(f"there is no session {session_id!r}", code="unknown_session")

@@ -1,0 +1,63 @@
+"""Records to JSON text and back, one form for every store."""
+
+import json
+from typing import Any
+
+from backend.experiment import protocol as protocols
+from backend.experiment.records import Interaction, PlannedBlock, Response, Session, Study, Timing
+from backend.experiment.session import Cursor
+
+
+def dump(record: Study | Session | Cursor | Response) -> str:
+    """Return `record` as compact JSON."""
+    return json.dumps(record, default=vars, separators=(",", ":"))
+
+
+def load_study(text: str) -> Study:
+    data = json.loads(text)
+    data["protocol"] = protocols.from_json(data["protocol"])
+    for name in ("models", "classes", "masks", "notes"):
+        data[name] = tuple(data[name])
+    return Study(**data)
+
+
+def load_session(text: str) -> Session:
+    data = json.loads(text)
+    data["blocks"] = tuple(_block(block) for block in data["blocks"])
+    data["spares"] = tuple(_block(block) for block in data["spares"])
+    return session_of(data)
+
+
+def session_of(data: dict[str, Any]) -> Session:
+    """Return the session with these fields.
+
+    Before sessions had the field `is_simulated`, those of `openhype simulate` said so of their device.
+    A session that has the field is not asked: there, the device is the browser's word.
+    """
+    data.setdefault("is_simulated", data["device"].get("simulated") is True)
+    return Session(**data)
+
+
+def load_cursor(text: str) -> Cursor:
+    data = json.loads(text)
+    data["displays"] = tuple(data["displays"])
+    data["voids"] = tuple((index, spare) for index, spare in data["voids"])
+    return Cursor(**data)
+
+
+def load_response(text: str) -> Response:
+    data = json.loads(text)
+    data["flags"] = tuple(data["flags"])
+    if data["mask_ms"] is not None:
+        data["mask_ms"] = tuple(data["mask_ms"])
+    if data.get("timing") is not None:
+        timing = data["timing"]
+        for name in ("planned_frames", "achieved_frames", "phase_ms"):
+            timing[name] = tuple(timing[name])
+        data["timing"] = Timing(**timing)
+    data["interactions"] = tuple(Interaction(**each) for each in data.get("interactions", ()))
+    return Response(**data)
+
+
+def _block(data: dict[str, Any]) -> PlannedBlock:
+    return PlannedBlock(tuple(data["stimuli"]), tuple(data["truths"]), tuple(data["models"]), data["class_"])

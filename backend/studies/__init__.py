@@ -1,0 +1,1 @@
+"""What is known of a study while it runs: begun, paused, who waits, who withdrew."""

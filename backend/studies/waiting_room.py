@@ -1,0 +1,150 @@
+"""The waiting room of a paused study: who waits, what they are owed, and the call.
+
+A wait is an entry of the book `retainer STUDY`. A minute is taken from the study's budget (book
+`retainers`) before it is owed, so that a process that dies between may waste a minute of the budget, and
+never overdraws it. The call is the end of the pause.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from backend.errors import Conflict, NotAllowed, NotFound
+from backend.experiment.protocol import Protocol
+from backend.experiment.records import Study
+from backend.stores.store import Stale, Store
+from backend.studies.pausing import is_paused
+from backend.studies.retainer import (
+    BEAT_SECONDS,
+    Wait,
+    asks,
+    beat,
+    is_waiting,
+    minutes_due,
+    minutes_in_budget,
+)
+
+_BUDGETS = "retainers"
+
+
+def book_of(study: str) -> str:
+    """Return the name of the book of those who wait for a study."""
+    return f"retainer {study}"
+
+
+def waits(store: Store, study: str) -> Iterator[tuple[str, Wait]]:
+    """Yield everybody who ever waited for a study, by the ids of their waits."""
+    return ((entry.key, Wait(**entry.data)) for entry in store.entries(book_of(study)))
+
+
+def waiting_now(store: Store, study: str, at: float) -> int:
+    """Return how many people wait at `at`, in seconds of the epoch."""
+    return sum(is_waiting(wait, at) for _, wait in waits(store, study))
+
+
+def begin(
+    store: Store, study: Study, qualified_by: str, panel: Mapping[str, str], at: float
+) -> dict[str, Any]:
+    """Begin to wait, or go on in another tab: what was counted stays, and the tab before is told off.
+
+    Args:
+        qualified_by: the session of the qualification, which makes one person one wait.
+
+    Raises:
+        Conflict: `no_retainer` where the study pays nobody for waiting.
+    """
+    if not study.protocol.retainer_usd_cents:
+        raise Conflict(f"study {study.name} pays nobody for waiting", code="no_retainer")
+    wait_id = hashlib.sha256(qualified_by.encode()).hexdigest()[:24]
+    secret = secrets.token_urlsafe(32)
+    while True:
+        entry = store.entry(book_of(study.name), wait_id)
+        if entry is None:
+            pseudonym = f"w{secrets.token_hex(6)}"
+            wait = Wait(pseudonym, qualified_by, dict(panel), _hash(secret), at, at)
+        else:
+            fresh = {"secret_hash": _hash(secret), "seen_at": at, "confirmed_at": at, "was_visible": True}
+            wait = replace(Wait(**entry.data), **fresh)
+        with suppress(Stale):
+            store.write_entry(book_of(study.name), wait_id, entry.version if entry else 0, vars(wait))
+            return {"token": f"{wait_id}.{secret}", **_told(store, study, wait, at)}
+
+
+def sign(
+    store: Store, study: Study, wait_id: str, token: str, is_visible: bool, is_here: bool, at: float
+) -> dict[str, Any]:
+    """Take a sign of life, and return what is owed by now and whether the study has started.
+
+    Raises:
+        NotAllowed: `wrong_token`, also where the wait goes on in another tab.
+    """
+    named, _, secret = token.partition(".")
+    while True:
+        entry = store.entry(book_of(study.name), wait_id)
+        if entry is None:
+            raise NotFound("nobody waits here by this name", code="unknown_wait")
+        wait = Wait(**entry.data)
+        if named != wait_id or not hmac.compare_digest(_hash(secret), wait.secret_hash):
+            raise NotAllowed("the token does not open this wait", code="wrong_token")
+        after = beat(wait, at, is_visible, is_here)
+        granted = _granted(store, study, minutes_due(after, study.protocol))
+        after = replace(after, minutes=after.minutes + granted)
+        try:
+            store.write_entry(book_of(study.name), wait_id, entry.version, vars(after))
+            return _told(store, study, after, at)
+        except Stale:  # two signs at once
+            _give_back(store, study, granted)
+
+
+def owed_usd_cents(store: Store, study: Study) -> int:
+    """Return what a study owes for waiting."""
+    return sum(wait.minutes for _, wait in waits(store, study.name)) * study.protocol.retainer_usd_cents
+
+
+def _told(store: Store, study: Study, wait: Wait, at: float) -> dict[str, Any]:
+    protocol = study.protocol
+    return {
+        "is_called": not is_paused(store, study.name),
+        "minutes": wait.minutes,
+        "earned_usd_cents": wait.minutes * protocol.retainer_usd_cents,
+        "asks": asks(wait, at),
+        "is_over": wait.minutes >= protocol.retainer_minutes or _left(store, study.name, protocol) == 0,
+        "beat_seconds": BEAT_SECONDS,
+    }
+
+
+def _left(store: Store, study: str, protocol: Protocol) -> int:
+    entry = store.entry(_BUDGETS, study)
+    return max(minutes_in_budget(protocol) - (entry.data["minutes"] if entry else 0), 0)
+
+
+def _granted(store: Store, study: Study, minutes: int) -> int:
+    """Take minutes from the budget, as many of those asked for as there are, and return their number."""
+    while minutes:
+        entry = store.entry(_BUDGETS, study.name)
+        taken = entry.data["minutes"] if entry else 0
+        granted = min(minutes, minutes_in_budget(study.protocol) - taken)
+        if granted <= 0:
+            return 0
+        with suppress(Stale):
+            version = entry.version if entry else 0
+            store.write_entry(_BUDGETS, study.name, version, {"minutes": taken + granted})
+            return granted
+    return 0
+
+
+def _give_back(store: Store, study: Study, minutes: int) -> None:
+    while minutes:
+        entry = store.entry(_BUDGETS, study.name)
+        with suppress(Stale):
+            left = entry.data["minutes"] - minutes
+            store.write_entry(_BUDGETS, study.name, entry.version, {"minutes": left})
+            return
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""The task as a service to evaluators: admission, sessions, answers, withdrawal."""

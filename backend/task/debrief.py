@@ -1,0 +1,115 @@
+"""What an evaluator is told at the end of a study with `debrief`: the own result, others', and the truth.
+
+It holds the pictures that this session answered and no others, and of other people their values only: one
+number a person, of those who judged the same model. A value is that of the scores (`analysis/values.py`),
+computed here for one session, without numpy.
+"""
+
+from collections.abc import Callable, Sequence
+from math import fsum
+from typing import Any
+
+from backend.analysis.published import published_scores
+from backend.errors import Conflict, NotAllowed
+from backend.experiment.records import FAKE, REAL, Response, Session, Study
+from backend.experiment.session import Cursor, Picture, is_scored, picture_of
+from backend.experiment.staircase import modal_exposure
+from backend.recent import Recent
+from backend.stores.store import Store
+from backend.studies.withdrawals import withdrawn
+
+_VALUES_KEPT = 4096
+_UNITS = {"infinity": "percent", "time": "ms"}
+
+Scored = Sequence[tuple[Response, Picture]]
+"""The answers of a session that count, with what they were given to."""
+
+
+class Debriefing:
+    """Debriefs over a store. Values of finished sessions are kept, since these never change."""
+
+    def __init__(self, store: Store):
+        self._store = store
+        self._values = Recent[tuple[str | None, float]](_VALUES_KEPT)
+
+    def debrief(
+        self, study: Study, session: Session, cursor: Cursor, url: Callable[[str], str]
+    ) -> dict[str, Any]:
+        """Return what the evaluator of a finished session is told; percent, or ms.
+
+        Args:
+            url: function from a public file name to its URL.
+
+        Raises:
+            NotAllowed: `no_debrief`, the study has none.
+            Conflict: `not_finished`.
+        """
+        if not study.protocol.debrief:
+            raise NotAllowed(f"study {study.name} tells nothing at its end", code="no_debrief")
+        if cursor.state != "finished":
+            raise Conflict("the truth is told once every picture is answered", code="not_finished")
+        scored = self._scored(session, cursor)
+        others = self._others(study, session)
+        method = study.protocol.method
+        return {
+            "method": method,
+            "unit": _UNITS[method],
+            "score": value(method, scored),
+            "fakes_error": percent_wrong(scored, FAKE),
+            "reals_error": percent_wrong(scored, REAL),
+            "model": session.model,
+            "others": {
+                "evaluators": len(others),
+                "mean": fsum(others) / len(others) if others else None,
+                "values": others,
+            },
+            "published": published_scores(method),
+            "pictures": [
+                {"url": url(response.stimulus), "truth": picture.truth, "response": response.response}
+                for response, picture in scored
+            ],
+        }
+
+    def _others(self, study: Study, session: Session) -> list[float]:
+        """Return the values of all others who finished with the session's model, lowest first."""
+        gone = {entry.key for entry in withdrawn(self._store, study.name)}
+        values = []
+        for session_id, cursor in self._store.cursors(study.name):
+            if cursor.state == "finished" and session_id not in gone | {session.id}:
+                model, known = self._value_of(study, session_id, cursor)
+                if model == session.model:
+                    values.append(known)
+        return sorted(values)
+
+    def _value_of(self, study: Study, session_id: str, cursor: Cursor) -> tuple[str | None, float]:
+        """Return the model that a finished session judged, and its value."""
+        known = self._values.get(session_id)
+        if known is None:
+            session = self._store.session(session_id)
+            known = session.model, value(study.protocol.method, self._scored(session, cursor))
+            self._values.put(session_id, known)
+        return known
+
+    def _scored(self, session: Session, cursor: Cursor) -> Scored:
+        return [
+            (response, picture_of(session, response.stimulus))
+            for response in self._store.responses(session.id)
+            if is_scored(session, cursor, response)
+        ]
+
+
+def value(method: str, scored: Scored) -> float:
+    """Return an evaluator's value: percent judged wrong, or the mean of the blocks' modal exposures (ms)."""
+    if method == "infinity":
+        return 100 * sum(response.response != picture.truth for response, picture in scored) / len(scored)
+    blocks: dict[int, list[float]] = {}
+    for response, _ in scored:
+        blocks.setdefault(response.block, []).append(response.exposure_ms or 0)
+    modes = [modal_exposure(exposures) for exposures in blocks.values()]
+    return fsum(modes) / len(modes)
+
+
+def percent_wrong(scored: Scored, truth: str) -> float | None:
+    """Return the percent of the fakes, or of the reals, that were judged wrong; None where there are none."""
+    said = [response.response for response, picture in scored if picture.truth == truth]
+    return 100 * sum(response != truth for response in said) / len(said) if said else None

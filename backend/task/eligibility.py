@@ -1,0 +1,281 @@
+"""Who may take part: nobody twice, nobody who took part in another study here, only who passed the test.
+
+People are known by a keyed hash of the panel's id, and by nothing else; who comes by an open link is not
+known at all. A person's studies stand in one entry of the book `people`, so that of two studies opened at
+once one gets the person: its conditional write is the decision.
+"""
+
+import hashlib
+import hmac
+import math
+import secrets
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from backend.errors import Conflict, NotAllowed, NotFound, TooMany, Unavailable
+from backend.experiment import session as sessions
+from backend.experiment.panel import PRIVATE_LINK, PanelRecord
+from backend.experiment.protocol import Protocol
+from backend.experiment.records import Session, Study
+from backend.experiment.session import Cursor
+from backend.stores.store import Stale, Store
+from backend.studies import lifecycle
+from backend.studies.withdrawals import BOOK, check_not_withdrawn
+from backend.timestamps import stamp
+
+PEOPLE = "people"
+"""The book of who took part where: by the person's hash, sessions by study, and recent openings by study."""
+_OPENINGS, _OPENINGS_WITHIN = 10, timedelta(hours=1)
+"""How often one person may open a session of a study anew, having seen nothing of it or taking it again."""
+_TRIES = 20
+
+
+class Admission:
+    """The rules of admission over a store. Safe to use from many threads."""
+
+    def __init__(self, store: Store, hash_key: bytes, clock: Callable[[], datetime]):
+        self._store = store
+        self._hash_key = hash_key
+        self._clock = clock
+
+    def key(self, study: Study, panel: Mapping[str, str]) -> str | None:
+        """Return the keyed hash by which a person is known, or None where the link names nobody.
+
+        Raises:
+            NotAllowed: `preview`; `unknown_link` where the study asks for a private link and this is none.
+        """
+        record = study.protocol.panel
+        if record.is_preview(panel):
+            raise NotAllowed("this visit is a preview; accept the task at the panel first", code="preview")
+        token = panel.get(PRIVATE_LINK)
+        if token:
+            key = _keyed(self._hash_key, PRIVATE_LINK, token)
+            if self._store.entry(links_of(study.name), key) is None:
+                raise NotAllowed("no such link was given out for this study", code="unknown_link")
+            return key
+        if record.private_links:
+            raise NotAllowed("this study is open to private links only", code="unknown_link")
+        panel_id = panel.get(record.evaluator, "").strip() if record.evaluator else ""
+        return _keyed(self._hash_key, record.evaluator, panel_id) if panel_id else None
+
+    def check(self, study: Study, key: str | None) -> None:
+        """Refuse a person who cannot take part whatever comes; nothing is taken yet.
+
+        Raises:
+            NotAllowed: `took_part_before`.
+            Conflict: as `previous`.
+            TooMany: `opened_too_often`.
+        """
+        if key is None:
+            return
+        entry = self._store.entry(PEOPLE, key)
+        known = entry.data if entry else {}
+        self._check_elsewhere(study, key, known.get("studies", {}))
+        self.previous(study, key)
+        self._recent(study, known)
+
+    def previous(self, study: Study, key: str | None) -> str | None:
+        """Return the person's earlier session in the study if a new one may take its place.
+
+        It may where no block was begun (nothing was seen), where a pass has run out, and where a
+        qualification that was not passed may be taken again.
+
+        Raises:
+            Conflict: `already_started`, `already_finished`, `returned`, `withdrawn`.
+        """
+        previous = self._store.claimed(study.name, key) if key else None
+        if previous is None or study.protocol.repeat_visits:
+            return previous
+        check_not_withdrawn(self._store, previous)
+        try:
+            cursor = self._store.cursor(previous)
+        except NotFound:  # nothing was begun in it, and its time is over
+            return previous
+        if cursor.blocks_begun == 0 or self._may_retake(study, previous, cursor):
+            return previous
+        codes = {"active": "already_started", "returned": "returned"}
+        raise _already(codes.get(cursor.state, "already_finished"))
+
+    def unseen(self, study: Study, key: str | None) -> str | None:
+        """Return the person's session of a study that is open and in which nothing was seen, or None."""
+        session_id = self._store.claimed(study.name, key) if key else None
+        if session_id is None:
+            return None
+        try:
+            cursor = self._store.cursor(session_id)
+        except NotFound:
+            return None
+        return session_id if cursor.state == "active" and cursor.blocks_begun == 0 else None
+
+    def give_up_unseen(self, study: Study, key: str | None) -> bool:
+        """Close the person's session in which nothing was seen; return whether there was one."""
+        session_id = self.unseen(study, key)
+        return session_id is not None and self._is_over(session_id)
+
+    def take(self, study: Study, session: Session, previous: str | None) -> None:
+        """Take the person's place for a session that is stored already.
+
+        A process that dies in here leaves a session that nobody holds, which is given up in time.
+
+        Raises:
+            NotAllowed, Conflict, TooMany: as `check`, where another visit came before.
+        """
+        key = session.evaluator_key
+        if key is None:
+            return
+        self._note(study, key, session.id)
+        if previous is not None and not self._is_over(previous):
+            raise _already("already_started")
+        if self._store.claim(study.name, key, session.id, instead_of=previous) != session.id:
+            raise _already("already_started")
+
+    def has_passed(self, qualification: Study, session: Session | None, key: str | None) -> bool:
+        """Return whether a person has a valid pass.
+
+        Args:
+            session: the qualification's session that the visitor's browser holds.
+
+        Raises:
+            NotAllowed: `not_qualified` where the test was taken, not passed, and cannot be taken again.
+            Conflict: `withdrawn`.
+        """
+        taken = session.id if session else self._store.claimed(qualification.name, key) if key else None
+        if taken is None:
+            return False
+        check_not_withdrawn(self._store, taken)
+        try:
+            cursor, session = self._store.cursor(taken), self._store.session(taken)
+        except NotFound:
+            return False
+        if cursor.state in ("active", "returned"):
+            return False
+        if not sessions.qualification_result(session, qualification.protocol, cursor)["passed"]:
+            if qualification.protocol.retakes:
+                return False
+            raise NotAllowed("the qualification was taken and not passed", code="not_qualified")
+        return self._is_valid(qualification.protocol, cursor)
+
+    def _note(self, study: Study, key: str, session_id: str) -> None:
+        for _ in range(_TRIES):
+            entry = self._store.entry(PEOPLE, key)
+            known = entry.data if entry else {}
+            taken = known.get("studies", {})
+            self._check_elsewhere(study, key, taken)
+            if study.kind == "study" and not study.protocol.repeat_visits:
+                taken = {**taken, study.name: session_id}
+            opened = [*self._recent(study, known), stamp(self._clock())]
+            after = {"studies": taken, "opened": {**self._opened(known), study.name: opened}}
+            try:
+                self._store.write_entry(PEOPLE, key, entry.version if entry else 0, after)
+            except Stale:
+                continue
+            return
+        raise Unavailable("this person is opening many studies at once; try again", code="busy")
+
+    def _recent(self, study: Study, known: Mapping[str, Any]) -> list[str]:
+        """Return when a person opened sessions of a study of late.
+
+        Raises:
+            TooMany: `opened_too_often`.
+        """
+        opened = self._opened(known).get(study.name, [])
+        if len(opened) < _OPENINGS:
+            return opened
+        again_at = datetime.fromisoformat(opened[-_OPENINGS]) + _OPENINGS_WITHIN
+        raise TooMany(
+            f"this evaluator opened the study {len(opened)} times within the last hour, and {_OPENINGS} are "
+            "allowed; come back later",
+            code="opened_too_often",
+            retry_after_s=max(1, math.ceil((again_at - self._clock()).total_seconds())),
+        )
+
+    def _opened(self, known: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Return by study when a person opened sessions of late; older openings are forgotten."""
+        since = stamp(self._clock() - _OPENINGS_WITHIN)
+        recent = {name: [at for at in times if at > since] for name, times in known.get("opened", {}).items()}
+        return {name: times for name, times in recent.items() if times}
+
+    def _check_elsewhere(self, study: Study, key: str, taken: Mapping[str, str]) -> None:
+        if study.kind != "study":
+            return
+        if not study.protocol.exclusive or study.protocol.repeat_visits:
+            return
+        admitted = {study.name, *(name.strip() for name in study.protocol.also_admit.split(","))}
+        for name, session_id in taken.items():
+            if name not in admitted and self._took_part(name, key, session_id):
+                raise NotAllowed("this person took part in another study here", code="took_part_before")
+
+    def _took_part(self, study_name: str, key: str, session_id: str) -> bool:
+        """Return whether pictures of a study were seen, or may be seen any moment."""
+        if self._store.entry(BOOK, session_id) is not None:
+            return True
+        try:
+            cursor = self._store.cursor(session_id)
+            protocol = self._store.study(study_name, even_deleted=True).protocol
+        except NotFound:
+            if lifecycle.was_deleted(self._store, study_name):
+                return True  # who saw nothing was taken off it before it was deleted
+            # Its time is over, with nothing begun in it; or it was turned away, for another that is there.
+            return self._store.claimed(study_name, key) != session_id
+        silent_since = stamp(self._clock() - timedelta(minutes=protocol.abandon_after_minutes))
+        if cursor.blocks_begun or (cursor.state == "active" and cursor.last_at >= silent_since):
+            return True
+        return not self._is_over(session_id)
+
+    def _is_over(self, session_id: str) -> bool:
+        """Return whether a session is closed; one in which nothing was seen is closed for it."""
+        for _ in range(_TRIES):
+            try:
+                cursor = self._store.cursor(session_id)
+            except NotFound:
+                return True
+            if cursor.state != "active" or cursor.blocks_begun:
+                return cursor.state != "active"
+            given_back = sessions.give_back(cursor, stamp(self._clock()))
+            try:
+                self._store.move(session_id, cursor.version, given_back)
+            except Stale:
+                continue
+            return True
+        return False
+
+    def _may_retake(self, study: Study, session_id: str, cursor: Cursor) -> bool:
+        if study.kind != "qualification" or cursor.state in ("active", "returned"):
+            return False
+        result = sessions.qualification_result(self._store.session(session_id), study.protocol, cursor)
+        return not self._is_valid(study.protocol, cursor) if result["passed"] else study.protocol.retakes
+
+    def _is_valid(self, protocol: Protocol, cursor: Cursor) -> bool:
+        return cursor.last_at >= stamp(self._clock() - timedelta(days=protocol.valid_days))
+
+
+def issue_links(store: Store, hash_key: bytes, study: str, count: int) -> list[str]:
+    """Return `count` new private links' tokens; the store keeps their hashes only."""
+    tokens = [secrets.token_urlsafe(16) for _ in range(count)]
+    for token in tokens:
+        store.write_entry(links_of(study), _keyed(hash_key, PRIVATE_LINK, token), 0, {})
+    return tokens
+
+
+def kept(record: PanelRecord, panel: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters of a link that are kept with the session."""
+    return {name: panel[name] for name in record.parameters if panel.get(name)}
+
+
+def links_of(study: str) -> str:
+    """Return the book of a study's private links, by their hashes."""
+    return f"links {study}"
+
+
+def _keyed(hash_key: bytes, parameter: str, value: str) -> str:
+    return hmac.new(hash_key, f"{parameter}\n{value}".encode(), hashlib.sha256).hexdigest()
+
+
+def _already(code: str) -> Conflict:
+    done = {
+        "already_finished": "was finished",
+        "already_started": "is open in another browser; go on there",
+        "returned": "was given back at the panel",
+    }
+    return Conflict(f"this evaluator's session {done[code]}; nobody takes part twice", code=code)

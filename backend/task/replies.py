@@ -1,0 +1,236 @@
+"""What evaluators are told: the public face of a study, the state of a session, the reply to an answer.
+
+The truth of a picture never stands in a reply before its answer is stored, models are never named,
+and the completion code stands only with a closed session.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.experiment import session as sessions
+from backend.experiment.panel import NOTHING_TOLD, Told, code_for, way_back
+from backend.experiment.protocol import Protocol
+from backend.experiment.records import Response, Session, Study
+from backend.experiment.session import Cursor
+
+
+def public_study(
+    study: Study, qualification: Study | None, signature_parameter: str | None = None
+) -> dict[str, Any]:
+    """Return what a visitor may know of a study before taking part.
+
+    Args:
+        signature_parameter: that carries the panel's signature, where the study asks for one.
+    """
+    protocol = study.protocol
+    return {
+        "study": study.name,
+        "kind": study.kind,
+        "title": protocol.title,
+        "method": protocol.method,
+        "consent": {"version": protocol.consent_version, "text": protocol.consent_text},
+        "contact": protocol.contact,
+        "keep_days": protocol.keep_days,
+        "currency": protocol.currency,
+        "retainer": {"usd_cents": protocol.retainer_usd_cents, "minutes": protocol.retainer_minutes}
+        if protocol.retainer_usd_cents
+        else None,
+        **_effort(protocol),
+        "blocks": protocol.blocks,
+        "feedback": protocol.feedback,
+        "half_real": protocol.is_half_real,
+        "size_px": protocol.size_px,
+        "flashes": protocol.method == "time",
+        "refresh_hz": [protocol.min_refresh_hz, protocol.max_refresh_hz],
+        "repeat_visits": protocol.repeat_visits,
+        "debrief": protocol.debrief,
+        "panel_parameters": list(protocol.panel.parameters_read),
+        "signature_parameter": signature_parameter,
+        "preview": list(protocol.panel.preview.partition("=")[::2]) if protocol.panel.preview else None,
+        "qualification": None
+        if qualification is None
+        else {
+            "study": qualification.name,
+            "title": qualification.protocol.title,
+            **_effort(qualification.protocol),
+        },
+        "pass_share": protocol.pass_share if study.kind == "qualification" else None,
+    }
+
+
+def protocol_of(protocol: Protocol) -> dict[str, Any]:
+    """Return the numbers of the experiment that a page needs."""
+    names = (
+        "method",
+        "countdown_from",
+        "countdown_ms",
+        "mask_count",
+        "mask_ms",
+        "feedback",
+        "feedback_ms",
+        "full_screen",
+        "size_px",
+        "same_answer_notice",
+    )
+    return {
+        **{name: getattr(protocol, name) for name in names},
+        "largest_css_px": protocol.shown_at_most_css_px,
+        "half_real": protocol.is_half_real,
+    }
+
+
+def state(
+    study: Study, session: Session, cursor: Cursor, withdrawal_url: str, told: Told = NOTHING_TOLD
+) -> dict[str, Any]:
+    """Return all that a page needs to go on with a session, and the link with which to withdraw from it."""
+    return {
+        "withdrawal_url": withdrawal_url,
+        "session": session.id,
+        "study": study.name,
+        "kind": study.kind,
+        "currency": study.protocol.currency,
+        "lease": cursor.lease,
+        "stage": "block" if cursor.state == "active" else "done",
+        "protocol": {
+            **protocol_of(study.protocol),
+            "block_images": [len(planned.stimuli) for planned in session.blocks],
+        },
+        "block_begun": _next_block(session, cursor) < cursor.blocks_begun,
+        **_standing(study, session, cursor, told),
+    }
+
+
+def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[list[int]]) -> dict[str, Any]:
+    """Return the pictures of the current block from the next trial on.
+
+    Args:
+        url: function from a public file name to its URL.
+        masks: for each trial of the block, the places of its masks among the study's.
+    """
+    index, offset = sessions.locate(session, cursor.trial_index)
+    rule = sessions.block_rule(study.protocol, cursor, index)
+    trials = range(cursor.trial_index, cursor.trial_index + len(session.blocks[index].stimuli) - offset)
+    return {
+        "block": index,
+        "first_trial_index": cursor.trial_index,
+        "images": [url(sessions.picture_at(session, cursor, trial).stimulus) for trial in trials],
+        "masks": [url(name) for name in study.masks] if masks else [],
+        "trial_masks": masks[offset:],
+        "staircase": vars(rule) if rule else None,
+        "next": _next(study, session, cursor),
+    }
+
+
+def answer(
+    study: Study,
+    session: Session,
+    cursor: Cursor,
+    response: Response,
+    url: Any,
+    told: Told = NOTHING_TOLD,
+) -> dict[str, Any]:
+    """Return the reply that confirms `response`, `cursor` being where the session stands after it.
+
+    Whether the answer to a mistimed flash was right is not told: the spare has the same truth.
+    """
+    truth = sessions.picture_of(session, response.stimulus).truth
+    is_open_again = cursor.trial_index == response.trial_index and cursor.state == "active"
+    tells = study.protocol.feedback and cursor.trial_index > response.trial_index
+    return {
+        "trial_index": response.trial_index,
+        "was_correct": response.response == truth if tells else None,
+        "replaced_by": url(sessions.picture_at(session, cursor, response.trial_index).stimulus)
+        if is_open_again
+        else None,
+        "may_end": is_open_again
+        and sessions.replaced_in_a_row(cursor) % sessions.MISTIMED_BEFORE_ASKING == 0,
+        "block_finished": cursor.state != "active" or _next_block(session, cursor) != response.block,
+        **_standing(study, session, cursor, told),
+    }
+
+
+def end(study: Study, session: Session, cursor: Cursor, told: Told = NOTHING_TOLD) -> dict[str, Any]:
+    """Return the reply to an evaluator who ended the session early."""
+    return _standing(study, session, cursor, told)
+
+
+def withdrawal(study: Study, cursor: Cursor) -> dict[str, Any]:
+    """Return what is told before an evaluator withdraws."""
+    return {
+        "study": study.name,
+        "title": study.protocol.title,
+        "contact": study.protocol.contact,
+        "is_withdrawn": False,
+        "answers": cursor.trial_index + cursor.voided_answers,
+        "is_open": cursor.state == "active",
+    }
+
+
+def withdrawn(title: str, contact: str, kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is told after an evaluator has withdrawn, from what is left of the session."""
+    return {
+        "study": kept["study"],
+        "title": title,
+        "contact": contact,
+        "is_withdrawn": True,
+        "answers": kept["answered"],
+        "is_open": kept["state"] == "active",
+    }
+
+
+def _standing(study: Study, session: Session, cursor: Cursor, told: Told) -> dict[str, Any]:
+    protocol, is_done = study.protocol, cursor.state != "active"
+    earned = sessions.earned_usd_cents(protocol, cursor)
+    return {
+        "next": None if is_done else _next(study, session, cursor),
+        "progress": {
+            "answered": cursor.trial_index,
+            "total": sessions.total_trials(session),
+            "replaced": cursor.voided_answers,
+        },
+        "earned_usd_cents": earned
+        if study.protocol.is_paid and (study.protocol.feedback or is_done)
+        else None,
+        "done": _done(study, session, cursor, told) if is_done else None,
+    }
+
+
+def _done(study: Study, session: Session, cursor: Cursor, told: Told) -> dict[str, Any]:
+    record, own_code = study.protocol.panel, session.completion_code
+    known = None if told.by_server else code_for(record, session.panel, "done", told)
+    return {
+        "complete": cursor.state == "finished",
+        "completion_code": known or own_code,
+        **way_back(record, session.panel, "done", told, own_code),
+        "reported": told.by_server and bool(session.panel.get(record.evaluator)),
+        "earned_usd_cents": sessions.earned_usd_cents(study.protocol, cursor),
+        "right": cursor.reals_right + cursor.fakes_right + cursor.voided_right,
+        "answered": cursor.trial_index + cursor.voided_answers,
+        "qualification": sessions.qualification_result(session, study.protocol, cursor)
+        if study.kind == "qualification"
+        else None,
+    }
+
+
+def _next(study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
+    """Return the trial that comes next; its staircase's count only where right and wrong are told anyway."""
+    return {
+        "trial_index": cursor.trial_index,
+        "block": _next_block(session, cursor),
+        "exposure_ms": cursor.exposure_ms,
+        "right_in_a_row": cursor.right_in_a_row if study.protocol.feedback else None,
+    }
+
+
+def _next_block(session: Session, cursor: Cursor) -> int:
+    if cursor.trial_index >= sessions.total_trials(session):
+        return len(session.blocks)
+    return sessions.locate(session, cursor.trial_index)[0]
+
+
+def _effort(protocol: Protocol) -> dict[str, Any]:
+    return {
+        "minutes": protocol.minutes,
+        "pay": {"base_usd_cents": protocol.base_usd_cents, "bonus_usd_cents": protocol.bonus_usd_cents},
+        "images": protocol.trials,
+    }

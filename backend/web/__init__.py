@@ -1,0 +1,1 @@
+"""The server, the researcher's pages, and what they show."""

@@ -1,0 +1,136 @@
+"""A study as it happens, for those who look again and again: progress, and the score as it narrows.
+
+Looking must not slow evaluators down, who share the interpreter. So where sessions stand is read
+without their plans, scores are computed only when other sessions are finished than before, and neither
+more often than leaves the server nineteen twentieths of its time.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from backend.errors import InvalidInput, NotFound
+from backend.experiment.browsers import engine_of
+from backend.experiment.records import Study
+from backend.experiment.session import Cursor
+from backend.stores.store import Store
+from backend.studies.pausing import is_paused
+from backend.studies.withdrawals import withdrawn
+from backend.web.progress import Standing, panel_warnings, retained, simulated, summary
+
+_SHARE = 0.05
+_LEAST_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What never changes of a session, so that it is read once."""
+
+    model: str | None
+    opened_at: str
+    browser: str
+    evaluator: str
+
+
+class Watch:
+    """One study under watch. Safe to use from many threads, who then share what is computed."""
+
+    def __init__(self, store: Store, study: Study, timer: Callable[[], float] = time.monotonic):
+        self._store, self._study = store, study
+        self._known: dict[str, _Known] = {}
+        self._finished: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._progress = _Paced(timer)
+        self._scores = _Paced(timer)
+
+    def progress(self, now: datetime) -> dict[str, Any]:
+        """Return `progress`; what is told may be some seconds old, but for whether the study is paused."""
+        with self._lock:
+            progress = self._progress.get(None, lambda: self._stand(now))
+        return {**progress, "paused": is_paused(self._store, self._study.name)}
+
+    def look(self, now: datetime) -> dict[str, Any]:
+        """Return `progress` with `scores` beside it, None before the first session is finished."""
+        progress = self.progress(now)
+        with self._lock:
+            scores = None
+            if self._study.kind == "study" and self._finished:
+                scores = self._scores.get(frozenset(self._finished), self._score)
+        return {**progress, "scores": scores}
+
+    def _stand(self, now: datetime) -> dict[str, Any]:
+        gone = list(withdrawn(self._store, self._study.name))
+        ids = {entry.key for entry in gone}
+        cursors = {
+            session: cursor
+            for session, cursor in self._store.cursors(self._study.name)
+            if session not in ids and self._knows(session)
+        }
+        self._known = {session: self._known[session] for session in cursors}
+        self._finished = {s: cursor.last_at for s, cursor in cursors.items() if cursor.state == "finished"}
+        standings = [self._standing(session, cursor) for session, cursor in cursors.items()]
+        stands = summary(self._study, standings, gone, now)
+        return {
+            **stands,
+            "warnings": [*panel_warnings(self._store, self._study), *stands["warnings"]],
+            "simulated": simulated(self._store, self._study),
+            "retainer": retained(self._store, self._study, now),
+        }
+
+    def _knows(self, session_id: str) -> bool:
+        """Return whether a session is there; one that is new is read."""
+        if session_id not in self._known:
+            try:
+                session = self._store.session(session_id)
+            except NotFound:  # withdrawn since
+                return False
+            self._known[session_id] = _Known(
+                session.model, session.opened_at, engine_of(session.device), session.evaluator
+            )
+        return True
+
+    def _standing(self, session_id: str, cursor: Cursor) -> Standing:
+        known = self._known[session_id]
+        return Standing(known.model, known.opened_at, known.browser, cursor)
+
+    def _score(self) -> dict[str, Any] | None:
+        from backend.analysis.narrowing import narrowing
+        from backend.analysis.values import values_by_model
+        from backend.responses.study_data import study_answers
+        from backend.scoring import score_answers
+
+        try:
+            answers = study_answers(self._store, self._study)
+            scores = score_answers(answers)
+        except InvalidInput:  # the only one that was finished has been withdrawn since
+            return None
+        values = values_by_model(answers)
+        ended = {self._known[session].evaluator: at for session, at in self._finished.items()}
+        for row in scores["models"]:
+            order = sorted(values[row["model"]].evaluators, key=lambda name: ended.get(name, ""))
+            row["narrowing"] = narrowing(answers, row["model"], order)
+        keys = ("method", "unit", "models", "warnings")
+        return {**{key: scores[key] for key in keys}}
+
+
+class _Paced:
+    """A value that is made again when its version changes, but never takes more than a share of the time."""
+
+    def __init__(self, timer: Callable[[], float]):
+        self._timer = timer
+        self._version: Any = None
+        self._value: Any = None
+        self._not_before = float("-inf")
+
+    def get(self, version: Any, make: Callable[[], Any]) -> Any:
+        """Return the value, made now if it may be; a version of None is never up to date."""
+        began = self._timer()
+        is_new = version is None or version != self._version
+        if is_new and began >= self._not_before:
+            self._value, self._version = make(), version
+            ended = self._timer()
+            self._not_before = ended + max(_LEAST_SECONDS, (ended - began) / _SHARE)
+        return self._value

@@ -1,0 +1,184 @@
+"""How far a study has come: sessions by state, pay, and what evaluators really earned an hour."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+from typing import Any
+
+from backend.experiment.browsers import MistimedFlashes, engine_of
+from backend.experiment.money import currency, format_money
+from backend.experiment.protocol import Protocol
+from backend.experiment.records import Study
+from backend.experiment.session import Cursor, earned_usd_cents, holds_place_minutes
+from backend.recruitment.panel_health import health
+from backend.recruitment.recruit import at_odds, begun
+from backend.stores.store import Entry, Store
+from backend.studies.pausing import is_paused
+from backend.studies.waiting_room import owed_usd_cents as owed_for_waiting
+from backend.studies.waiting_room import waiting_now
+from backend.studies.withdrawals import sessions_of, withdrawn
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What progress needs to know of a session."""
+
+    model: str | None
+    opened_at: str
+    browser: str
+    """The browser's engine, of `browsers.ENGINES`; '' where it is not known."""
+    cursor: Cursor
+
+
+def progress(store: Store, study: Study, now: datetime | None = None) -> dict[str, Any]:
+    """Return a study's progress as plain data; money in cents of its currency, wage in those an hour.
+
+    A session is `finished`, `ended` (closed early, kindly), `active`, or `abandoned` (no answer
+    for the study's `abandon_after_minutes`, or no first one for its `begin_within_minutes`; it may still be
+    resumed), or `returned` (its place was given
+    back at the panel: neither counted nor paid). Sessions withdrawn are none of these: only their number
+    and what is owed for them are told. The wage is the median over finished sessions of what was earned
+    over the time from opening to last answer.
+    """
+    gone = list(withdrawn(store, study.name))
+    retainer = retained(store, study, now)
+    standings = (
+        Standing(session.model, session.opened_at, engine_of(session.device), cursor)
+        for session, cursor in sessions_of(store, study, gone=gone)
+    )
+    stands = summary(study, standings, gone, now)
+    return {
+        **stands,
+        "warnings": [*panel_warnings(store, study), *stands["warnings"]],
+        "simulated": simulated(store, study),
+        "paused": is_paused(store, study.name),
+        "retainer": retainer,
+    }
+
+
+def simulated(store: Store, study: Study) -> int:
+    """Return how many simulated sessions are finished; they are in no other number."""
+    return store.finished(study.name, simulated=True)[0]
+
+
+def panel_warnings(store: Store, study: Study) -> list[str]:
+    """Return what a researcher must know of the panel that a study recruits from."""
+    if begun(store, study) is None:
+        return []
+    return list(filter(None, (health(store, study.name).warning, at_odds(store, study))))
+
+
+def retained(store: Store, study: Study, now: datetime | None) -> dict[str, int] | None:
+    """Return how many wait to be called, and what is owed for waiting; None where a study pays none."""
+    if not study.protocol.retainer_usd_cents:
+        return None
+    count = waiting_now(store, study.name, now.timestamp()) if now else 0
+    return {"waiting": count, "owed_usd_cents": owed_for_waiting(store, study)}
+
+
+def summary(
+    study: Study, standings: Iterable[Standing], gone: list[Entry], now: datetime | None
+) -> dict[str, Any]:
+    """Return the progress of a study from where its sessions stand and what is left of those withdrawn."""
+    states = {model: Counter() for model in _models(study)}
+    wages, owed = [], 0
+    flashes = MistimedFlashes()
+    for standing in standings:
+        cursor = standing.cursor
+        states[standing.model or "all models"][_state(study, cursor, now)] += 1
+        flashes.add(standing.browser, cursor)
+        if cursor.state not in ("active", "returned"):
+            earned = earned_usd_cents(study.protocol, cursor)
+            owed += earned
+            if cursor.state == "finished":
+                wages.append(earned / _hours(standing))
+    for_gone = sum(entry.data["base_usd_cents"] + entry.data["bonus_usd_cents"] for entry in gone)
+    wage = median(wages) if wages else None
+    return {
+        "study": study.name,
+        "kind": study.kind,
+        "method": study.protocol.method,
+        "evaluators_wanted": study.evaluators_a_model,
+        "models": [{"model": model, **_counts(states[model])} for model in states],
+        "responses": flashes.answers,
+        "mistimed": {
+            "responses": flashes.mistimed,
+            "share": flashes.mistimed / max(flashes.answers + flashes.mistimed, 1),
+            "by_browser": flashes.rows(),
+        },
+        "withdrawn": {"sessions": len(gone), "owed_usd_cents": for_gone},
+        "currency": study.protocol.currency,
+        "owed_usd_cents": owed + for_gone,
+        "median_wage_usd_cents_an_hour": wage,
+        "target_wage_usd_cents_an_hour": study.protocol.target_wage_usd_cents,
+        "warnings": _wage_warnings(study.protocol, wage),
+        "notes": list(study.notes),
+    }
+
+
+def as_text(data: dict[str, Any]) -> str:
+    """Return the progress as lines for a terminal."""
+
+    def money(cents: float) -> str:
+        return format_money(cents, data["currency"])
+
+    paused = " (paused)" if data["paused"] else ""
+    lines = [f"{data['kind']} {data['study']} (HYPE-{data['method']}), {data['responses']} responses{paused}"]
+    width = max(len(row["model"]) for row in data["models"])
+    for row in data["models"]:
+        states = ", ".join(f"{count} {state}" for state, count in row.items() if state != "model")
+        goal = "" if data["kind"] == "qualification" else f" of {data['evaluators_wanted']} wanted"
+        lines.append(f"  {row['model']:<{width}}  {states}{goal}")
+    if data["mistimed"]["responses"]:
+        count, share, browsers = data["mistimed"].values()
+        by = ", ".join(f"{row['browser'] or 'unknown browsers'} {row['share']:.1%}" for row in browsers)
+        lines.append(f"  {count} flashes ({share:.1%}) were mistimed and replaced: {by}")
+    if data["withdrawn"]["sessions"]:
+        lines.append(f"  {data['withdrawn']['sessions']} withdrawn; their answers are deleted")
+    if data.get("retainer"):
+        waiting, owed = data["retainer"].values()
+        lines.append(f"  {waiting} waiting to be called; owed for waiting: {money(owed)}")
+    lines.append(f"  owed to evaluators: {money(data['owed_usd_cents'])}")
+    if data["median_wage_usd_cents_an_hour"] is not None:
+        lines.append(f"  median wage: {money(data['median_wage_usd_cents_an_hour'])} an hour")
+    lines += [f"  warning: {warning}" for warning in data["warnings"]]
+    if data["simulated"]:
+        lines.append(f"  {data['simulated']} simulated sessions, in none of these numbers")
+    return "\n".join(lines + [f"  note: {note}" for note in data["notes"]])
+
+
+def _wage_warnings(protocol: Protocol, wage: float | None) -> list[str]:
+    """Return at most one warning; a study that pays nothing promises no wage."""
+    if wage is None or not (protocol.base_usd_cents or protocol.bonus_usd_cents):
+        return []
+    known = currency(protocol.currency)
+    said = f"the median wage is {format_money(wage, known.code)} an hour"
+    if wage < known.least_wage_cents:
+        least = format_money(known.least_wage_cents, known.code)
+        return [f"{said}, and the least that panels allow is {least}; raise what evaluators are paid"]
+    if wage < protocol.target_wage_usd_cents:
+        aim = format_money(protocol.target_wage_usd_cents, known.code)
+        return [f"{said}, and this study aims at {aim}"]
+    return []
+
+
+def _models(study: Study) -> tuple[str, ...]:
+    return ("all models",) if study.kind == "qualification" else study.models
+
+
+def _counts(states: Counter) -> dict[str, int]:
+    return {state: states[state] for state in ("active", "abandoned", "ended", "returned", "finished")}
+
+
+def _state(study: Study, cursor: Cursor, now: datetime | None) -> str:
+    if cursor.state != "active" or now is None:
+        return cursor.state
+    idle = now - datetime.fromisoformat(cursor.last_at)
+    return "abandoned" if idle > timedelta(minutes=holds_place_minutes(study.protocol, cursor)) else "active"
+
+
+def _hours(standing: Standing) -> float:
+    spent = datetime.fromisoformat(standing.cursor.last_at) - datetime.fromisoformat(standing.opened_at)
+    return max(spent.total_seconds(), 1) / 3600

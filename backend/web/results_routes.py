@@ -1,0 +1,180 @@
+"""Routes behind the researcher's key: the API by a header, the results page by a form and a cookie.
+
+Scores and pages are computed when they are asked for, and again only when a session was finished since.
+"""
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from flask import Flask, Response, redirect, request
+
+from backend.errors import InvalidInput
+from backend.stores.datadir import DataDir, Keys
+from backend.stores.store import Store
+from backend.task.service import Clock
+from backend.web import login
+from backend.web.results_cache import Kept
+
+
+def add_status(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
+    """Add a study's progress to the API."""
+
+    @app.get("/api/studies/<study>/status")
+    def status(study: str) -> dict:
+        from backend.web.progress import progress
+
+        check_key()
+        return progress(store, store.study(study))
+
+
+def add_scores(app: Flask, store: Store, check_key: Callable[[], None], clock: Clock) -> None:
+    """Add scores to the API."""
+    kept = Kept()
+
+    @app.get("/api/studies/<study>/scores")
+    def scores(study: str) -> Response:
+        from backend.report.study_findings import study_findings
+        from backend.responses.study_data import study_scores, version
+
+        check_key()
+        is_full, simulated = _asks("full"), _asks("simulated")
+        found = store.study(study)
+        tag = version(store, found, simulated)
+        reply = unchanged(tag)
+        if reply is None:
+
+            def make() -> dict:
+                if is_full:
+                    return study_findings(store, found, clock(), simulated=simulated)
+                return study_scores(store, found, simulated=simulated)
+
+            body = kept.get((study, is_full, simulated), tag, lambda: _json(make()))
+            reply = Response(body, mimetype="application/json")
+            reply.set_etag(tag)
+        reply.headers["Cache-Control"] = "private, no-cache"
+        return reply
+
+
+def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock) -> None:
+    """Add the results pages: `/results`, the list of studies, and `/results/<study>`."""
+    kept = Kept()
+
+    @app.get(login.PATH)
+    def results() -> Response:
+        if not login.is_in(request, keys, clock()):
+            return door("Results")
+        return _page("Results", studies=store.studies())
+
+    @app.get(f"{login.PATH}/<study>")
+    def result(study: str) -> Response:
+        from backend.report.build import study_page
+        from backend.responses.study_data import version
+
+        now = clock()
+        if not login.is_in(request, keys, now):
+            return door("Results")
+        found, simulated = store.study(study), _asks("simulated")
+        others = bool(store.finished(study, not simulated)[0])
+        if others and not store.finished(study, simulated)[0]:
+            return _nothing_yet(study, simulated)
+        tag = f"{version(store, found, simulated)}{'-with-others' if others else ''}"
+        reply = unchanged(tag)
+        if reply is None:
+            top = _leave(study) + (_other_page(simulated) if others else "")
+            page = kept.get(
+                (study, simulated),
+                tag,
+                lambda: study_page(store, data, found, now, top, simulated).encode(),
+            )
+            reply = Response(page, mimetype="text/html")
+            reply.set_etag(tag)
+        return reply
+
+    @app.post(login.PATH, defaults={"study": ""})
+    @app.post(f"{login.PATH}/<study>")
+    def show_key(study: str) -> Response:
+        login.check_origin(request)
+        return enter(keys, clock(), "Results")
+
+    @app.post(f"{login.PATH}/<study>/leave")
+    def leave(study: str) -> Response:
+        login.check_origin(request)
+        reply = redirect(f"{login.PATH}/{study}", 303)
+        login.let_out(reply)
+        return reply
+
+
+def enter(keys: Keys, now: datetime, title: str) -> Response:
+    """Let a browser in that has sent the key with the form of `door`, or ask again."""
+    if not login.is_key(keys, request.form.get("key", "").strip()):
+        return door(title, is_wrong=True)
+    reply = redirect(request.path, 303)
+    login.let_in(reply, request, keys, now)
+    return reply
+
+
+def door(title: str, is_wrong: bool = False) -> Response:
+    """Return the page that asks for the key."""
+    return _page(title, is_wrong=is_wrong, asks=True, status=403)
+
+
+def refused(message: str, status: int) -> Response:
+    """Return an error as a page."""
+    return _page("This page cannot be shown", message=message, status=status)
+
+
+def unchanged(tag: str) -> Response | None:
+    """Return the reply to someone who has this version already."""
+    if not request.if_none_match.contains(tag):
+        return None
+    reply = Response(status=304)
+    reply.set_etag(tag)
+    return reply
+
+
+def _asks(name: str) -> bool:
+    """Return whether a parameter of the address is true.
+
+    Raises:
+        InvalidInput: it is neither true nor false.
+    """
+    value = request.args.get(name, "false")
+    if value not in ("true", "false"):
+        raise InvalidInput(f"{name} must be true or false, not {value!r}")
+    return value == "true"
+
+
+def _json(data: Any) -> bytes:
+    return json.dumps(data, allow_nan=False).encode() + b"\n"
+
+
+def _page(title: str, status: int = 200, **told: Any) -> Response:
+    from backend.report.page import plain
+
+    return Response(plain("door.html", title=title, **told), status, mimetype="text/html")
+
+
+def _nothing_yet(study: str, simulated: bool) -> Response:
+    """Return the page of a study of which only sessions of the other kind are finished."""
+    done, other = ("simulated", "real") if simulated else ("real", "simulated")
+    told = f"No {done} session of {study} is finished yet; {other} ones are."
+    return _page(f"Results of {study}", message=told, link=_link(simulated), status=404)
+
+
+def _link(simulated: bool) -> tuple[str, str]:
+    """Return address and words of the link to the results of the other kind of sessions."""
+    if simulated:
+        return "?", "Results of real sessions"
+    return "?simulated=true", "Results of simulated sessions"
+
+
+def _other_page(simulated: bool) -> str:
+    address, words = _link(simulated)
+    return f'<p class="small"><a href="{address}">{words}</a></p>'
+
+
+def _leave(study: str) -> str:
+    action = f"{login.PATH}/{study}/leave"
+    return f'<form class="leave" method="post" action="{action}"><button>Sign out</button></form>'

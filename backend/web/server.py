@@ -1,0 +1,157 @@
+"""The server of one machine: the application under waitress, stopped cleanly by a signal."""
+
+import errno
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from flask import Flask
+
+from backend.errors import InvalidInput, reason
+from backend.task import requests
+
+_THREADS = 16
+_BACKLOG = 2048
+_CONNECTIONS = 4096
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Addresses that stand for all of a machine's, and the one of them by which it reaches itself."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at an address; port 0 takes a free one.
+
+    Whoever connects before there is a server waits for it.
+
+    Raises:
+        InvalidInput: the address cannot be listened on; the message says why, and what to do.
+    """
+    try:
+        family, kind, protocol, _, address = _resolved(host, port)
+    except (OSError, UnicodeError):
+        raise InvalidInput(
+            f"cannot listen on {host.strip() or repr(host)}: not an address of this machine"
+        ) from None
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise InvalidInput(f"cannot listen on {_why_not(error, host, port)}") from None
+    return listening
+
+
+def base_url(listening: socket.socket) -> str:
+    """Return the URL by which this machine reaches what listens on a socket."""
+    host, port = listening.getsockname()[:2]
+    host = _EVERYWHERE.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def is_everywhere(listening: socket.socket) -> bool:
+    """Tell whether a socket listens at all addresses of this machine, so that others can reach it."""
+    return listening.getsockname()[0] in _EVERYWHERE
+
+
+def make_server(
+    app: Flask, listening: socket.socket, connections: int = _CONNECTIONS, behind_proxy: bool = False
+):
+    """Return a waitress server on a socket that listens; `effective_port` tells its port.
+
+    Args:
+        connections: that are open at once, at most.
+        behind_proxy: whether `app` believes one proxy's headers, and all connections are that proxy's.
+    """
+    from waitress.server import create_server
+
+    from backend.web.connections import connection_limit, protect
+
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    server = create_server(
+        app,
+        sockets=[listening],
+        threads=_THREADS,
+        backlog=_BACKLOG,
+        connection_limit=connection_limit(connections),
+        channel_timeout=60,
+        max_request_body_size=4 * requests.MAX_BODY_BYTES,
+        ident=None,
+        asyncore_use_poll=True,
+        clear_untrusted_proxy_headers=not behind_proxy,
+    )
+    protect(server, one_address=not behind_proxy)
+    return server
+
+
+def serve(server) -> None:
+    """Serve until SIGINT or SIGTERM; requests under way are finished."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    _log_times()
+    _keep_to_one_core()
+    try:
+        server.run()
+    finally:
+        server.close()
+
+
+def _resolved(host: str, port: int) -> tuple:
+    """Return the first address of a host, one of version 4 where it has both."""
+    found = socket.getaddrinfo(host or "-", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    return min(found, key=lambda each: each[0] != socket.AF_INET)
+
+
+def _why_not(error: OSError, host: str, port: int) -> str:
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"{host}: not an address of this machine"
+    if error.errno == errno.EADDRINUSE:
+        return f"{host}:{port}: another program does so; choose another with --port (0 takes a free one)"
+    if error.errno == errno.EACCES:
+        return f"{host}:{port}: ports below 1024 need more rights; choose another with --port"
+    return f"{host}:{port}: {reason(error)}"
+
+
+def _log_times() -> None:
+    """Write each line of the log on stderr with its time (UTC)."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)sZ %(message)s", "%Y-%m-%dT%H:%M:%S"))
+    handler.formatter.converter = time.gmtime
+    logging.basicConfig(handlers=[handler])
+
+
+def _keep_to_one_core() -> None:
+    """Keep all threads of this process on one core, where the system can.
+
+    The interpreter runs one thread at a time. Spread over cores, the threads wake each other across
+    them at every hand-over, which on virtual machines costs more than the work (`make bench`).
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        return
+    cores = sorted(os.sched_getaffinity(0))
+    core = cores[os.getpid() % len(cores)]
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(ProcessLookupError):  # a thread may end meanwhile
+            os.sched_setaffinity(int(thread.name), {core})
+
+
+@contextmanager
+def in_background(app: Flask) -> Iterator[str]:
+    """Serve `app` on a free port of loopback in a thread; gives its URL."""
+    server = make_server(app, listen("127.0.0.1", 0))
+    thread = threading.Thread(target=server.run, name="openhype-server", daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.effective_port}"
+    finally:
+        server.task_dispatcher.shutdown()  # before what its threads wake the server with is closed
+        server.close()
+        for channel in list(server.active_channels.values()):
+            channel.will_close = True  # kept-alive connections would keep the loop running
+        thread.join(timeout=10)

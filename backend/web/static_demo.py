@@ -1,0 +1,119 @@
+"""A demo of a study as plain files: the page, some of the pictures, and what they are.
+
+Any web server will do, and none of it is ours: `frontend/demo.js` draws the session, steps the staircase
+and tells the visitor's own score among the published ones. Nothing is recorded. The truths of the pictures
+stand in `study.json`, so that a demo measures nobody.
+"""
+
+import html
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from backend.analysis.published import published_scores
+from backend.errors import Conflict, InvalidInput
+from backend.experiment.records import FAKE, REAL, Stimulus, Study
+from backend.stores.store import Store
+from backend.task import replies
+from backend.web import assets, headers
+
+_SEED = 2019
+_NOTICE = (
+    "This is a demo. You see how a study looks from inside, and at the end how you did. Nothing is recorded "
+    "or sent, nobody is paid, and the answers can be found in this page's files: it is no study."
+)
+
+
+def write_site(
+    store: Store,
+    study: Study,
+    images: Path,
+    out: Path,
+    each: int = 100,
+    progress: Callable | None = None,
+) -> Path:
+    """Write the demo of `study` to the folder `out`, which may be new or empty; return its page.
+
+    Args:
+        images: the folder of the study's pictures.
+        each: pictures of the reals, and of each model, that it takes along at most.
+
+    Raises:
+        Conflict: there is something in `out`.
+        InvalidInput: `each` are too few for a session.
+    """
+    if out.exists() and any(out.iterdir()):
+        raise Conflict(f"{out} is not empty; choose a new folder")
+    pictures = _some(list(store.stimuli(study.name)), study, each)
+    (out / "assets").mkdir(parents=True)
+    (out / "i").mkdir()
+    for asset in assets.files():
+        shutil.copyfile(asset, out / "assets" / asset.name)
+    names = [*(picture.name for picture in pictures), *study.masks]
+    for name in progress(names, len(names), "pictures") if progress else names:
+        shutil.copyfile(images / name, out / "i" / name)
+    (out / "study.json").write_text(json.dumps(_described(study, pictures), separators=(",", ":")), "utf-8")
+    page = out / "index.html"
+    page.write_text(_page(study), "utf-8")
+    return page
+
+
+def _some(stimuli: Sequence[Stimulus], study: Study, each: int) -> list[Stimulus]:
+    protocol = study.protocol
+    need = protocol.images // 2 * protocol.blocks
+    if each < need:
+        raise InvalidInput(
+            f"a session of {study.name} shows {need} of a kind, so --each must be {need} or more"
+        )
+    rng = Random(_SEED)
+    taken: list[Stimulus] = []
+    for model in (None, *study.models):
+        there = [stimulus for stimulus in stimuli if stimulus.model == model]
+        if len(there) < need:
+            raise InvalidInput(f"study {study.name} has {len(there)} pictures of a kind; a demo needs {need}")
+        taken += rng.sample(there, min(each, len(there)))
+    return sorted(taken, key=lambda stimulus: stimulus.name)
+
+
+def _described(study: Study, pictures: Sequence[Stimulus]) -> dict[str, Any]:
+    protocol = study.protocol
+    public = replies.public_study(study, None)
+    public["consent"]["text"] = _NOTICE
+    public["pay"] = {"base_usd_cents": 0, "bonus_usd_cents": 0}
+    public |= {"panel_parameters": [], "signature_parameter": None, "preview": None}
+    return {
+        "study": public,
+        "protocol": replies.protocol_of(protocol),
+        "unit": {"infinity": "percent", "time": "ms"}[protocol.method],
+        "blocks": protocol.blocks,
+        "images": protocol.images,
+        "staircase": vars(protocol.staircase) if protocol.staircase else None,
+        "mask_count": protocol.mask_count,
+        "masks": [f"i/{name}" for name in study.masks],
+        "models": list(study.models),
+        "pictures": [
+            {
+                "url": f"i/{picture.name}",
+                "truth": REAL if picture.model is None else FAKE,
+                "model": picture.model,
+            }
+            for picture in pictures
+        ],
+        "published": published_scores(protocol.method),
+    }
+
+
+def _page(study: Study) -> str:
+    """Return the page of a server, made to ask the demo, with the headers that a meta element can carry."""
+    policy = headers.PAGE["Content-Security-Policy"]
+    carried = "; ".join(part for part in policy.split("; ") if not part.startswith("frame-ancestors"))
+    meta = (
+        f'<meta http-equiv="Content-Security-Policy" content="{html.escape(carried)}">\n'
+        f'<meta name="referrer" content="{headers.PAGE["Referrer-Policy"]}">\n'
+    )
+    text = (assets.FRONTEND / "index.html").read_text("utf-8").replace('"/assets/', '"assets/')
+    text = text.replace('<meta name="viewport"', f'{meta}<meta name="viewport"')
+    return text.replace("<body ", f'<body data-demo="study.json" data-study="{html.escape(study.name)}" ')

@@ -1,0 +1,168 @@
+"""What a study takes of AWS, counted from its protocol, and what that costs by `prices.toml`.
+
+Write units are what the table's design leads to (`stores/dynamodb/`), and tests hold them against what
+dynalite measures. Sizes of items are those of answers as the page posts them, from a display of 60 Hz.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from importlib.resources import files
+from math import ceil
+from typing import Any
+
+from backend.experiment.protocol import Protocol
+from backend.stores.dynamodb.counters import SHARDS
+from backend.stores.dynamodb.keys import WRITES_PER_ITEM
+
+_WRITE_UNIT, _READ_UNIT = 1024, 4096
+_HEAD_BYTES, _HEAD_BYTES_A_PICTURE = 750, 2
+_STANDING_BYTES = 260
+"""Key and cursor of an item, with what the browser told of its display."""
+_ANSWER_BYTES = {"infinity": 33, "time": 92}
+_PACKED_BYTES = {"infinity": 9, "time": 25}
+"""A response among all of its session, compressed."""
+_STIMULUS_BYTES = 35
+_STUDY_BYTES = 4096
+_MASKS = 64
+_OPENING_READS = 15
+"""Evaluator record and claim, read for the admission and twice for the opening; the study at each of the
+three; pause, recruitment and what is known of the place, read for both."""
+_COUNTS = 3
+"""Sessions counted by model: for the admission, for the opening, and once more with the new one."""
+_OPENING_CALLS = _OPENING_READS + _COUNTS + 4
+"""With these: session stored and listed, person and place written down."""
+_CLOSING_CALLS = 3
+"""Answers read, packed, and the session taken off the list."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What is used. Read units are a range: all in one process, or each request in one that knows nothing."""
+
+    api_requests: float
+    table_calls: float
+    write_units: float
+    least_read_units: float
+    most_read_units: float
+    picture_requests: float
+    page_requests: float
+    table_bytes: float
+    sent_bytes: float
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def times(self, count: int) -> "Usage":
+        return Usage(*(count * value for value in astuple(self)))
+
+
+def prices() -> dict[str, Any]:
+    """Return the table of prices and assumptions."""
+    return tomllib.loads(files("deploy").joinpath("prices.toml").read_text("utf-8"))
+
+
+def of_session(protocol: Protocol, assumed: Mapping[str, float]) -> Usage:
+    """Return what a session takes whose evaluator is named by a panel and answers every trial."""
+    trials, writes = protocol.trials, protocol.trials + protocol.blocks
+    planned = trials + protocol.spare_images
+    masks = _MASKS if protocol.method == "time" and protocol.mask_count else 0
+    head = _HEAD_BYTES + _HEAD_BYTES_A_PICTURE * planned
+    packed = _STANDING_BYTES + _PACKED_BYTES[protocol.method] * trials
+    answers = _STANDING_BYTES * ceil(writes / WRITES_PER_ITEM) + _ANSWER_BYTES[protocol.method] * trials
+    api_requests = 3 + writes
+    read_units = _OPENING_READS + _COUNTS * SHARDS + _units(head + answers, _READ_UNIT)
+    return Usage(
+        api_requests=api_requests,
+        table_calls=_OPENING_CALLS + writes + _CLOSING_CALLS,
+        write_units=4 + _units(head, _WRITE_UNIT) + writes + _units(packed, _WRITE_UNIT),
+        least_read_units=read_units,
+        most_read_units=read_units + writes * (1 + _units(head, _READ_UNIT)),
+        picture_requests=trials + masks,
+        page_requests=assumed["page_files"],
+        table_bytes=head + answers + packed,
+        sent_bytes=(trials + masks) * assumed["picture_bytes"]
+        + assumed["page_bytes"]
+        + api_requests * assumed["reply_bytes"],
+    )
+
+
+def of_study(protocol: Protocol, evaluators: int, pictures: int, assumed: Mapping[str, float]) -> Usage:
+    """Return what a study takes: it is made, played by so many evaluators, and scored once."""
+    pool = _STIMULUS_BYTES * pictures + _STUDY_BYTES
+    scoring = _units(evaluators * (_PACKED_BYTES[protocol.method] * protocol.trials + 3000), _READ_UNIT)
+    made = Usage(0, 2, _units(pool, _WRITE_UNIT), 0, 0, 0, 0, pool, 0)
+    scored = Usage(0, 10 + evaluators / 50, 0, SHARDS + scoring, SHARDS + scoring, 0, 0, 0, 0)
+    return made + of_session(protocol, assumed).times(evaluators) + scored
+
+
+def cost_usd(used: Usage, pictures: int, prices: Mapping[str, Any]) -> dict[str, float]:
+    """Return US dollars by service, kept for a month; read units are taken at their most."""
+    table, function, network, bucket = (prices[name] for name in ("dynamodb", "lambda", "cloudfront", "s3"))
+    assumed = prices["assumed"]
+    seconds = used.api_requests * assumed["request_seconds"] * assumed["function_gb"]
+    shown = used.picture_requests + used.page_requests
+    return {
+        "DynamoDB": used.write_units * table["write_units_million"] / 1e6
+        + used.most_read_units * table["read_units_million"] / 1e6
+        + used.table_bytes / 1e9 * table["stored_gb_month"],
+        "Lambda": used.api_requests * function["requests_million"] / 1e6
+        + seconds * function["gb_seconds_million"] / 1e6,
+        "CloudFront": (used.api_requests + shown) * network["requests_million"] / 1e6
+        + used.sent_bytes / 1e9 * network["sent_gb"],
+        "S3": pictures * bucket["puts_million"] / 1e6
+        + shown * bucket["gets_million"] / 1e6
+        + pictures * assumed["picture_bytes"] / 1e9 * bucket["stored_gb_month"],
+    }
+
+
+def as_tables(
+    protocols: Mapping[str, Protocol], evaluators: Sequence[int], pictures: int, prices: Mapping[str, Any]
+) -> str:
+    """Return the figures of sessions and studies as tables in Markdown."""
+    assumed = prices["assumed"]
+    lines = ["A session:", "", "| | " + " | ".join(f"HYPE-{name}" for name in protocols) + " |"]
+    lines.append("| --- |" + " ---: |" * len(protocols))
+    sessions = [of_session(protocol, assumed) for protocol in protocols.values()]
+    for label, values in _rows(sessions).items():
+        lines.append(f"| {label} | " + " | ".join(values) + " |")
+    kinds = [(name, count) for name in protocols for count in evaluators]
+    studies = [of_study(protocols[name], count, pictures, assumed) for name, count in kinds]
+    heads = [f"HYPE-{name}, {count:,} evaluators" for name, count in kinds]
+    lines += ["", f"A study with {pictures:,} pictures, played and scored:", ""]
+    lines += ["| | " + " | ".join(heads) + " |", "| --- |" + " ---: |" * len(kinds)]
+    for label, values in _rows(studies).items():
+        lines.append(f"| {label} | " + " | ".join(values) + " |")
+    bills = [cost_usd(used, pictures, prices) for used in studies]
+    for service in bills[0]:
+        lines.append(f"| {service} | " + " | ".join(_usd(bill[service]) for bill in bills) + " |")
+    lines.append("| **together** | " + " | ".join(f"**{_usd(sum(bill.values()))}**" for bill in bills) + " |")
+    where = f"Prices of {prices['region']} as of {prices['as_of']}, on demand, without the free tier"
+    return "\n".join([*lines, "", f"{where}; they may have changed."])
+
+
+def _rows(used: Sequence[Usage]) -> dict[str, list[str]]:
+    return {
+        "requests of the API": [f"{use.api_requests:,.0f}" for use in used],
+        "calls of the table": [f"{use.table_calls:,.0f}" for use in used],
+        "write units": [f"{use.write_units:,.0f}" for use in used],
+        "read units": [f"{use.least_read_units:,.0f} to {use.most_read_units:,.0f}" for use in used],
+        "requests of pictures and page": [f"{use.picture_requests + use.page_requests:,.0f}" for use in used],
+        "stored in the table": [_size(use.table_bytes) for use in used],
+        "sent": [_size(use.sent_bytes) for use in used],
+    }
+
+
+def _usd(amount: float) -> str:
+    return f"${amount:.2f}" if amount >= 0.1 else f"${amount:.3f}"
+
+
+def _size(count: float) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6)):
+        if count >= size:
+            return f"{count / size:,.1f} {unit}"
+    return f"{count / 1e3:,.0f} kB"
+
+
+def _units(size: float, unit: int) -> int:
+    return ceil(size / unit)

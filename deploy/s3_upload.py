@@ -1,0 +1,166 @@
+"""Files to a bucket: in parallel, and only those that are not there yet with the same content.
+
+A study's pictures lie in the data directory. Where a bucket serves them to browsers (`OPENHYPE_IMAGES`,
+`s3://BUCKET/PREFIX`) they are uploaded as well, as `PREFIX/i/STUDY/NAME`. Names are keyed hashes, and
+files go up in the order of their names, so that the time of an upload tells nothing of truth.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backend.errors import InvalidInput, StoreFailed
+from backend.extras import not_installed
+from backend.web import headers
+
+_AT_ONCE = 16
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder of a bucket; `prefix` is empty or ends with a slash."""
+
+    bucket: str
+    prefix: str
+
+    def __str__(self) -> str:
+        return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
+
+
+def parse_place(url: str) -> Place:
+    """Return the place that `s3://BUCKET/PREFIX` names.
+
+    Raises:
+        InvalidInput: it is of another form.
+    """
+    scheme, _, rest = url.partition("://")
+    bucket, _, prefix = rest.partition("/")
+    if scheme != "s3" or not bucket:
+        raise InvalidInput(f"pictures are uploaded to s3://BUCKET/PREFIX, not to {url!r}")
+    prefix = prefix.strip("/")
+    return Place(bucket, f"{prefix}/" if prefix else "")
+
+
+def upload_pictures(place: Place, study: str, folder: Path, progress: Callable | None = None) -> int:
+    """Upload the pictures and masks of a study; return how many were not there yet.
+
+    Raises:
+        InvalidInput: there is no such folder.
+        NotInstalled: the package boto3 is missing.
+        StoreFailed: the bucket could not be read or written; what is there stays, and is not sent again.
+    """
+    if not folder.is_dir():
+        raise InvalidInput(f"{folder} does not exist; upload from the data directory the study was made in")
+    files = {f"i/{study}/{path.name}": path for path in folder.iterdir()}
+    return upload(place, files, headers.KEPT_FOR_GOOD, progress)
+
+
+def remove_pictures(place: Place, study: str, client: Any = None) -> int:
+    """Delete the pictures and masks of a study that were uploaded; return how many there were.
+
+    Raises:
+        InvalidInput: there is no boto3.
+        StoreFailed: the bucket could not be read or written; what is left is deleted the next time.
+    """
+    client = client or s3_client()
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    prefix = f"{place.prefix}i/{study}/"
+    count = 0
+    try:
+        for page in client.get_paginator("list_objects_v2").paginate(Bucket=place.bucket, Prefix=prefix):
+            found = [{"Key": entry["Key"]} for entry in page.get("Contents", ())]
+            if found:
+                gone = client.delete_objects(Bucket=place.bucket, Delete={"Objects": found, "Quiet": True})
+                if left := gone.get("Errors"):
+                    raise StoreFailed(f"{place}: {left[0]['Key']} could not be deleted: {left[0]['Message']}")
+                count += len(found)
+    except (BotoCoreError, ClientError) as error:
+        raise StoreFailed(f"{place}: {error}; what is left is deleted the next time") from None
+    return count
+
+
+def upload(
+    place: Place,
+    files: Mapping[str, Path | bytes],
+    cache_control: str,
+    progress: Callable | None = None,
+    client: Any = None,
+) -> int:
+    """Upload `files` (by key under the place) that are not there with the same content; return how many.
+
+    Args:
+        files: paths, or contents.
+        client: of S3; default, one made from the environment.
+
+    Raises:
+        StoreFailed: as `upload_pictures`.
+    """
+    client = client or s3_client()
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    def send(key: str) -> None:
+        client.put_object(
+            Bucket=place.bucket,
+            Key=place.prefix + key,
+            Body=_content(files[key]),
+            ContentType=headers.content_type(key),
+            CacheControl=cache_control,
+        )
+
+    try:
+        missing = missing_files(place, files, client)
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            sending = pool.map(send, missing)
+            for _ in progress(sending, len(missing), "uploading") if progress else sending:
+                pass
+    except (BotoCoreError, ClientError) as error:
+        raise StoreFailed(f"{place}: {error}; what is there already is not sent again") from None
+    return len(missing)
+
+
+def missing_files(place: Place, files: Mapping[str, Path | bytes], client: Any) -> list[str]:
+    """Return the keys of `files` that are not there with the same content, in their order."""
+    there = _there(client, place, files)
+    return [key for key in sorted(files) if there.get(key) != _etag(files[key])]
+
+
+def _there(client: Any, place: Place, files: Mapping[str, Path | bytes]) -> dict[str, str]:
+    """Return the hash of each file of the same folders that is there."""
+    found: dict[str, str] = {}
+    for folder in sorted({key.rpartition("/")[0] for key in files}):
+        prefix = f"{place.prefix}{folder}/" if folder else place.prefix
+        pages = client.get_paginator("list_objects_v2").paginate(
+            Bucket=place.bucket, Prefix=prefix, Delimiter="/"
+        )
+        for page in pages:
+            for entry in page.get("Contents", ()):
+                found[entry["Key"].removeprefix(place.prefix)] = entry["ETag"].strip('"')
+    return found
+
+
+def _etag(file: Path | bytes) -> str:
+    """Return what S3 calls a file that was put whole: the MD5 of its content."""
+    return hashlib.md5(_content(file), usedforsecurity=False).hexdigest()
+
+
+def _content(file: Path | bytes) -> bytes:
+    return file if isinstance(file, bytes) else file.read_bytes()
+
+
+def s3_client(session: Any = None) -> Any:
+    """Return a client of S3 for as many uploads at once as are made here.
+
+    Args:
+        session: of boto3; default, the one that the environment describes.
+    """
+    try:
+        import boto3
+        from botocore.config import Config
+    except ImportError:
+        raise not_installed("a bucket", "boto3") from None
+    retries = {"mode": "standard", "max_attempts": 8}
+    return (session or boto3).client("s3", config=Config(max_pool_connections=_AT_ONCE, retries=retries))

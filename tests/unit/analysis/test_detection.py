@@ -1,0 +1,78 @@
+"""d-prime and criterion: by hand, and recovered from simulated evaluators."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from backend.analysis.detection import detection, sensitivity
+from backend.analysis.response_rows import answers_of
+
+
+def rows(model, evaluator, hits, fakes, false_alarms, reals):
+    for truth, called_fake, seen in (("fake", hits, fakes), ("real", false_alarms, reals)):
+        for i in range(seen):
+            response = "fake" if i < called_fake else "real"
+            yield {"model": model, "evaluator": evaluator, "truth": truth, "response": response}
+
+
+def found_of(*people, level=0.95):
+    answers = answers_of([row for one in people for row in rows(*one)], "infinity")
+    return detection(answers.judges, answers.judges.model == 0, level)
+
+
+def test_one_evaluator_by_hand():
+    # corrected shares 40.5 / 51 and 10.5 / 51; z from any table of the normal distribution
+    found = found_of(("m", "a", 40, 50, 10, 50))
+
+    assert found["d_prime"] == pytest.approx(2 * 0.8208, abs=2e-4)
+    assert found["criterion"] == pytest.approx(0, abs=1e-12)
+    assert found["d_prime_ci"] is None
+
+
+def test_counts_of_nothing_and_everything_have_a_finite_d_prime():
+    d_prime, criterion = sensitivity(np.array([50]), np.array([50]), np.array([0]), np.array([50]))
+
+    # z(50.5 / 51) = 2.3339
+    assert d_prime[0] == pytest.approx(2 * norm.ppf(50.5 / 51))
+    assert criterion[0] == pytest.approx(0, abs=1e-12)
+
+
+def test_someone_who_always_says_real_leans_to_real_and_tells_nothing_apart():
+    found = found_of(("m", "a", 0, 50, 0, 50))
+
+    assert found["d_prime"] == pytest.approx(0, abs=1e-12)
+    assert found["criterion"] > 2
+
+
+def test_an_evaluator_of_one_side_is_left_out_and_counted():
+    found = found_of(("m", "a", 40, 50, 10, 50), ("m", "b", 10, 20, 0, 0))
+
+    assert found["evaluators"] == 1
+    assert found_of(("m", "b", 10, 20, 0, 0)) is None
+
+
+@given(st.integers(0, 50), st.integers(0, 50))
+def test_swapping_the_names_of_the_sides_turns_the_leaning_only(hits, false_alarms):
+    here = sensitivity(np.array([hits]), np.array([50]), np.array([false_alarms]), np.array([50]))
+    there = sensitivity(np.array([50 - false_alarms]), np.array([50]), np.array([50 - hits]), np.array([50]))
+
+    assert there[0] == pytest.approx(here[0], abs=1e-9)
+    assert there[1] == pytest.approx(-here[1], abs=1e-9)
+
+
+def test_known_sensitivity_and_bias_come_back_and_intervals_hold_them():
+    """300 studies of 30 evaluators of 100 images, d' about 1.2 and c about 0.3."""
+    rng = np.random.default_rng(6)
+    d, c = rng.normal(1.2, 0.4, (300, 30)), rng.normal(0.3, 0.3, (300, 30))
+    hits = rng.binomial(50, norm.cdf(d / 2 - c))
+    false_alarms = rng.binomial(50, norm.cdf(-d / 2 - c))
+
+    d_prime, criterion = sensitivity(hits, np.full(hits.shape, 50), false_alarms, np.full(hits.shape, 50))
+
+    # the log-linear correction takes some percent off (Hautus, 1995)
+    assert d_prime.mean() == pytest.approx(1.2, abs=0.05)
+    assert criterion.mean() == pytest.approx(0.3, abs=0.02)
+    half = 2.0452 * criterion.std(axis=1, ddof=1) / 30**0.5
+    assert np.mean(np.abs(criterion.mean(axis=1) - 0.3) < half) == pytest.approx(0.95, abs=0.035)

@@ -1,0 +1,86 @@
+"""The papers' figures: as they stand in the papers' own text, and as they are read off."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from backend.analysis.published import MODELS
+from backend.analysis.spreads import published
+
+PAPERS = Path(__file__).resolve().parents[4] / "shared" / "papers"
+BY_LABEL = {model.label: model for model in MODELS}
+
+
+@pytest.fixture(scope="module")
+def workshop():
+    path = PAPERS / "hype-workshop-2019.txt"
+    if not path.exists():
+        pytest.skip("the workshop paper's text is not here")
+    return path.read_text("utf-8")
+
+
+def printed(text, before, name):
+    """Return the cells of a model's row in the table whose caption begins with `before`."""
+    rows = text[: text.index(before)].rsplit("Rank", 1)[1]
+    return next(line.split("\t")[2:] for line in rows.splitlines() if line.split("\t")[1:2] == [name])
+
+
+@pytest.mark.parametrize(
+    ("label", "name", "percent_table", "time_table"),
+    [
+        ("StyleGAN CelebA-64", "StyleGAN _{trunc}", "Table 3: ", "Table 1: "),
+        ("ProGAN CelebA-64", "ProGAN", "Table 3: ", "Table 1: "),
+        ("BEGAN CelebA-64", "BEGAN", "Table 3: ", "Table 1: "),
+        ("WGAN-GP CelebA-64", "WGAN-GP", "Table 3: ", "Table 1: "),
+        ("StyleGAN trunc FFHQ", "StyleGAN _{trunc}", "Table 4: ", "Table 2: "),
+        ("StyleGAN no-trunc FFHQ", "StyleGAN _{no-trunc}", "Table 4: ", "Table 2: "),
+    ],
+)
+def test_scores_and_sds_stand_so_in_the_workshop_paper(workshop, label, name, percent_table, time_table):
+    model = BY_LABEL[label]
+
+    assert printed(workshop, percent_table, name)[0] == f"{model.percent}%"
+    assert printed(workshop, time_table, name)[:2] == [f"{model.ms}", f"{model.ms_std}"]
+
+
+def test_the_bootstrap_sds_are_those_of_table_6(workshop):
+    names = ("StyleGAN", "ProGAN", "BEGAN", "WGAN-GP", "StyleGAN _{trunc}", "StyleGAN _{no-trunc}")
+    table = workshop[workshop.index("Table 6: ") : workshop.index("Table 7: ")]
+
+    for model, name in zip(MODELS, names, strict=True):
+        rows = re.findall(rf"^{re.escape(name)}\t([\d.]+)\t([\d.]+)\t[^\t]+\t(\d+)$", table, re.MULTILINE)
+        assert {int(drawn): float(std) for std, _, drawn in rows} == model.percent_stds
+        # the same data as the scores: the means are, to what resampling adds
+        assert all(abs(float(mean) - model.percent) < 0.1 for _, mean, _ in rows)
+
+
+def test_the_main_paper_prints_the_same_scores():
+    path = PAPERS / "hype-neurips-2019.txt"
+    if not path.exists():
+        pytest.skip("the main paper's text is not here")
+    text = path.read_text("utf-8")
+
+    for model, row in zip(MODELS, (
+        "1 StyleGANtrunc 50.7% 62.2% 39.3% 1.3", "2 ProGAN 40.3% 46.2% 34.4% 0.9",
+        "3 BEGAN 10.0% 6.2% 13.8% 1.6", "4 WGAN-GP 3.8% 1.7% 5.9% 0.6",
+        "1 StyleGANtrunc 27.6% 28.4% 26.8% 2.4", "2 StyleGANno-trunc 19.0% 18.5% 19.5% 1.8",
+    ), strict=True):  # fmt: skip
+        assert row in text
+        assert f" {model.percent}% " in row
+    for model, row in zip(
+        MODELS[4:], ("StyleGANtrunc 363.2 32.1", "StyleGANno-trunc 240.7 29.9"), strict=True
+    ):
+        assert row in text
+        assert row.endswith(f" {model.ms} {model.ms_std}")
+
+
+def test_sds_between_evaluators_are_read_off_beside_the_score_they_belong_to():
+    sds = {spread.model: spread.sd for spread in published("time")}
+
+    # W, tables 1 and 2: 35.7, 8.7 and 32.1 ms of 30 evaluators
+    assert sds["StyleGAN CelebA-64"] == pytest.approx(35.7 * math.sqrt(30))
+    assert sds["BEGAN CelebA-64"] == pytest.approx(47.65, abs=0.01)
+    assert sds["StyleGAN trunc FFHQ"] == pytest.approx(175.82, abs=0.01)
+    assert [spread.sd for spread in published("infinity")] == [6.9, 4.8, 8.4, 2.7, 13.4, 9.7]

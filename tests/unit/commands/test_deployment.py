@@ -1,0 +1,404 @@
+"""`openhype deploy` against a moto server: a plan, done once, undone whole, with rights that suffice."""
+
+import ast
+import io
+import json
+import os
+import zipfile
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from click.testing import CliRunner
+
+from backend.cli import main
+from backend.errors import Conflict, InvalidInput, StoreFailed
+from backend.stores.datadir import DataDir
+from backend.stores.opening import open_store
+from backend.web import assets
+from deploy import template
+from deploy.api import from_environment
+from deploy.deployment import Deployment
+from deploy.package import Package
+from deploy.s3_upload import Place, upload_pictures
+from tests import aws, function
+
+from .. import sample_studies as studies
+from ..deploy.test_package import Caller, play
+
+NAME = "openhype-test"
+TEMPLATES = {name: lambda make=make: aws.known_to_moto(make()) for name, make in template.TEMPLATES.items()}
+
+
+def package(folder, stage, content="1"):
+    path = folder / f"{stage}-{content}.zip"
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("deploy/door.py", f"# {stage} {content}")
+    path.write_bytes(buffer.getvalue())
+    return Package(path, stage, path.stat().st_size, 10, f"{stage}{content}".ljust(64, "0"))
+
+
+@pytest.fixture
+def packages(tmp_path):
+    return {stage: package(tmp_path, stage) for stage in ("api", "score")}
+
+
+def deployment(data, name=NAME, templates=TEMPLATES):
+    return Deployment(name, DataDir(data), boto3.Session(), templates)
+
+
+@pytest.fixture
+def deployed(cloud, tmp_path, packages):
+    one = deployment(tmp_path)
+    one.outputs = one.apply(packages, report=str)
+    return one
+
+
+def verbs(changes):
+    return {change.verb for change in changes}
+
+
+def objects(bucket):
+    found = boto3.client("s3").list_objects_v2(Bucket=bucket).get("Contents", [])
+    return {entry["Key"] for entry in found}
+
+
+def test_a_plan_tells_all_that_would_be_made_and_makes_nothing(cloud, tmp_path, packages):
+    plan = deployment(tmp_path).plan(packages)
+
+    text = "\n".join(change.what for change in plan)
+    assert verbs(plan) == {"create"}
+    for what in (
+        "Table (AWS::DynamoDB::Table)",
+        "Bucket (",
+        "ApiRole (",
+        "ScoreFunction (",
+        "the page",
+        "keys",
+    ):
+        assert what in text
+    assert boto3.client("cloudformation").describe_stacks()["Stacks"] == []
+    assert boto3.client("ssm").describe_parameters()["Parameters"] == []
+
+
+def test_deploying_makes_what_the_plan_says(deployed, tmp_path):
+    outputs = deployed.outputs
+
+    table = boto3.client("dynamodb").describe_table(TableName=outputs["Table"])["Table"]
+    keys = boto3.client("ssm").get_parameter(Name=f"/openhype/{NAME}/keys", WithDecryption=True)["Parameter"]
+    variables = boto3.client("lambda").get_function(FunctionName=f"{NAME}-api")["Configuration"]
+    assert table["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
+    assert keys["Type"] == "SecureString"
+    assert json.loads(keys["Value"])["researcher"] == DataDir(tmp_path).keys().researcher
+    assert variables["Handler"] == "deploy.door.handle"
+    assert variables["Environment"]["Variables"]["OPENHYPE_STORE"] == (
+        f"dynamodb://{outputs['Table']}?region={aws.REGION}&expire_days=30"
+    )
+    assert {"public/index.html", f"public/assets/{assets.version()}/main.js"} <= objects(outputs["Bucket"])
+
+
+def test_deploying_again_changes_nothing(deployed, packages):
+    before = objects(deployed.outputs["Bucket"])
+
+    plan = deployed.plan(packages)
+    deployed.apply(packages, report=str)
+
+    assert verbs(plan) == {"leave"}
+    assert objects(deployed.outputs["Bucket"]) == before
+
+
+def test_new_code_changes_one_package_and_its_function(deployed, packages, tmp_path):
+    packages = {**packages, "api": package(tmp_path, "api", "2")}
+
+    plan = deployed.plan(packages)
+    deployed.apply(packages, report=str)
+
+    assert [change.what for change in plan if change.verb == "create"] == ["package of api, 0.0 MiB"]
+    (stack,) = boto3.client("cloudformation").describe_stacks(StackName=NAME)["Stacks"]
+    given = {p["ParameterKey"]: p["ParameterValue"] for p in stack["Parameters"]}
+    assert given["ApiPackage"] == "packages/api-api2000000000000.zip"
+    assert verbs(deployed.plan(packages)) == {"leave"}
+
+
+def test_a_lost_file_of_the_page_is_brought_back(deployed, packages):
+    boto3.client("s3").delete_object(Bucket=deployed.outputs["Bucket"], Key="public/index.html")
+
+    (change,) = [change for change in deployed.plan(packages) if change.verb != "leave"]
+    deployed.apply(packages, report=str)
+
+    assert change.what.startswith("the page, 1 of ")
+    assert "public/index.html" in objects(deployed.outputs["Bucket"])
+
+
+def everything():
+    stacks = {stack["StackName"] for stack in boto3.client("cloudformation").describe_stacks()["Stacks"]}
+    buckets = {bucket["Name"] for bucket in boto3.client("s3").list_buckets()["Buckets"]}
+    tables = set(boto3.client("dynamodb").list_tables()["TableNames"])
+    roles = {role["RoleName"] for role in boto3.client("iam").list_roles()["Roles"]}
+    functions = {f["FunctionName"] for f in boto3.client("lambda").list_functions()["Functions"]}
+    parameters = {p["Name"] for p in boto3.client("ssm").describe_parameters()["Parameters"]}
+    return stacks | buckets | tables | roles | functions | parameters
+
+
+def test_destroying_takes_the_service_and_leaves_the_data(deployed, packages):
+    bucket = deployed.outputs["Bucket"]
+    boto3.client("s3").put_object(Bucket=bucket, Key="public/i/faces/00.png", Body=b"picture")
+
+    plan = deployed.planned_removal(with_data=False)
+    deployed.remove(with_data=False, report=str)
+
+    assert {c.what for c in plan if c.verb == "leave"} >= {"pictures", f"keys in /openhype/{NAME}/keys"}
+    assert objects(bucket) == {"public/i/faces/00.png"}
+    assert everything() == {f"{NAME}-data", bucket, deployed.outputs["Table"], f"/openhype/{NAME}/keys"}
+    again = deployed.apply(packages, report=str)
+    assert (again["Table"], again["Bucket"]) == (deployed.outputs["Table"], bucket)
+
+
+def test_destroying_with_the_data_leaves_nothing_of_ours_and_all_of_others(cloud, tmp_path, packages):
+    client = boto3.client("s3")
+    client.create_bucket(Bucket="theirs", CreateBucketConfiguration={"LocationConstraint": aws.REGION})
+    boto3.client("ssm").put_parameter(Name="/theirs", Value="x", Type="String")
+    other = deployment(tmp_path, "another")
+    other.apply(packages, report=str)
+    before = everything()
+    one = deployment(tmp_path)
+    bucket = one.apply(packages, report=str)["Bucket"]
+    client.put_object(Bucket=bucket, Key="public/i/faces/00.png", Body=b"picture")
+
+    one.remove(with_data=True, report=str)
+
+    assert everything() == before
+    assert one.planned_removal(with_data=True) == []
+
+
+def test_a_stack_of_somebody_else_is_left_alone(cloud, tmp_path):
+    body = json.dumps({"Resources": {"T": {"Type": "AWS::SNS::Topic"}}})
+    boto3.client("cloudformation").create_stack(StackName=NAME, TemplateBody=body)
+
+    with pytest.raises(Conflict, match=f"there is a stack {NAME} that openhype did not make"):
+        deployment(tmp_path).check()
+    with pytest.raises(Conflict, match="deploy by another name"):
+        deployment(tmp_path).remove(with_data=True, report=str)
+
+
+def test_other_keys_are_not_overwritten(deployed, packages, tmp_path):
+    with pytest.raises(Conflict, match="other keys are in force"):
+        deployment(tmp_path / "elsewhere").plan(packages)
+
+
+def test_without_a_region_nothing_begins(cloud, tmp_path, monkeypatch):
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+
+    with pytest.raises(InvalidInput, match="no AWS region is set"):
+        deployment(tmp_path)
+
+
+def test_without_credentials_nothing_begins(cloud, tmp_path, monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+
+    with pytest.raises(InvalidInput, match="no AWS credentials found"):
+        deployment(tmp_path).check()
+
+
+def test_a_check_tells_whose_account_it_is(cloud, tmp_path):
+    checked = deployment(tmp_path).check()
+
+    assert (checked.account, checked.region) == (aws.ACCOUNT, aws.REGION)
+    assert "could not be read" in checked.notes[0]  # moto has no account settings
+
+
+def role_of(logical):
+    parts = boto3.client("cloudformation").describe_stack_resources(StackName=NAME)["StackResources"]
+    (role,) = [part["PhysicalResourceId"] for part in parts if part["LogicalResourceId"] == logical]
+    return role
+
+
+def policy_of(role):
+    policy = boto3.client("iam").get_role_policy(RoleName=role, PolicyName="openhype")["PolicyDocument"]
+    return ast.literal_eval(policy) if isinstance(policy, str) else policy  # moto sends Python's own text
+
+
+@pytest.fixture
+def as_role(deployed, cloud, monkeypatch):
+    """Become a role of the service, and have every request checked.
+
+    Moto compares resources for S3 alone, and takes those of other services for `*`.
+    """
+
+    def become(logical):
+        iam, role = boto3.client("iam"), role_of(logical)
+        policy = policy_of(role)
+        for statement in policy["Statement"]:
+            statement["Resource"] = "*"
+        iam.put_role_policy(RoleName=role, PolicyName="openhype", PolicyDocument=json.dumps(policy))
+        arn = iam.get_role(RoleName=role)["Role"]["Arn"]
+        got = boto3.client("sts").assume_role(RoleArn=arn, RoleSessionName="test")["Credentials"]
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", got["AccessKeyId"])
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", got["SecretAccessKey"])
+        monkeypatch.setenv("AWS_SESSION_TOKEN", got["SessionToken"])
+        monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+        aws.enforce_permissions(cloud)
+
+    return become
+
+
+@pytest.mark.parametrize("stage", ["Api", "Score"])
+def test_the_rights_of_a_function_are_for_its_own_table_keys_and_log(deployed, stage):
+    table = boto3.client("dynamodb").describe_table(TableName=deployed.outputs["Table"])["Table"]
+    keys = boto3.client("ssm").get_parameter(Name=deployed.keys_name)["Parameter"]
+    (log,) = boto3.client("logs").describe_log_groups(
+        logGroupNamePrefix=f"/aws/lambda/{NAME}-{stage.lower()}"
+    )["logGroups"]
+
+    resources = [statement["Resource"] for statement in policy_of(role_of(f"{stage}Role"))["Statement"]]
+
+    assert resources == [table["TableArn"], keys["ARN"], log["arn"]]
+
+
+@pytest.mark.parametrize("role", ["ApiRole", "ScoreRole"])
+def test_the_functions_role_reads_its_keys_and_nothing_in_the_bucket(deployed, as_role, tmp_path, role):
+    environment = {
+        "OPENHYPE_STORE": f"sqlite:///{tmp_path}/a.db",
+        "OPENHYPE_KEYS": f"ssm:{deployed.keys_name}",
+    }
+    as_role(role)
+
+    app = from_environment(environment, frozenset({"sessions"}))
+
+    key = DataDir(tmp_path).keys().researcher
+    status = app.test_client().get("/api/studies/x/status", headers={"Authorization": f"Bearer {key}"})
+    assert (status.status_code, status.json["error"]["code"]) == (404, "unknown_study")
+    with pytest.raises(ClientError, match="AccessDenied"):
+        boto3.client("s3").list_objects_v2(Bucket=deployed.outputs["Bucket"])
+
+
+def test_the_role_that_scores_cannot_write(deployed, as_role):
+    item = {"p": {"S": "studies"}, "s": {"S": "faces"}}
+    as_role("ScoreRole")
+
+    table = boto3.client("dynamodb")
+    found = table.get_item(TableName=deployed.outputs["Table"], Key=item)
+
+    assert "Item" not in found
+    with pytest.raises(ClientError, match="AccessDenied"):
+        table.put_item(TableName=deployed.outputs["Table"], Item=item)
+
+
+def variables():
+    """Return what the functions are told by the environment."""
+    found = boto3.client("lambda").get_function(FunctionName=f"{NAME}-api")["Configuration"]
+    return found["Environment"]["Variables"]
+
+
+def credentials():
+    return {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+
+
+def test_the_packaged_functions_play_and_score_with_the_rights_they_have(
+    deployed, as_role, tmp_path, cloud, monkeypatch
+):
+    told = variables()
+    store = open_store(told["OPENHYPE_STORE"], tmp_path)
+    study = studies.study(images=8)
+    store.add_study(study, studies.pool(study))
+    key = DataDir(tmp_path).keys().researcher
+    as_role("ApiRole")
+    running = function.Function("api", {**credentials(), **told, "AWS_REGION": aws.REGION})
+    call = Caller(running, function.function_url_event)
+
+    for i in range(6):
+        done = play(call, "faces", f"p{i}")
+    status, progress = call("GET", "/api/studies/faces/status", token=key)
+    running.close()
+
+    assert (done["complete"], status, progress["responses"]) == (True, 200, 48)
+
+    aws.enforce_nothing(cloud)
+    for name, value in aws.environment(cloud).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_SESSION_TOKEN")
+    as_role("ScoreRole")
+    running = function.Function("score", {**credentials(), **told, "AWS_REGION": aws.REGION})
+    status, scores = Caller(running, function.function_url_event)(
+        "GET", "/api/studies/faces/scores", token=key
+    )
+    log = running.log()
+    running.close()
+    store.close()
+
+    assert (status, sum(model["evaluators"] for model in scores["models"])) == (200, 6), log
+
+
+def test_the_researchers_policy_is_enough_to_upload_and_for_no_more(deployed, cloud, tmp_path, monkeypatch):
+    iam = boto3.client("iam")
+    iam.create_user(UserName="researcher")
+    iam.attach_user_policy(UserName="researcher", PolicyArn=deployed.outputs["ResearcherPolicy"])
+    key = iam.create_access_key(UserName="researcher")["AccessKey"]
+    folder = tmp_path / "faces"
+    folder.mkdir()
+    for i in range(5):
+        (folder / f"{i:032x}.png").write_bytes(b"picture %d" % i)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", key["AccessKeyId"])
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", key["SecretAccessKey"])
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    aws.enforce_permissions(cloud)
+    bucket = deployed.outputs["Bucket"]
+
+    assert upload_pictures(Place(bucket, "public/"), "faces", folder) == 5
+    assert upload_pictures(Place(bucket, "public/"), "faces", folder) == 0
+    with pytest.raises(StoreFailed, match="AccessDenied"):
+        upload_pictures(Place(bucket, "packages/"), "faces", folder)
+    with pytest.raises(ClientError, match="AccessDenied"):
+        boto3.client("s3").delete_object(Bucket=bucket, Key=f"public/i/faces/{0:032x}.png")
+
+
+@pytest.fixture
+def command(cloud, tmp_path):
+    """Run `openhype deploy` on the packages that the other tests use."""
+    for stage in ("api", "score"):
+        function.built(stage)
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "packages").symlink_to(function.BUILT)
+
+    def run(*arguments):
+        return CliRunner().invoke(main, ["deploy", *arguments, "--data", str(tmp_path)])
+
+    return run
+
+
+def test_the_command_shows_the_plan_and_does_nothing_without_yes(command):
+    done = command(NAME)
+
+    assert done.exit_code == 0, done.output
+    assert f"{NAME} in {aws.REGION}, account {aws.ACCOUNT}" in done.output
+    assert f" create  {NAME}: Distribution (AWS::CloudFront::Distribution)" in done.output
+    assert "costs: $0.24 a HYPE-time study of 30 evaluators" in done.output
+    assert done.output.endswith("nothing was changed; do it with --yes\n")
+    assert boto3.client("cloudformation").describe_stacks()["Stacks"] == []
+
+
+def test_the_command_has_nothing_to_destroy_where_nothing_is(command):
+    done = command(NAME, "--destroy", "--yes")
+
+    assert (done.exit_code, done.output.splitlines()[-1]) == (0, "nothing to do")
+
+
+@pytest.mark.parametrize("arguments", [["--with-data", NAME], ["--destroy", "--with-data", "another"]])
+def test_data_are_only_destroyed_by_name(command, arguments):
+    done = command(NAME, *arguments)
+
+    assert done.exit_code == 2
+    assert f"--with-data {NAME}" in done.output
+
+
+def test_what_aws_refuses_is_one_line(command, cloud):
+    aws.enforce_permissions(cloud)
+
+    done = command(NAME)
+
+    assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
+    assert "AWS does not accept the credentials" in done.stderr

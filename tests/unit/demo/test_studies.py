@@ -1,0 +1,90 @@
+"""The sample studies: made once, through the same door as any study, and finished where they were cut off."""
+
+import pytest
+
+from backend.demo import studies as demo
+from backend.experiment import protocol, sampling
+from backend.stores.datadir import DataDir
+from backend.stores.opening import open_store
+
+from .. import sample_studies as studies
+
+SMALL = demo.Sample(
+    "photos", "infinity", {None: 4, "random-phase": 3}, {**demo.SAMPLES[0].settings, "images": 4}
+)
+
+
+@pytest.fixture
+def data(tmp_path):
+    return DataDir(tmp_path)
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = open_store("sqlite:///openhype.db", tmp_path)
+    yield store
+    store.close()
+
+
+@pytest.mark.parametrize("sample", demo.SAMPLES, ids=lambda sample: sample.name)
+def test_a_sample_study_has_settings_that_hold_and_pictures_for_a_session(sample):
+    base = {"infinity": protocol.INFINITY, "time": protocol.TIME}[sample.method]
+    settings = protocol.with_settings(base, sample.settings)
+    need = settings.images // 2 * settings.blocks
+
+    assert settings.size_px == 256
+    assert settings.debrief
+    assert settings.repeat_visits
+    assert min(sample.counts.values()) >= need
+    assert len(sample.counts) == 4  # photographs and three models
+
+
+def test_studies_are_made_once_and_their_share_grows_to_all(store, data):
+    told = []
+
+    demo.make_missing(store, data, lambda *news: told.append(news), [SMALL])
+    demo.make_missing(store, data, lambda *news: pytest.fail("made again"), [SMALL])
+
+    study = store.study("photos")
+    assert study.models == ("random-phase",)
+    sampling.check_pool(study, sampling.pool_of(list(store.stimuli("photos"))))
+    shares = [share for _, share in told]
+    assert {name for name, _ in told} == {"photos"}
+    assert shares == sorted(shares)
+    assert shares[0] < 0.2
+    assert shares[-1] == 1
+    assert not (data.cache("demo") / "photos").exists()
+
+
+def test_a_run_that_was_cut_off_is_finished_by_the_next(store, data):
+    class CutOff(Exception):
+        pass
+
+    def cut_off(name, share):
+        if share > 0.5:
+            raise CutOff
+
+    with pytest.raises(CutOff):
+        demo.make_missing(store, data, cut_off, [SMALL])
+    made = {path: path.stat().st_mtime_ns for path in data.cache("demo").rglob("*.png")}
+    demo.make_missing(store, data, lambda *_: None, [SMALL])
+
+    assert len(made) > len(demo.EXAMPLES)
+    assert demo.missing(store, [SMALL]) == []
+    assert all(path.stat().st_mtime_ns == at for path, at in made.items() if path.exists())
+
+
+def test_the_examples_are_in_no_study(store, data):
+    demo.make_missing(store, data, lambda *_: None, [SMALL])
+
+    examples = {demo.example(data, number).read_bytes() for number in range(len(demo.EXAMPLES))}
+    pool = {path.read_bytes() for path in data.images("photos").iterdir()}
+    assert len(examples) == len(demo.EXAMPLES)
+    assert examples & pool == set()
+
+
+def test_studies_of_other_names_are_left_alone(store, data):
+    faces = studies.study("faces")
+    store.add_study(faces, studies.pool(faces))
+
+    assert demo.missing(store) == list(demo.SAMPLES)

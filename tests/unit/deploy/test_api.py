@@ -1,0 +1,93 @@
+"""The application for WSGI servers is made from the environment, when asked for."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from backend.errors import InvalidInput
+from deploy import api
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_an_unset_variable_is_named():
+    with pytest.raises(InvalidInput, match="OPENHYPE_STORE is not set"):
+        api.from_environment({"OPENHYPE_DATA": "x"})
+
+
+def test_the_environment_gives_an_application(tmp_path):
+    app = api.from_environment({"OPENHYPE_STORE": "sqlite:///a.db", "OPENHYPE_DATA": str(tmp_path)})
+
+    assert app.test_client().get("/api/openapi.json").status_code == 200
+
+
+@pytest.mark.parametrize(("serves", "status"), [(frozenset({"sessions"}), 404), (api.EVERYTHING, 403)])
+def test_behind_cloudfront_whose_name_is_not_known_the_browser_tells_whose_page_sends(
+    tmp_path, serves, status
+):
+    environment = {"OPENHYPE_STORE": "sqlite:///a.db", "OPENHYPE_DATA": str(tmp_path)}
+    http = api.from_environment(environment, serves).test_client()
+
+    def posted(**headers):
+        path = "/api/studies/nobody/sessions"
+        return http.post(path, json={"consent_version": "1"}, headers=headers).status_code
+
+    assert posted(Origin="https://d1.cloudfront.net", **{"Sec-Fetch-Site": "same-origin"}) == 404
+    assert posted(Origin="https://d1.cloudfront.net") == status
+    assert posted(Origin="https://evil.example", **{"Sec-Fetch-Site": "cross-site"}) == 403
+
+
+def test_the_environment_names_other_addresses_of_the_pages(tmp_path):
+    environment = {"OPENHYPE_STORE": "sqlite:///a.db", "OPENHYPE_DATA": str(tmp_path)}
+    environment["OPENHYPE_ORIGINS"] = "https://a.example https://faces.example"
+    http = api.from_environment(environment).test_client()
+
+    path, headers = "/api/studies/nobody/sessions", {"Origin": "https://faces.example"}
+    assert http.post(path, json={"consent_version": "1"}, headers=headers).status_code == 404
+
+
+def test_the_environment_limits_sessions_by_address(tmp_path):
+    environment = {"OPENHYPE_STORE": "sqlite:///a.db", "OPENHYPE_DATA": str(tmp_path)}
+
+    with pytest.raises(
+        InvalidInput, match="OPENHYPE_SESSIONS_PER_HOUR must be a whole number from 0, not '-1'"
+    ):
+        api.from_environment({**environment, "OPENHYPE_SESSIONS_PER_HOUR": "-1"})
+    assert api.from_environment({**environment, "OPENHYPE_SESSIONS_PER_MINUTE": "5"})
+
+
+def test_zappa_names_applications_that_are_there_and_no_debugging():
+    stages = json.loads((ROOT / "zappa_settings.json").read_text())
+
+    for stage in ("api", "score"):
+        settings = {**stages["base"], **stages[stage]}
+        module, _, name = settings["app_function"].rpartition(".")
+        assert module == api.__name__
+        assert name in api.APPS
+        assert (settings["debug"], settings["log_level"]) == (False, "WARNING")
+        assert settings["manage_roles"] is False
+
+
+def test_keys_of_an_unknown_form_are_refused():
+    with pytest.raises(InvalidInput, match="OPENHYPE_KEYS must be of the form ssm:"):
+        api.from_environment({"OPENHYPE_STORE": "sqlite:///a.db", "OPENHYPE_KEYS": "x"}, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("script_name", "path"),
+    [
+        ("", "/api/studies/s"),
+        ("/api", "/api/studies/s"),  # the stage stood before the path, and was taken off it
+        ("/api", "/studies/s"),  # there was none, and the path's own beginning was taken for it
+        ("/score", "/api/studies/s"),
+    ],
+)
+def test_a_path_is_whole_whatever_zappa_took_off_it(script_name, path):
+    seen = []
+
+    api.WholePaths(lambda environ, start: seen.append(environ))(
+        {"SCRIPT_NAME": script_name, "PATH_INFO": path}, None
+    )
+
+    assert [(environ["SCRIPT_NAME"], environ["PATH_INFO"]) for environ in seen] == [("", "/api/studies/s")]

@@ -1,0 +1,160 @@
+"""The rules of what is owed: hand-counted cents."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.errors import InvalidInput
+from backend.experiment.session import Cursor
+from backend.payment.ledger import (
+    Account,
+    Purse,
+    account_of,
+    load_account,
+    partial_account_of,
+    payable,
+    times_shown,
+)
+
+from .. import sample_studies as studies
+
+NAMES = ("PROLIFIC_PID", "SESSION_ID")
+AT = "2026-01-05T00:00:00+00:00"
+STUDY = studies.study(images=10, base_usd_cents=125, bonus_usd_cents=2)
+SESSION = dataclasses.replace(studies.session(STUDY), panel={"PROLIFIC_PID": "person", "SESSION_ID": "place"})
+
+
+def cursor(state="finished", answered=10, right=7, voided=0, voided_right=0):
+    return Cursor(
+        state=state, trial_index=answered, reals_right=right, voided_answers=voided, voided_right=voided_right
+    )
+
+
+def test_a_closed_session_is_owed_its_base_and_a_bonus_for_each_right_answer_apart():
+    account = account_of(STUDY.protocol, SESSION, cursor(), AT, NAMES)
+
+    assert (account.base_usd_cents, account.bonus_usd_cents) == (125, 14)
+    assert (account.usd_cents("reward"), account.usd_cents("bonus")) == (125, 14)
+    assert (account.reward, account.bonus) == ("owed", "owed")
+
+
+def test_a_session_closed_early_is_owed_what_its_evaluator_was_told():
+    account = account_of(STUDY.protocol, SESSION, cursor("ended", 4, 3, 2, 1), AT, NAMES)
+
+    assert (account.base_usd_cents, account.bonus_usd_cents) == (125, 8)
+
+
+@pytest.mark.parametrize("state", ["active", "returned"])
+def test_an_open_session_is_owed_nothing_yet(state):
+    assert account_of(STUDY.protocol, SESSION, cursor(state), AT, NAMES) is None
+
+
+def test_part_of_a_session_is_paid_by_its_share_of_trials_rounded_up_and_all_as_a_bonus():
+    """3 of 10 trials of 125 cents are 37.5; one more was mistimed, and right."""
+    account = partial_account_of(STUDY.protocol, SESSION, cursor("active", 3, 2), "a fault", AT, NAMES)
+
+    assert (account.base_usd_cents, account.bonus_usd_cents) == (38, 4)
+    assert (account.usd_cents("reward"), account.usd_cents("bonus")) == (0, 42)
+    assert account.reward == "none"
+
+
+def test_who_was_done_too_late_for_the_panel_is_paid_the_whole_as_a_bonus():
+    account = partial_account_of(STUDY.protocol, SESSION, cursor(right=7), "ran out of time", AT, NAMES)
+
+    assert account.usd_cents("bonus") == 139
+
+
+def test_a_fault_needs_a_reason():
+    with pytest.raises(InvalidInput, match="why"):
+        partial_account_of(STUDY.protocol, SESSION, cursor("active"), "", AT, NAMES)
+
+
+def test_a_place_at_a_panel_is_approved_though_our_base_is_nothing():
+    free = studies.study(images=10, base_usd_cents=0)
+
+    at_panel = account_of(free.protocol, SESSION, cursor(right=0), AT, NAMES)
+    by_link = account_of(free.protocol, dataclasses.replace(SESSION, panel={}), cursor(right=0), AT, NAMES)
+
+    assert (at_panel.reward, at_panel.bonus) == ("owed", "none")
+    assert (by_link.reward, by_link.bonus) == ("none", "none")
+
+
+def test_two_sessions_of_one_place_have_one_account_and_another_person_another():
+    accounts = [
+        account_of(STUDY.protocol, dataclasses.replace(SESSION, id=id, panel=panel), cursor(), AT, NAMES)
+        for id, panel in [
+            ("s1", SESSION.panel),
+            ("s2", SESSION.panel),
+            ("s3", {**SESSION.panel, "PROLIFIC_PID": "another"}),
+        ]
+    ]
+
+    assert accounts[0].key == accounts[1].key != accounts[2].key
+    assert "place" not in accounts[0].key
+
+
+@pytest.mark.parametrize(
+    ("part", "why", "status", "expected"),
+    [
+        ("reward", "finished", "awaiting_review", True),
+        ("reward", "finished", "approved", False),  # it is paid already
+        ("reward", "finished", "active", False),
+        ("reward", "finished", "returned", False),
+        ("reward", "finished", "timed_out", False),
+        ("reward", "finished", "rejected", False),
+        ("reward", "finished", "", False),
+        ("bonus", "finished", "awaiting_review", False),
+        ("bonus", "finished", "approved", True),
+        ("bonus", "finished", "returned", False),
+        ("bonus", "finished", "timed_out", False),
+        ("bonus", "a fault", "timed_out", True),
+        ("bonus", "a fault", "returned", True),
+        ("bonus", "a fault", "active", False),
+        ("bonus", "a fault", "approved", False),
+    ],
+)
+def test_who_is_paid_follows_from_where_the_place_stands(part, why, status, expected):
+    account = Account("s", "e", why, 100, 10, AT)
+
+    assert payable(account, part, status) == expected
+
+
+def test_money_that_was_there_before_is_not_ours():
+    account = Account("s", "e", "finished", 100, 14, AT, before=(14, 30))
+
+    assert times_shown(account, (14, 30)) == 0
+    assert times_shown(account, (30, 14, 14)) == 1
+    assert times_shown(account, (14, 30, 15)) == 0
+
+
+@pytest.mark.parametrize(
+    ("usd_cents", "fee", "expected"),
+    [(100, "42.8", 143), (1, "33.3", 2), (100, "0", 100), (3000, "33.3", 3999)],
+)
+def test_fees_are_rounded_up_to_a_cent(usd_cents, fee, expected):
+    assert Purse(fee_percent=fee).cost_usd_cents(usd_cents) == expected
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**7))
+def test_a_cost_is_the_least_whole_number_of_cents_that_covers_the_fee(usd_cents, thousandths):
+    fee = f"{thousandths // 10**5}.{thousandths % 10**5:05d}"
+
+    cost = Purse(fee_percent=fee).cost_usd_cents(usd_cents)
+
+    exact = usd_cents * 10**7 + usd_cents * thousandths  # in ten-millionths of a cent
+    assert exact <= cost * 10**7 < exact + 10**7
+
+
+@pytest.mark.parametrize("fee", ["-1", "1/3", "nan", "", "1e3", "４"])
+def test_a_fee_is_a_plain_number(fee):
+    with pytest.raises(InvalidInput, match="percent"):
+        Purse(fee_percent=fee)
+
+
+@pytest.mark.parametrize("before", [None, (), (1, 2)])
+def test_an_account_comes_back_as_it_was_written(before):
+    account = Account("s", "e", "finished", 100, 14, AT, payments=("p",), rewards=("r",), before=before)
+
+    assert load_account(account.data()) == account

@@ -1,0 +1,106 @@
+"""Lists of what is owed go out, lists of what was paid come back."""
+
+import csv
+import dataclasses
+from datetime import UTC, datetime
+
+import pytest
+
+from backend.errors import InvalidInput
+from backend.payment import accounts, manual
+
+from ..memory import MemoryStore
+from ..payday import Payday
+
+
+def clock():
+    return datetime(2026, 2, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def payday():
+    """Three people of an open link: finished with 5 and 7 right, and one who is still at it."""
+    payday = Payday(MemoryStore())
+    for options in ({"right": 5}, {"right": 7}, {"state": "active", "at_panel": "active"}):
+        payday.person(**options)
+    for session, cursor in list(payday.store.sessions("faces")):
+        payday.store.erase_session(session.id)
+        payday.store.add_session(dataclasses.replace(session, panel={}), cursor)
+    return payday
+
+
+def written(payday, path):
+    manual.write_list(payday.store, payday.study, path, clock())
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_list_has_a_row_for_each_session_that_is_owed(payday, tmp_path):
+    rows = written(payday, tmp_path / "owed.csv")
+
+    assert [tuple(row.values()) for row in rows] == [
+        ("e001", "CODE001", "100", "10", "110", "USD"),
+        ("e002", "CODE002", "100", "14", "114", "USD"),
+    ]
+
+
+def test_who_is_marked_as_paid_is_not_listed_again(payday, tmp_path):
+    written(payday, tmp_path / "owed.csv")
+    (tmp_path / "paid.csv").write_text("evaluator,usd_cents\ne001,110\n")
+
+    marked = [manual.mark_paid(payday.store, payday.study, tmp_path / "paid.csv", clock) for _ in "12"]
+
+    assert marked == [1, 0]
+    assert [row["evaluator"] for row in written(payday, tmp_path / "owed.csv")] == ["e002"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [("e009,110", "line 3: no evaluator 'e009'"), ("e002,110", "line 3: e002 is owed 114 cents, not '110'")],
+)
+def test_a_wrong_row_marks_nobody(payday, tmp_path, row, message):
+    (tmp_path / "paid.csv").write_text(f"evaluator,usd_cents\ne001,110\n{row}\n")
+
+    with pytest.raises(InvalidInput, match=message):
+        manual.mark_paid(payday.store, payday.study, tmp_path / "paid.csv", clock)
+
+    assert len(written(payday, tmp_path / "owed.csv")) == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            b"",
+            r"paid\.csv line 1: the header must name the columns evaluator, .*; evaluator, usd_cents missing",
+        ),
+        (b"evaluator,usd\ne001,110\n", "line 1: the header .*; usd_cents missing"),
+        (b"evaluator,usd_cents\n\xe9,110\n", "line 2: must be UTF-8 text, not the byte 0xe9"),
+        (b"evaluator,usd_cents\n" + 200_000 * b"e", "must be CSV; field larger"),
+    ],
+)
+def test_a_file_that_is_no_such_list_is_refused(payday, tmp_path, data, message):
+    (tmp_path / "paid.csv").write_bytes(data)
+
+    with pytest.raises(InvalidInput, match=message):
+        manual.mark_paid(payday.store, payday.study, tmp_path / "paid.csv", clock)
+
+
+def test_the_list_ends_where_the_budget_does(payday, tmp_path):
+    accounts.set_budget(payday.store, "faces", 223)
+
+    rows = written(payday, tmp_path / "owed.csv")
+
+    assert [row["evaluator"] for row in rows] == ["e001"]
+    plan = manual.plan(payday.store, payday.study, clock())
+    assert (plan["total_usd_cents"], plan["left_usd_cents"]) == (110, 223)
+    assert plan["hindrances"] == ["the budget does not suffice for 1 more"]
+
+
+def test_who_holds_a_place_at_a_panel_is_paid_there_and_others_by_hand(payday, tmp_path):
+    payday.store.write_entry("recruitment faces", "prolific", 0, {})
+    payday.person()
+
+    rows = written(payday, tmp_path / "owed.csv")
+
+    assert [row["evaluator"] for row in rows] == ["e001", "e002"]

@@ -1,0 +1,193 @@
+"""Recruiting is planned first, begun once however often it is asked for, and never over its budget."""
+
+from datetime import UTC, datetime
+from fractions import Fraction
+
+import pytest
+
+from backend.errors import Conflict, InvalidInput, NotFound
+from backend.panels.api import PanelUnsure
+from backend.recruitment import recruit
+from backend.recruitment.recruit import begin, change, grow, plan
+from tests.prolific import Books, Clock, Fake
+
+from .. import sample_studies as studies
+
+URL = "https://study.example"
+
+
+@pytest.fixture
+def books():
+    return Books(clock=Clock(datetime(2026, 1, 1, tzinfo=UTC)), fee=Fraction(428, 1000))
+
+
+@pytest.fixture
+def panel(books):
+    return Fake(books).panel()
+
+
+@pytest.fixture
+def study(world):
+    return world.add(studies.study(images=8, evaluators=3, base_usd_cents=200, minutes=10))
+
+
+def test_a_plan_counts_places_wage_and_the_most_that_it_can_cost(study):
+    made = plan(study)
+
+    # 6 places of $2.00 and 8 bonuses of 2 cents: 6 * (200 * 1.428 = 285.6 -> 286 + 16 * 1.428 -> 23)
+    assert (made.places, made.largest_bonus_cents, made.total_cents) == (6, 16, 6 * (286 + 23))
+    assert made.wage_cents_an_hour == 1200
+    assert not any("warning" in line for line in made.lines())
+
+
+@pytest.mark.parametrize(
+    ("cents", "warning"),
+    [(100, "under the panel's least wage of $8.00"), (150, "under the fair wage of $12.00")],
+)
+def test_a_plan_warns_of_a_low_wage(world, cents, warning):
+    poor = world.add(studies.study(images=8, base_usd_cents=cents, minutes=10))
+
+    assert warning in plan(poor).lines()[-1]
+
+
+def test_the_largest_bonus_counts_replaced_flashes(world):
+    study = world.add(
+        studies.study(method="time", images=8, blocks=2, spare_images=4, base_usd_cents=200, minutes=10)
+    )
+
+    assert plan(study).largest_bonus_cents == 2 * (16 + 8)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"base_usd_cents": 0}, "make the study with --set base_usd_cents=200"),
+        ({"base_usd_cents": 100}, r"pays \$6.00 an hour, under the panel's least wage"),
+        ({"panel": "connect", "base_usd_cents": 200}, "made for the panel connect, not for prolific"),
+    ],
+)
+def test_a_study_that_cannot_be_recruited_for_is_refused(world, panel, settings, message):
+    study = world.add(studies.study(images=8, minutes=10, **settings))
+
+    with pytest.raises(InvalidInput, match=message):
+        begin(world.store, panel, study, plan(study), URL)
+
+
+def test_a_qualification_needs_a_number_of_places(world):
+    test = world.add(studies.study("test", kind="qualification", images=20))
+
+    with pytest.raises(InvalidInput, match="say for how many people, with --places N"):
+        plan(test)
+    assert plan(test, 50).places == 50
+
+
+def test_a_plan_over_the_budget_is_not_begun(world, panel, books, study):
+    with pytest.raises(InvalidInput, match=r"cost \$18.54 at most, over the budget of \$18.53"):
+        begin(world.store, panel, study, plan(study), URL, budget_cents=1853)
+
+    assert books.studies == {}
+
+
+def test_beginning_makes_and_publishes_one_study_with_codes_of_its_own(world, panel, books, study):
+    for _ in range(3):
+        state = begin(world.store, panel, study, plan(study), URL)
+
+    (made,) = (books.study(id) for id in books.studies if books.seen_study(id))
+    codes = {code["code_type"]: code["code"] for code in made["completion_codes"]}
+    assert (made["id"], made["status"], made["total_available_places"]) == (state["panel_study"], "ACTIVE", 6)
+    assert made["external_study_url"].startswith("https://study.example/s/faces?PROLIFIC_PID=")
+    assert set(state["codes"]) == set(recruit.OUTCOMES)
+    assert len(set(codes.values())) == 6
+    assert set(codes.values()) == set(state["codes"].values())
+    assert (made["estimated_completion_time"], made["maximum_allowed_time"]) == (10, 32)
+
+
+class Dies:
+    """A store and a panel that die before or after their `n`th writing call, counted together."""
+
+    def __init__(self, n, after):
+        self.left, self.after = n, after
+
+    def around(self, target, names):
+        outer = self
+
+        class Around:
+            name = getattr(target, "name", "")
+
+            def __getattr__(self, name):
+                method = getattr(target, name)
+                return outer._call(method) if name in names else method
+
+        return Around()
+
+    def _call(self, method):
+        def call(*args, **options):
+            self.left -= 1
+            if self.left == -1 and not self.after:
+                raise PanelUnsure("died before")
+            result = method(*args, **options)
+            if self.left == -1:
+                raise PanelUnsure("died after")
+            return result
+
+        return call
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("n", range(6))
+def test_a_death_at_any_step_leaves_one_study_at_the_panel(world, panel, books, study, n, after):
+    dies = Dies(n, after)
+    store = dies.around(world.store, {"write_entry"})
+    with pytest.raises(PanelUnsure):
+        begin(store, dies.around(panel, {"create", "change"}), study, plan(study), URL)
+
+    state = begin(world.store, panel, study, plan(study), URL)
+
+    (made,) = (books.study(id) for id in books.studies if books.seen_study(id))
+    assert (made["id"], made["status"], state["state"]) == (state["panel_study"], "ACTIVE", "published")
+    assert {code["code"] for code in made["completion_codes"]} == set(state["codes"].values())
+
+
+def test_places_grow_within_the_budget_and_never_shrink(world, panel, books, study):
+    begin(world.store, panel, study, plan(study), URL, budget_cents=7 * 309)
+
+    grow(world.store, panel, study, 7)
+
+    with pytest.raises(InvalidInput, match=r"8 places cost .* over the budget"):
+        grow(world.store, panel, study, 8)
+    with pytest.raises(InvalidInput, match="can only grow: there are 7, and 5 were asked for"):
+        grow(world.store, panel, study, 5)
+    (made,) = books.studies.values()
+    assert made["total_available_places"] == 7
+
+
+def test_a_recruitment_is_paused_resumed_and_stopped_for_good(world, panel, books, study):
+    begin(world.store, panel, study, plan(study), URL)
+
+    seen = []
+    for action in ("pause", "pause", "start", "stop", "stop"):
+        state = change(world.store, panel, study, action)
+        (made,) = books.studies.values()
+        seen.append((state["state"], made["status"]))
+
+    assert seen == [
+        ("paused", "PAUSED"), ("paused", "PAUSED"), ("published", "ACTIVE"),
+        ("stopped", "AWAITING REVIEW"), ("stopped", "AWAITING REVIEW"),
+    ]  # fmt: skip
+    with pytest.raises(Conflict, match="was stopped, and cannot go on"):
+        change(world.store, panel, study, "start")
+
+
+def test_before_anything_was_begun_there_is_nothing_to_change(world, panel, study):
+    with pytest.raises(NotFound, match="nobody was recruited for faces yet"):
+        change(world.store, panel, study, "pause")
+
+
+def test_the_status_counts_places_and_sessions(world, panel, books, study):
+    state = begin(world.store, panel, study, plan(study), URL)
+    books.take(state["panel_study"])
+
+    found = recruit.status(world.store, panel, study)
+
+    assert found["submissions"] == {"reserved": 1}
+    assert (found["state"], found["places"], found["cost_usd_cents"]) == ("published", 6, 0)

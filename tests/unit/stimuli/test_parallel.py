@@ -1,0 +1,91 @@
+"""Work on all cores: in order, and left alone by a Ctrl-C, which is this process's to answer."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from backend.errors import OpenhypeError
+from backend.stimuli.parallel import in_forks, in_parallel
+
+
+def negative(job):
+    return -job
+
+
+def blocked_signals(_):
+    return set(signal.pthread_sigmask(signal.SIG_BLOCK, []))
+
+
+def fail(job):
+    raise ValueError(f"job {job}")
+
+
+def test_results_come_in_the_order_of_the_jobs():
+    assert list(in_parallel(negative, range(300), workers=2)) == [-job for job in range(300)]
+
+
+def test_a_process_is_not_interrupted_from_its_first_moment_on_and_this_one_is():
+    before = blocked_signals(None)
+
+    of_workers = list(in_parallel(blocked_signals, range(64), workers=2))
+
+    assert all(signal.SIGINT in blocked for blocked in of_workers)
+    assert signal.SIGINT not in before
+    assert blocked_signals(None) == before
+
+
+def test_what_a_process_raises_is_raised_here():
+    with pytest.raises(ValueError, match="job 0"):
+        list(in_parallel(fail, range(64), workers=2))
+
+
+@pytest.fixture
+def two_cores(monkeypatch):
+    monkeypatch.setattr("backend.stimuli.parallel.cores", lambda: 2)
+
+
+@pytest.fixture
+def alone(two_cores, monkeypatch):
+    """As if the tests' own threads were not there."""
+    monkeypatch.setattr("threading.enumerate", lambda: [threading.main_thread()])
+
+
+def test_copies_of_this_process_do_what_has_no_name_in_order(alone):
+    secret = object()
+    jobs = [lambda i=i: (i, secret is not None, os.getpid()) for i in range(20)]
+
+    done = list(in_forks(lambda job: job(), jobs))
+
+    assert [row[:2] for row in done] == [(i, True) for i in range(20)]
+    assert os.getpid() not in {row[2] for row in done}
+
+
+@pytest.mark.parametrize("jobs", [[], [7]])
+def test_little_is_done_in_this_process(alone, jobs):
+    assert list(in_forks(lambda job: (job, os.getpid()), jobs)) == [(job, os.getpid()) for job in jobs]
+
+
+def test_a_process_with_threads_is_not_copied(two_cores):
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    try:
+        assert set(in_forks(lambda job: os.getpid(), [1, 2, 3])) == {os.getpid()}
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_an_error_in_a_copy_comes_back_and_one_that_is_ended_is_told(alone):
+    parent = os.getpid()
+
+    def end(_):
+        if os.getpid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(ZeroDivisionError):
+        list(in_forks(lambda job: 1 // job, [1, 0, 1]))
+    with pytest.raises(OpenhypeError, match="ended from outside"):
+        list(in_forks(end, [1, 2]))

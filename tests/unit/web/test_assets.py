@@ -1,0 +1,131 @@
+"""The page's files: preloads that name what is imported, versions that are kept, and compression."""
+
+import gzip
+import re
+
+import pytest
+
+from backend.web import assets, headers
+
+from .. import sample_studies as studies
+
+IMPORTED = re.compile(r'^(?:import|export)\b[^;]*?from "\./([a-z_]+\.js)"', re.MULTILINE)
+SCRIPT = re.compile(r'<script type="module" src="/assets/([a-z_]+\.js)">')
+PRELOADED = re.compile(r'<link rel="modulepreload" href="/assets/([a-z_]+\.js)">')
+PAGES = [path for path in sorted(assets.FRONTEND.glob("*.html")) if SCRIPT.search(path.read_text("utf-8"))]
+
+
+def source(name):
+    return (assets.FRONTEND / name).read_text("utf-8")
+
+
+def graph(*names):
+    """Return the modules and what they import, and so on; what is imported in passing (`import()`) is not."""
+    found, left = set(), list(names)
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left += IMPORTED.findall(source(name))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_preloads_what_its_module_imports_and_nothing_else(page):
+    text = page.read_text("utf-8")
+    (module,) = SCRIPT.findall(text)
+
+    preloaded = PRELOADED.findall(text)
+
+    assert {*preloaded, module} == graph(module)
+    assert len(set(preloaded)) == len(preloaded)
+
+
+def test_what_flashes_need_before_consent_is_preloaded_once_a_study_is_known_to_have_them():
+    (named,) = re.findall(r"NEEDED_FOR_FLASHES = \[(.*)\]", source("first.js"))
+    in_passing = re.findall(r'await import\("\./(\w+\.js)"\)', source("entry.js"))
+
+    assert set(re.findall(r'"([a-z_]+\.js)"', named)) == graph(*in_passing) - graph("main.js")
+
+
+@pytest.mark.parametrize(
+    ("address", "sent"),
+    [("/assets/probes.js", "*"), (f"/assets/{assets.version()}/probes.js", "*"), ("/assets/style.css", None),
+     ("/timing.html", None), ("/s/faces", None), ("/api/studies/faces", None)],
+)  # fmt: skip
+def test_modules_alone_are_there_for_a_frame_without_an_origin(world, address, sent):
+    world.add(studies.study("faces", images=8))
+
+    reply = world.http.get(address, headers={"Origin": "null"})
+
+    assert (reply.status_code, reply.headers.get("Access-Control-Allow-Origin")) == (200, sent)
+
+
+def test_what_only_plays_is_not_loaded_before_consent():
+    assert graph("main.js") & {"playing.js", "trials.js", "presenter.js", "flash.js", "demo.js"} == set()
+
+
+@pytest.mark.parametrize("address", ["/", "/s/faces", "/s/nothing", "/timing.html", "/wait/faces", "/w/none"])
+def test_everything_that_a_page_loads_is_there_and_is_kept_for_good(world, address):
+    world.add(studies.study("faces", images=8))
+    page = world.http.get(address)
+    loaded = re.findall(r'"(/assets/[^"]+)"', page.text)
+
+    replies = {path: world.http.get(path) for path in loaded}
+
+    assert page.headers["Cache-Control"] == headers.ASKED_AGAIN
+    assert loaded
+    assert {reply.status_code for reply in replies.values()} == {200}
+    assert {reply.headers["Cache-Control"] for reply in replies.values()} == {headers.KEPT_FOR_GOOD}
+    assert {path.split("/")[2] for path in loaded} == {assets.version()}
+
+
+def test_a_file_of_another_version_is_what_is_there_now_and_is_not_kept(world):
+    older = world.http.get(f"/assets/{'0' * 12}/main.js")
+    plain = world.http.get("/assets/main.js")
+
+    assert older.text == plain.text == source("main.js")
+    assert {reply.headers["Cache-Control"] for reply in (older, plain)} == {headers.ASKED_AGAIN}
+
+
+def test_the_version_changes_with_any_file(tmp_path):
+    (tmp_path / "a.js").write_text("1")
+    (tmp_path / "b.js").write_text("2")
+
+    def version():
+        return assets.version(tmp_path)
+
+    versions = [version()]
+    (tmp_path / "b.js").write_text("other")
+    versions.append(version())
+    (tmp_path / "c.css").write_text("")
+    versions.append(version())
+    (tmp_path / "note.txt").write_text("of no account")
+
+    assert len(set(versions)) == 3
+    assert version() == versions[-1]
+    assert all(re.fullmatch("[0-9a-f]{12}", each) for each in versions)
+
+
+@pytest.mark.parametrize(("accepted", "encoding"), [("gzip, br", "gzip"), ("br", None), ("gzip;q=0", None)])
+def test_files_are_compressed_for_who_takes_it(world, accepted, encoding):
+    reply = world.http.get("/assets/main.js", headers={"Accept-Encoding": accepted})
+
+    body = gzip.decompress(reply.data) if encoding else reply.data
+    assert reply.headers.get("Content-Encoding") == encoding
+    assert reply.headers["Vary"] == "Accept-Encoding"
+    assert reply.headers["Content-Type"] == "text/javascript; charset=utf-8"
+    assert body.decode() == source("main.js")
+
+
+@pytest.mark.parametrize("address", ["/s/faces", "/assets/main.js"])
+def test_what_a_browser_has_already_is_not_sent_again(world, address):
+    world.add(studies.study("faces", images=8))
+    first = world.http.get(address)
+
+    again = world.http.get(address, headers={"If-None-Match": first.headers["ETag"]})
+    changed = world.http.get(address, headers={"If-None-Match": '"another"'})
+
+    assert (again.status_code, again.data) == (304, b"")
+    assert again.headers["Content-Security-Policy"] == first.headers["Content-Security-Policy"]
+    assert (changed.status_code, changed.data) == (200, first.data)

@@ -1,0 +1,100 @@
+"""Connections that send nothing close each other, and nobody else's."""
+
+import http.client
+import resource
+import socket
+import threading
+from contextlib import ExitStack, closing, contextmanager
+
+import pytest
+from flask import Flask
+
+from backend.web.connections import connection_limit
+from backend.web.server import listen, make_server
+
+LIMIT = 100
+
+
+@contextmanager
+def served():
+    app = Flask(__name__)
+    begun, release = threading.Event(), threading.Event()
+
+    def slow():
+        begun.set()
+        return str(release.wait(30))
+
+    app.add_url_rule("/", "page", lambda: "page")
+    app.add_url_rule("/slow", "slow", slow)
+    server = make_server(app, listen("127.0.0.1", 0), LIMIT)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield server, begun, release
+    finally:
+        release.set()
+        for channel in list(server.active_channels.values()):
+            channel.will_close = True
+        server.close()
+        thread.join(timeout=10)
+        server.task_dispatcher.shutdown()
+
+
+def connect(server, address, first=b""):
+    """Open a connection from an address of loopback."""
+    made = socket.create_connection(("127.0.0.1", int(server.effective_port)), source_address=(address, 0))
+    made.sendall(first)
+    return made
+
+
+def get(server, path="/"):
+    with closing(http.client.HTTPConnection("127.0.0.1", int(server.effective_port), timeout=5)) as http_:
+        http_.request("GET", path)
+        return http_.getresponse().read()
+
+
+@pytest.mark.parametrize("first", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n"], ids=["silent", "half a request"])
+def test_others_go_on_while_one_address_opens_connections_and_sends_nothing(first):
+    with served() as (server, *_), ExitStack() as stack:
+        for _ in range(3 * LIMIT):
+            stack.enter_context(connect(server, "127.0.0.2", first))
+
+        assert [get(server) for _ in range(5)] == [b"page"] * 5
+        assert len(server.active_channels) <= LIMIT
+
+
+def test_a_request_under_way_is_not_cut_off():
+    with served() as (server, begun, release), ExitStack() as stack:
+        slow = stack.enter_context(connect(server, "127.0.0.2", b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"))
+        assert begun.wait(5)
+        for _ in range(3 * LIMIT):
+            stack.enter_context(connect(server, "127.0.0.2"))
+        release.set()
+
+        slow.settimeout(5)
+        assert slow.recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_a_connection_that_another_address_keeps_open_stays():
+    with served() as (server, *_), ExitStack() as stack:
+        other = stack.enter_context(connect(server, "127.0.0.3"))
+        for _ in range(3 * LIMIT):
+            stack.enter_context(connect(server, "127.0.0.2"))
+
+        other.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        other.settimeout(5)
+        assert other.recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_the_limit_fits_the_files_that_the_system_allows():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (512, before[1]))
+
+        limit = connection_limit(4096)
+
+        allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        assert allowed > limit
+        assert limit == min(4096, allowed - 256)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)

@@ -1,0 +1,220 @@
+"""Who may change something: our own pages and programs, and no page of another site."""
+
+import pytest
+
+from backend.errors import InvalidInput
+from backend.handlers import create_app
+from backend.web.origins import is_ours, parse_origin
+
+from .. import sample_studies as studies
+
+HERE = "faces.example:8000"
+
+
+@pytest.mark.parametrize(
+    ("origin", "site", "host"),
+    [
+        (None, None, HERE),
+        (None, "none", HERE),
+        ("http://faces.example:8000", None, HERE),
+        ("http://FACES.example:8000", "same-origin", HERE),
+        ("https://faces.example", None, "faces.example"),
+        ("https://faces.example", None, "FACES.EXAMPLE:443"),
+        ("https://faces.example:443", None, "faces.example:80"),
+        ("http://[::1]:8000", None, "[::1]:8000"),
+        # behind a proxy that does not hand on the name by which it was asked
+        ("https://faces.example", "same-origin", "127.0.0.1:8000"),
+    ],
+)
+def test_our_own_pages_and_programs_are_let_through(origin, site, host):
+    assert is_ours(origin, site, host, ())
+
+
+@pytest.mark.parametrize("site", [None, "cross-site", "same-site", "none", "", "Cross-Site", "nonsense"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "http://faces.example",
+        "http://faces.example:8001",
+        "http://faces.example:8000@evil.example",
+        "http://evil.example#faces.example:8000",
+        "http://faces.example:8000.evil.example",
+        "file://",
+        "null",
+        "",
+        "http://[x",
+        "http://faces.example:99999999",
+        "http://faces.example:x",
+        "\u00fc",
+        "chrome-extension://faces.example:8000",
+    ],
+)
+def test_pages_of_others_are_not(origin, site):
+    assert not is_ours(origin, site, HERE, ("other.example",))
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_comes_from_another_site_needs_no_origin_to_be_refused(site):
+    assert not is_ours(None, site, HERE, ())
+
+
+@pytest.mark.parametrize("site", [None, "cross-site", "same-site"])
+def test_an_origin_that_is_allowed_is_let_through(site):
+    assert is_ours("https://Pages.example", site, HERE, {parse_origin("https://pages.example/")})
+
+
+def test_where_our_own_name_is_not_known_the_browser_tells_where_it_comes_from():
+    assert is_ours("https://d1.cloudfront.net", "same-origin", None, ())
+    assert is_ours("https://d1.cloudfront.net", None, None, ())
+    assert not is_ours("https://evil.example", "cross-site", None, ())
+
+
+@pytest.mark.parametrize("text", ["faces.example", "https://faces.example/s/faces", "null", "", "https://["])
+def test_an_origin_that_is_none_is_refused(text):
+    with pytest.raises(InvalidInput, match="an origin must be of the form"):
+        parse_origin(text)
+
+
+CHANGES = [
+    "studies/faces/sessions",
+    "studies/faces/admission",
+    "studies/faces/exit",
+    "studies/faces/waits",
+    "studies/faces/waits/w/signs",
+    "sessions/s/resume",
+    "sessions/s/blocks",
+    "sessions/s/answers",
+    "sessions/s/end",
+    "sessions/s/withdrawal",
+]
+WITHOUT_BODY = "sessions/s/withdrawal"
+
+
+def test_every_route_that_changes_something_is_among_those_tested(world):
+    rules = [rule for rule in world.app.url_map.iter_rules() if "POST" in rule.methods]
+    found = {rule.rule for rule in rules if rule.rule.startswith("/api/")} - {"/api/panels/prolific/events"}
+
+    assert len(found) == len(CHANGES)
+    assert not {
+        rule.rule for rule in world.app.url_map.iter_rules() if rule.methods & {"PUT", "PATCH", "DELETE"}
+    }
+
+
+@pytest.mark.parametrize("path", CHANGES)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        None,
+        "",
+        "text/plain",
+        "text/plain;charset=UTF-8",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "text/plain; application/json",
+        "application/jsonp",
+        "application/json-patch+json",
+        "application/json, text/plain",
+    ],
+)
+def test_a_body_that_is_not_said_to_be_json_is_refused(world, path, kind):
+    if path == WITHOUT_BODY and not kind:
+        pytest.skip("a request without a body needs to say nothing of it")
+    world.add(studies.study())
+    headers = {} if kind is None else {"Content-Type": kind}
+
+    reply = world.http.post(f"/api/{path}", data=b'{"consent_version": "1"}', headers=headers)
+
+    assert (reply.status_code, reply.json["error"]["code"]) == (415, "not_json")
+    assert "Content-Type: application/json" in reply.json["error"]["message"]
+    assert list(world.store.sessions("faces")) == []
+
+
+def test_a_withdrawal_needs_no_body(world):
+    world.add(studies.study())
+    _, _, rest = world.player().state["withdrawal_url"].partition("/w/")
+    session, _, secret = rest.partition("#")
+
+    reply = world.http.post(
+        f"/api/sessions/{session}/withdrawal", headers={"Authorization": f"Bearer {secret}"}
+    )
+
+    assert (reply.status_code, reply.json["is_withdrawn"]) == (200, True)
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"]
+)
+def test_json_with_or_without_a_charset_is_taken(world, kind):
+    world.add(studies.study(panel="link"))
+
+    reply = world.http.post(
+        "/api/studies/faces/sessions", data=b'{"consent_version": "1"}', headers={"Content-Type": kind}
+    )
+
+    assert reply.status_code == 201
+
+
+@pytest.mark.parametrize("path", CHANGES)
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://[x"},
+        {"Origin": "http://localhost:81"},
+        {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_a_page_of_another_site_changes_nothing(world, path, headers):
+    world.add(studies.study())
+
+    reply = world.http.post(f"/api/{path}", json={"consent_version": "1"}, headers=headers)
+
+    assert (reply.status_code, reply.json["error"]["code"]) == (403, "other_site")
+    assert list(world.store.sessions("faces")) == []
+
+
+@pytest.mark.parametrize("origin", ["http://localhost", "http://LOCALHOST:80", "https://localhost:443"])
+def test_our_own_page_opens_sessions(world, origin):
+    world.add(studies.study(panel="link"))
+
+    reply = world.http.post(
+        "/api/studies/faces/sessions", json={"consent_version": "1"}, headers={"Origin": origin}
+    )
+
+    assert reply.status_code == 201
+
+
+def test_a_page_at_another_name_of_this_server_may_be_allowed(world):
+    world.add(studies.study(panel="link"))
+    app = create_app(
+        world.store,
+        world.data,
+        world.data.keys(),
+        world.clock,
+        allowed={parse_origin("https://faces.lab.example")},
+    )
+    headers = {"Origin": "https://faces.lab.example", "Host": "127.0.0.1:8000"}
+
+    reply = app.test_client().post(
+        "/api/studies/faces/sessions", json={"consent_version": "1"}, headers=headers
+    )
+
+    assert reply.status_code == 201
+
+
+def test_who_only_reads_may_come_from_anywhere(world):
+    world.add(studies.study())
+
+    reply = world.http.get("/api/studies/faces", headers={"Sec-Fetch-Site": "cross-site"})
+
+    assert reply.status_code == 200
+
+
+def test_panels_servers_are_held_to_their_signature_alone(world):
+    reply = world.http.post("/api/panels/prolific/events", data=b"{}", headers={"Content-Type": "text/plain"})
+
+    assert reply.json["error"]["code"] == "no_webhooks"

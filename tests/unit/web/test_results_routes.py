@@ -1,0 +1,224 @@
+"""The researcher's door: who is let in, and what is computed once only."""
+
+import json
+import re
+import threading
+
+import pytest
+
+from backend.handlers import create_app
+from backend.web.results_cache import Kept
+
+from .. import sample_studies as studies
+
+KEY = "secret-key"
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("OPENHYPE_KEY", KEY)
+
+
+@pytest.fixture
+def played(world):
+    world.add(studies.study(images=8))
+    for _ in range(4):
+        world.player().play(right=lambda truth: truth == "real")
+    return world
+
+
+def enter(world, key=KEY, path="/results/faces", **headers):
+    return world.http.post(path, data={"key": key}, headers=headers)
+
+
+def scores(world, tag=None, query=""):
+    headers = {"Authorization": f"Bearer {KEY}", **({"If-None-Match": tag} if tag else {})}
+    return world.http.get(f"/api/studies/faces/scores{query}", headers=headers)
+
+
+def test_scores_are_not_sent_again_until_another_session_is_finished(played):
+    first = scores(played)
+    again = scores(played, first.headers["ETag"])
+    played.player().play()
+    after = scores(played, first.headers["ETag"])
+
+    assert (first.status_code, again.status_code, after.status_code) == (200, 304, 200)
+    assert again.data == b""
+    assert again.headers["ETag"] == first.headers["ETag"] != after.headers["ETag"]
+    assert sum(row["evaluators"] for row in after.json["models"]) == 5
+
+
+def test_an_answer_of_an_unfinished_session_changes_nothing(played):
+    tag = scores(played).headers["ETag"]
+    player = played.player()
+    player.begin()
+    player.answer()
+
+    assert scores(played, tag).status_code == 304
+
+
+def test_full_scores_are_those_of_the_page(played):
+    plain, full = scores(played).json, scores(played, query="?full=true").json
+
+    assert set(full) - set(plain) == {"findings"}
+    assert {name: full[name] for name in plain} == plain
+
+
+def test_without_the_key_the_page_tells_nothing_of_the_study(played):
+    closed = played.http.get("/results/faces")
+    other = played.http.get("/results/no-such-study")
+    listed = played.http.get("/results")
+
+    assert [reply.status_code for reply in (closed, other, listed)] == [403] * 3
+    assert closed.data == other.data == listed.data
+    assert b"faces" not in closed.data
+
+
+def test_the_key_opens_the_page_and_stands_in_no_address_and_no_cookie(played):
+    reply = enter(played)
+    cookie = reply.headers["Set-Cookie"]
+    page = played.http.get("/results/faces")
+
+    assert (reply.status_code, reply.headers["Location"]) == (303, "/results/faces")
+    assert {"HttpOnly", "SameSite=Strict", "Path=/results"} <= set(cookie.split("; "))
+    assert KEY not in cookie
+    assert page.status_code == 200
+    assert "Results of faces" in page.text
+    assert "script" not in re.findall(r"<([a-z]+)", page.text)
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    assert page.headers["Cache-Control"] == "private, no-cache"
+
+
+def test_the_page_has_the_scores_of_the_api(played):
+    enter(played)
+    found = scores(played, query="?full=true").json
+
+    text = played.http.get("/results/faces").text
+    for row in found["models"]:
+        assert row["score"] == 50
+        assert f"<strong>{row['model']}</strong>: 50.0%" in text
+
+
+def test_the_cookie_opens_nothing_of_the_api(played):
+    enter(played)
+
+    assert played.http.get("/api/studies/faces/scores").status_code == 403
+
+
+@pytest.mark.parametrize("key", ["", "wrong", "sécret", KEY.upper()])
+def test_a_wrong_key_is_told_and_opens_nothing(played, key):
+    reply = enter(played, key)
+
+    assert reply.status_code == 403
+    assert "That is not the key" in reply.text
+    assert "Set-Cookie" not in reply.headers
+    assert played.http.get("/results/faces").status_code == 403
+
+
+@pytest.mark.parametrize(
+    "cookie", ["", "x", "99999999999", "99999999999.", f"99999999999.{'0' * 64}", "é.é", "99999999999.é"]
+)
+def test_a_made_up_cookie_opens_nothing(played, cookie):
+    played.http.set_cookie("openhype_results", cookie, path="/results")
+
+    assert played.http.get("/results/faces").status_code == 403
+
+
+def test_another_key_ends_every_visit(played, monkeypatch):
+    cookie = enter(played).headers["Set-Cookie"].partition(";")[0].partition("=")[2]
+    monkeypatch.setenv("OPENHYPE_KEY", "another-key")
+    http = create_app(played.store, played.data, played.data.keys(), played.clock).test_client()
+    http.set_cookie("openhype_results", cookie, path="/results")
+
+    assert http.get("/results/faces").status_code == 403
+
+
+def test_a_visit_ends_after_hours(played):
+    enter(played)
+    assert played.http.get("/results/faces").status_code == 200
+    played.clock.move(hours=13)
+
+    assert played.http.get("/results/faces").status_code == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}],
+)
+@pytest.mark.parametrize("path", ["/results/faces", "/results/faces/leave"])
+def test_a_form_of_another_site_is_refused(played, path, headers):
+    reply = enter(played, path=path, **headers)
+
+    assert reply.status_code == 403
+    assert "Set-Cookie" not in reply.headers
+
+
+def test_our_own_form_is_taken(played):
+    reply = enter(played, Origin="http://localhost", **{"Sec-Fetch-Site": "same-origin"})
+
+    assert reply.status_code == 303
+
+
+def test_who_leaves_is_asked_for_the_key_again(played):
+    enter(played)
+    played.http.post("/results/faces/leave")
+
+    assert played.http.get("/results/faces").status_code == 403
+
+
+def test_the_list_and_errors_are_pages(world):
+    world.add(studies.study(images=8))
+    enter(world, path="/results")
+
+    listed = world.http.get("/results")
+    empty, missing = world.http.get("/results/faces"), world.http.get("/results/none")
+    assert 'href="/results/faces"' in listed.text
+    assert (empty.status_code, missing.status_code) == (400, 404)
+    assert "no finished session yet" in empty.text
+    assert missing.mimetype == "text/html"
+
+
+def test_a_page_is_drawn_once_for_all_who_ask_and_again_when_sessions_finished(played):
+    enter(played)
+    first = played.http.get("/results/faces")
+    again = played.http.get("/results/faces")
+    unchanged = played.http.get("/results/faces", headers={"If-None-Match": first.headers["ETag"]})
+    played.player().play()
+    after = played.http.get("/results/faces")
+
+    assert again.data == first.data
+    assert unchanged.status_code == 304
+    assert after.data != first.data
+
+
+def test_what_is_asked_for_by_many_at_once_is_made_once():
+    kept, made, gate = Kept(), [], threading.Event()
+
+    def make():
+        made.append(1)
+        gate.wait(5)
+        return "value"
+
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(kept.get("a", "1", make))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    gate.set()
+    for thread in threads:
+        thread.join()
+
+    assert (found, len(made)) == (["value"] * 4, 1)
+
+
+def test_only_the_newest_are_kept():
+    kept = Kept(most=2)
+    for key in ("a", "b", "c"):
+        kept.get(key, "1", lambda key=key: key)
+
+    assert kept.get("c", "1", lambda: "again") == "c"
+    assert kept.get("a", "1", lambda: "again") == "again"
+    assert kept.get("a", "2", lambda: "newer") == "newer"
+
+
+def test_scores_are_json_without_nan(played):
+    json.loads(scores(played, query="?full=true").data, parse_constant=pytest.fail)
