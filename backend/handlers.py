@@ -34,8 +34,9 @@ from backend.recruitment.sync_thread import Watch
 from backend.stores.datadir import DataDir, Keys
 from backend.stores.store import Store
 from backend.task import requests
+from backend.task.access import Clock
 from backend.task.picture_names import PictureNames
-from backend.task.service import Clock, Visits
+from backend.task.service import TaskService
 from backend.timestamps import utc_now
 from backend.web import assets, dashboard_routes, headers, login, origins, results_routes
 from backend.web.proxies import behind_one_proxy
@@ -88,7 +89,7 @@ def create_app(
     """Return the WSGI application over a store and a data directory.
 
     Args:
-        dice: as in `service.Visits`.
+        dice: as in `TaskService.over`.
         serves: the groups of routes it has; a function that has no numpy has no scores.
         watch: who hears of what happens at the panel; None where nobody is recruited through its API.
         front: the page at `/`.
@@ -101,18 +102,18 @@ def create_app(
     app.config["MAX_CONTENT_LENGTH"] = requests.MAX_BODY_BYTES
     app.json.sort_keys = False
     app.url_map.merge_slashes = False
-    visits = Visits(store, keys.hashing, clock, dice, watch)
+    task = TaskService.over(store, keys.hashing, clock, dice, watch)
     names = PictureNames(keys.hashing)
     _add_description(app)
     if "sessions" in serves:
         urls = _urls(names if "files" in serves else None)
-        _add_evaluator_routes(app, visits, lambda: _check_key(keys), openings or Openings(0, 0), urls)
+        _add_evaluator_routes(app, task, lambda: _check_key(keys), openings or Openings(0, 0), urls)
         _add_panel_routes(app, watch)
         results_routes.add_status(app, store, lambda: _check_key(keys))
     if "scores" in serves:
         results_routes.add_scores(app, store, lambda: _check_key(keys), clock)
     if "files" in serves:
-        _add_pages(app, visits, front)
+        _add_pages(app, task, front)
         _add_files(app, data, names)
         results_routes.add_pages(app, store, data, keys, clock)
         dashboard_routes.add_pages(app, store, keys, clock, lambda: _asset("dashboard.html"))
@@ -143,21 +144,21 @@ def _urls(names: PictureNames | None) -> PictureUrl:
 
 
 def _add_evaluator_routes(
-    app: Flask, visits: Visits, check_key: Callable[[], None], openings: Openings, picture_url: PictureUrl
+    app: Flask, task: TaskService, check_key: Callable[[], None], openings: Openings, picture_url: PictureUrl
 ) -> None:
     @app.get("/api/studies/<study>")
     def study(study: str) -> dict:
-        return visits.public_study(study)
+        return task.opening.public_study(study)
 
     @app.post("/api/studies/<study>/sessions")
     def open_session(study: str) -> tuple[dict, int]:
         opening = requests.parse_opening(_body())
         if opening["simulated"]:
             check_key()
-            reply = visits.open(study, opening)
+            reply = task.opening.open(study, opening)
         else:
             with openings.one(request.remote_addr) as forget:
-                reply = visits.open(study, opening)
+                reply = task.opening.open(study, opening)
                 if reply["stage"] != "session":
                     forget()
         return reply, 201 if reply["stage"] == "session" else 200
@@ -166,49 +167,49 @@ def _add_evaluator_routes(
     def admit(study: str) -> dict:
         link, proof = requests.parse_admission(_body())
         openings.check(request.remote_addr)
-        return visits.admit(study, link, proof)
+        return task.opening.admit(study, link, proof)
 
     @app.post("/api/studies/<study>/exit")
     def give_up(study: str) -> dict:
-        return visits.leave(study, *requests.parse_leaving(_body()))
+        return task.opening.leave(study, *requests.parse_leaving(_body()))
 
     @app.post("/api/sessions/<session>/resume")
     def resume(session: str) -> dict:
         _body()
-        return visits.resume(session, _token())
+        return task.answering.resume(session, _token())
 
     @app.post("/api/sessions/<session>/blocks")
     def begin_block(session: str) -> dict:
         lease, block, display = requests.parse_block(_body())
-        return visits.begin_block(session, _token(), lease, block, display, picture_url)
+        return task.answering.begin_block(session, _token(), lease, block, display, picture_url)
 
     @app.post("/api/sessions/<session>/answers")
     def answer(session: str) -> dict:
-        return visits.answer(session, _token(), requests.parse_answer(_body()), picture_url)
+        return task.answering.answer(session, _token(), requests.parse_answer(_body()), picture_url)
 
     @app.post("/api/sessions/<session>/end")
     def end(session: str) -> dict:
-        return visits.end(session, _token(), requests.parse_end(_body()))
+        return task.answering.end(session, _token(), requests.parse_end(_body()))
 
     @app.post("/api/studies/<study>/waits")
     def wait(study: str) -> tuple[dict, int]:
-        return visits.wait(study, *requests.parse_wait(_body())), 201
+        return task.waiting.wait(study, *requests.parse_wait(_body())), 201
 
     @app.post("/api/studies/<study>/waits/<wait>/signs")
     def sign(study: str, wait: str) -> dict:
-        return visits.sign(study, wait, _token(), *requests.parse_sign(_body()))
+        return task.waiting.sign(study, wait, _token(), *requests.parse_sign(_body()))
 
     @app.get("/api/sessions/<session>/debrief")
     def debrief(session: str) -> dict:
-        return visits.debrief(session, _token(), picture_url)
+        return task.answering.debrief(session, _token(), picture_url)
 
     @app.get("/api/sessions/<session>/withdrawal")
     def withdrawal(session: str) -> dict:
-        return visits.withdrawal(session, _token())
+        return task.withdrawing.withdrawal(session, _token())
 
     @app.post("/api/sessions/<session>/withdrawal")
     def withdraw(session: str) -> dict:
-        return visits.withdraw(session, _token())
+        return task.withdrawing.withdraw(session, _token())
 
 
 def _add_description(app: Flask) -> None:
@@ -226,7 +227,7 @@ def _add_panel_routes(app: Flask, watch: Watch | None) -> None:
         return {}
 
 
-def _add_pages(app: Flask, visits: Visits, front: str) -> None:
+def _add_pages(app: Flask, task: TaskService, front: str) -> None:
     @app.get("/")
     def root() -> Response:
         return _asset(front)
@@ -239,7 +240,7 @@ def _add_pages(app: Flask, visits: Visits, front: str) -> None:
     def page(study: str) -> Response:
         reply = _asset("index.html")
         try:
-            panel = visits.study(study).protocol.panel
+            panel = task.access.study(study).protocol.panel
         except NotFound:  # the page says so, in plain words
             return reply
         reply.headers.update(headers.page_of_panel(panel.frame_origins, panel.form_origins))

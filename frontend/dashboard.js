@@ -1,7 +1,7 @@
 // @ts-check
 /** The researcher's dashboard: the list of studies, or one study as it happens. */
 
-import { command, lookOn } from "./looking.js";
+import { command, lookOn } from "./poll.js";
 import { notice } from "./screens.js";
 import { listView } from "./studies_view.js";
 import { studyView } from "./study_view.js";

@@ -1,13 +1,13 @@
 // @ts-check
 /** How a session ends: thanks, what was earned, the completion code, the way back to the panel. */
 
-import { copier } from "./copying.js";
+import { copier } from "./copy_button.js";
 import { gallery, headline, result } from "./debrief.js";
 import { backLink } from "./panel_exit.js";
 import { ask, el, facts, money, showWaiting } from "./screens.js";
 import { writeToken } from "./storage.js";
 import { questions } from "./trouble.js";
-import { withdrawalNote } from "./withdrawal.js";
+import { withdrawalNote } from "./withdraw_link.js";
 
 /** The mark of an address that the demo's start page led to. */
 const DEMO = "#demo";

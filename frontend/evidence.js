@@ -1,7 +1,7 @@
 // @ts-check
 /** What is known of browsers: how each lets a page find out what was shown, and what was measured from outside. */
 
-import { hasElementTiming, tellsTimesElsewhere } from "./probes.js";
+import { hasElementTiming, tellsTimesElsewhere } from "./element_timing.js";
 
 /** @typedef {import("./planner.js").Timing["evidence"]} Evidence */
 

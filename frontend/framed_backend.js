@@ -8,7 +8,7 @@
 import { anchorOf } from "./backend.js";
 import { everyFrame } from "./frames.js";
 import { planPhases, timingOfCallbacks } from "./planner.js";
-import { hasElementTiming } from "./probes.js";
+import { hasElementTiming } from "./element_timing.js";
 
 const PATIENCE_MS = 3000;
 const STEP_MS = 500; // between two looks at whether the frame still lives

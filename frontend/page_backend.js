@@ -8,7 +8,7 @@ import { addCanvas, anchorOf } from "./backend.js";
 import { everyFrame } from "./frames.js";
 import { drawPhase, warmUp } from "./painting.js";
 import { isAsPlanned, timingOfCallbacks, timingOfPresentations } from "./planner.js";
-import { hasElementTiming, makeProbes } from "./probes.js";
+import { hasElementTiming, makeProbes } from "./element_timing.js";
 import { runSequence } from "./sequence.js";
 
 /**

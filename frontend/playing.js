@@ -7,7 +7,7 @@ import { startGuarding, stopGuarding } from "./leaving.js";
 import { instructions } from "./offer.js";
 import { ask, el, hideProgress } from "./screens.js";
 import { playBlock } from "./trials.js";
-import { withdrawalNote } from "./withdrawal.js";
+import { withdrawalNote } from "./withdraw_link.js";
 
 export { showDone, showResult } from "./endings.js";
 

@@ -6,7 +6,7 @@
  */
 
 import { drawPhase } from "./painting.js";
-import { hasElementTiming } from "./probes.js";
+import { hasElementTiming } from "./element_timing.js";
 import { startFrame } from "./framed_backend.js";
 import { makePageBackend } from "./page_backend.js";
 import { startWorker } from "./worker_backend.js";

@@ -2,7 +2,7 @@
 /** What runs in the frame of `framed_backend.js`: the page's own back end, told by messages what to show. */
 
 import { makePageBackend } from "./page_backend.js";
-import { hasElementTiming } from "./probes.js";
+import { hasElementTiming } from "./element_timing.js";
 
 addEventListener(
   "message",

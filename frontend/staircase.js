@@ -1,8 +1,7 @@
 // @ts-check
 /**
  * The adaptive staircase of exposures, twin of backend/experiment/staircase.py; tests/unit/staircase_vectors.json
- * binds the two. The page checks with it each exposure that the server announces, and `runBlock`
- * runs a block where there is no server.
+ * binds the two. The page checks with it each exposure that the server announces.
  */
 
 /**
@@ -38,14 +37,6 @@ export function step(rule, state, wasCorrect) {
 }
 
 /**
- * The share of right answers (0 to 1) at which a rule stops drifting.
- * @param {StaircaseRule} rule
- */
-export function equilibriumAccuracy(rule) {
-  return (rule.up_ms / (rule.up_ms + rule.down_ms)) ** (1 / rule.right_to_descend);
-}
-
-/**
  * The exposure (ms) shown most often in a block; of several, the shortest.
  * @param {number[]} exposures
  */
@@ -56,23 +47,6 @@ export function modalExposure(exposures) {
   for (const exposure of exposures) counts.set(exposure, (counts.get(exposure) ?? 0) + 1);
   const most = Math.max(...counts.values());
   return Math.min(...[...counts].filter(([, count]) => count === most).map(([exposure]) => exposure));
-}
-
-/**
- * Run a block without a server; gives the exposures shown.
- * @param {StaircaseRule} rule
- * @param {number} trialCount
- * @param {(exposure_ms: number, index: number) => Promise<boolean>} runTrial shows one trial and tells whether it was judged right
- * @returns {Promise<number[]>}
- */
-export async function runBlock(rule, trialCount, runTrial) {
-  const exposures = [];
-  let state = start(rule);
-  for (let index = 0; index < trialCount; index += 1) {
-    exposures.push(state.exposure_ms);
-    state = step(rule, state, await runTrial(state.exposure_ms, index));
-  }
-  return exposures;
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import { sessionBar } from "./charts.js";
 import { el } from "./screens.js";
-import { broken, inWords, method } from "./words.js";
+import { broken, inWords, method } from "./dashboard_format.js";
 
 /** @param {HTMLElement} main */
 export function listView(main) {

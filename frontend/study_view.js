@@ -3,7 +3,7 @@
 
 import { narrowing, range, sessionBar } from "./charts.js";
 import { el, money } from "./screens.js";
-import { broken, inWords, interval, method, scored } from "./words.js";
+import { broken, inWords, interval, method, scored } from "./dashboard_format.js";
 
 /**
  * @param {HTMLElement} main

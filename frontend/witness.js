@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * A second witness of what a worker draws. A worker knows when it drew, not when that was shown; so the page reveals
- * a probe of its own in the same refresh as each phase, and the browser tells when that was presented (`probes.js`) or
+ * a probe of its own in the same refresh as each phase, and the browser tells when that was presented (`element_timing.js`) or
  * composed (`frame_delays.js`).
  * Where the display stood still, both come late. A page that is busy itself sees some phases not begin, and says
  * nothing of those.

@@ -7,7 +7,7 @@
 import { addCanvas, anchorOf } from "./backend.js";
 import { hasFrameDelays, startFrameDelays } from "./frame_delays.js";
 import { planPhases, testimony } from "./planner.js";
-import { hasElementTiming, makeProbes } from "./probes.js";
+import { hasElementTiming, makeProbes } from "./element_timing.js";
 import { makeWitness } from "./witness.js";
 
 /**

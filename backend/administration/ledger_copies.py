@@ -11,20 +11,18 @@ copied.
 """
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
-from backend.errors import Conflict
+from backend.errors import Conflict, Unavailable
 from backend.payment import accounts as owing
 from backend.payment import screened_out
-from backend.payment.ledger import Purse
-from backend.stores.store import Entry, Stale, Store
+from backend.stores.store import Entry, Store
+from backend.stores.updates import TRIES, update
 from backend.studies import lifecycle, waiting_room
 from backend.studies.withdrawals import BOOK as WITHDRAWN
 from backend.studies.withdrawals import withdrawn
 from backend.task.withdrawal import finish_one
-
-_TRIES = 100
 
 
 def copy_ledger(source: Store, target: Store, study: str, source_name: str) -> bool:
@@ -43,7 +41,9 @@ def copy_ledger(source: Store, target: Store, study: str, source_name: str) -> b
             f"both stores have a ledger of study {study}, and each may have paid people; they cannot be "
             "joined: pay from one of them only"
         )
-    _change_purse(target, study, lambda now: replace(of_source, paid_from=source_name, handover=now.handover))
+    owing.change_purse(
+        target, study, lambda now: replace(of_source, paid_from=source_name, handover=now.handover)
+    )
     _copy_books(source, target, study)
     return True
 
@@ -66,32 +66,18 @@ def move_ledger(source: Store, target: Store, study: str, names: tuple[str, str]
     if not of_source.paid_from:
         copy_ledger(source, target, study, names[0])
         handover = secrets.token_hex(8)
-        _change_purse(target, study, lambda now: replace(now, handover=handover))
-        _change_purse(source, study, lambda now: replace(now, paid_from=names[1], handover=handover))
+        owing.change_purse(target, study, lambda now: replace(now, handover=handover))
+        owing.change_purse(source, study, lambda now: replace(now, paid_from=names[1], handover=handover))
     elif not of_target.paid_from:
         return
     _copy_books(source, target, study)
     last = owing.purse(source, study)[1]
-    _change_purse(target, study, lambda _: replace(last, paid_from=""))
+    owing.change_purse(target, study, lambda _: replace(last, paid_from=""))
 
 
 def _has_ledger(store: Store, study: str) -> bool:
     books = (owing.ledger_of(study), owing.payments_of(study), lifecycle.recruitment_book(study))
     return any(next(iter(store.entries(book)), None) is not None for book in books)
-
-
-def _change_purse(store: Store, study: str, rule: Callable[[Purse], Purse]) -> None:
-    for _ in range(_TRIES):
-        version, now = owing.purse(store, study)
-        after = rule(now)
-        if after == now and version:
-            return
-        try:
-            store.write_entry(owing.PURSES, study, version, after.data())
-            return
-        except Stale:
-            continue
-    raise owing.busy()
 
 
 def _copy_books(source: Store, target: Store, study: str) -> None:
@@ -113,24 +99,15 @@ def _at_one_moment(store: Store, study: str) -> Iterator[tuple[str, Entry]]:
     A payer that is still at work changes accounts and payments one after the other: they are read until
     the accounts have not changed while the payments were read.
     """
-    for _ in range(_TRIES):
+    for _ in range(TRIES):
         accounts = list(store.entries(owing.ledger_of(study)))
         payments = list(store.entries(owing.payments_of(study)))
         if list(store.entries(owing.ledger_of(study))) == accounts:
             yield from ((owing.ledger_of(study), entry) for entry in accounts)
             yield from ((owing.payments_of(study), entry) for entry in payments)
             return
-    raise owing.busy()
+    raise Unavailable(f"{owing.BUSY}; try again", code="busy")
 
 
 def _put(store: Store, book: str, entry: Entry) -> None:
-    for _ in range(_TRIES):
-        standing = store.entry(book, entry.key)
-        if standing is not None and standing.data == entry.data:
-            return
-        try:
-            store.write_entry(book, entry.key, standing.version if standing else 0, entry.data)
-            return
-        except Stale:
-            continue
-    raise owing.busy()
+    update(store, book, entry.key, lambda _: entry.data, owing.BUSY)

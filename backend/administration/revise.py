@@ -17,7 +17,8 @@ from backend.experiment import sampling
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
 from backend.stores.datadir import DataDir
-from backend.stores.store import Stale, Store
+from backend.stores.store import Store
+from backend.stores.updates import retried
 from backend.studies import lifecycle
 from backend.task import replies
 
@@ -31,7 +32,6 @@ _FIXED = {
 _FLASHES = ("staircase", "countdown_from", "countdown_ms", "mask_count", "mask_ms", "feedback", "feedback_ms")
 """What the check for photosensitive people rests on."""
 _FLASH_NOTE = "photosensitivity: "
-_TRIES = 20
 
 
 @dataclass(frozen=True)
@@ -62,17 +62,17 @@ def change_settings(store: Store, data: DataDir, name: str, settings: Mapping[st
         InvalidInput: a setting that there is not, that files were made by, or a value that does not fit.
         Conflict: somebody real has begun the study.
     """
-    for _ in range(_TRIES):
+
+    def change() -> tuple[Study, Study]:
         study = store.study(name)
         _check_not_begun(store, study)
         after = _revised(store, data, study, settings)
         if after is not study:
-            try:
-                store.change_study(after)
-            except Stale:
-                continue
-        return Change(study, after, clear_outdated(store, after))
-    raise Conflict(f"study {name} is being changed from several places at once; try again", code="busy")
+            store.change_study(after)
+        return study, after
+
+    before, after = retried(change, f"study {name} is being changed from several places at once")
+    return Change(before, after, clear_outdated(store, after))
 
 
 def _check_not_begun(store: Store, study: Study) -> None:

@@ -17,6 +17,8 @@ from backend.errors import InvalidInput
 
 OUTCOMES = ("done", "no_consent", "unfit_device", "screened_out", "fault")
 """What a completion code can say; `fault`: something failed on our side, and the person could not go on."""
+CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+"""Letters of completion codes, without those that are taken for one another."""
 PRIVATE_LINK = "link"
 """The query parameter of a private link."""
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")

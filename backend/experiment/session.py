@@ -16,6 +16,8 @@ from backend.experiment.protocol import Protocol
 from backend.experiment.records import FAKE, REAL, Interaction, Response, Session, Timing, Truth
 from backend.experiment.staircase import StaircaseRule
 
+CLOSED = ("finished", "ended")
+"""States of a session that came to its end: played to the last trial, or closed early."""
 MISTIMED_FLAGS = frozenset({"mistimed", "hidden", "left_full_screen", "display_changed"})
 """Each says that a flash was not seen as it was planned."""
 MISTIMED_BEFORE_ASKING = 5
@@ -319,6 +321,18 @@ def earned_usd_cents(protocol: Protocol, cursor: Cursor) -> int:
     """
     right = right_answers(cursor, is_closed=cursor.state != "active")
     return protocol.base_usd_cents + protocol.bonus_usd_cents * right
+
+
+def earned_part_usd_cents(protocol: Protocol, session: Session, cursor: Cursor) -> tuple[int, int]:
+    """Return base and bonus of a session that broke off: by the share of trials answered, rounded up.
+
+    Mistimed flashes count as answered, and right answers to them as right. Of a closed session it is the
+    whole.
+    """
+    trials = total_trials(session)
+    answered = trials if cursor.state in CLOSED else min(cursor.trial_index + cursor.voided_answers, trials)
+    right = right_answers(cursor, is_closed=True)
+    return -(-protocol.base_usd_cents * answered // trials), protocol.bonus_usd_cents * right
 
 
 def right_answers(cursor: Cursor, is_closed: bool) -> int:

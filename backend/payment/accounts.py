@@ -33,13 +33,13 @@ from backend.payment.ledger import (
     waited_account,
 )
 from backend.stores.store import RESTORES, Stale, Store
+from backend.stores.updates import retried, update
 from backend.studies.lifecycle import recruitment_book
 from backend.studies.retainer import Wait, is_waiting
 from backend.studies.waiting_room import waits
 from backend.timestamps import stamp
 
-TRIES = 100
-"""How often a write is tried again that another one came before."""
+BUSY = "several payers are at work at once"
 
 
 def ledger_of(study: str) -> str:
@@ -94,18 +94,13 @@ def take_over(store: Store, study: str, at: str) -> None:
     Args:
         at: the time (UTC, ISO 8601).
     """
-    for _ in range(TRIES):
-        version, now = purse(store, study)
-        if not now.paid_from:
-            return
-        try:
-            with suppress(Stale):
-                store.write_entry(RESTORES, at, 0, {"study": study, "paid_from": now.paid_from})
-            store.write_entry(PURSES, study, version, replace(now, paid_from="").data())
-            return
-        except Stale:
-            continue
-    raise busy()
+
+    paid_from = purse(store, study)[1].paid_from
+    if not paid_from:
+        return
+    with suppress(Stale):
+        store.write_entry(RESTORES, at, 0, {"study": study, "paid_from": paid_from})
+    change_purse(store, study, lambda now: replace(now, paid_from=""))
 
 
 def panel_terms(store: Store, study: Study) -> PanelTerms:
@@ -136,15 +131,20 @@ def set_budget(
     }
     changes = {name: value for name, value in wanted.items() if value is not None}
     check_paid_here(store, study)
-    for _ in range(TRIES):
+    return change_purse(store, study, lambda now: replace(now, **changes))
+
+
+def change_purse(store: Store, study: str, rule: Callable[[Purse], Purse]) -> Purse:
+    """Replace a study's purse by what `rule` makes of it, and return that."""
+
+    def change() -> Purse:
         version, now = purse(store, study)
-        after = replace(now, **changes)
-        try:
+        after = rule(now)
+        if after != now or not version:
             store.write_entry(PURSES, study, version, after.data())
-            return after
-        except Stale:
-            continue
-    raise busy()
+        return after
+
+    return retried(change, BUSY)
 
 
 def accounts(store: Store, study: str) -> dict[str, tuple[int, Account]]:
@@ -307,18 +307,13 @@ def change(
     store: Store, study: str, key: str, rule: Callable[[Account | None], Account | None]
 ) -> Account | None:
     """Replace an account by what `rule` makes of it, None leaving it as it is; return how it stands then."""
-    for _ in range(TRIES):
-        entry = store.entry(ledger_of(study), key)
-        now = load_account(entry.data) if entry else None
-        after = rule(now)
-        if after is None:
-            return now
-        try:
-            store.write_entry(ledger_of(study), key, entry.version if entry else 0, after.data())
-            return after
-        except Stale:
-            continue
-    raise busy()
+
+    def changed(data: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        after = rule(load_account(data) if data else None)
+        return after and after.data()
+
+    entry = update(store, ledger_of(study), key, changed, BUSY)
+    return load_account(entry.data) if entry else None
 
 
 def _key_of(store: Store, study: str, account: Account) -> str:
@@ -353,7 +348,3 @@ def standing(
     limits = in_force(store, study.name, purse(store, study.name)[1])
     made = {payment.id: payment for _, payment in payments(store, study.name)}
     return {"study": study.name, **report(known, made, limits, statuses)}
-
-
-def busy() -> Conflict:
-    return Conflict("several payers are at work at once; try again", code="busy")

@@ -34,7 +34,7 @@ from typing import Any, Literal, Self
 from backend.errors import InvalidInput
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Session
-from backend.experiment.session import Cursor, earned_usd_cents, total_trials
+from backend.experiment.session import CLOSED, Cursor, earned_part_usd_cents, earned_usd_cents
 
 State = Literal["none", "undecided", "owed", "intended", "confirmed"]
 Part = Literal["reward", "bonus"]
@@ -47,7 +47,6 @@ APPROVED = ("approved", "partially_approved")
 GONE = ("returned", "timed_out")
 LOST = (*GONE, "rejected", "screened_out")
 """Of these, the panel pays no reward."""
-CLOSED_SESSION = ("finished", "ended")
 UNMATCHED = ("declined", "unfit_device", "screened_out", "unfinished", "no_session")
 """Why a submission has an account of its own: nobody is owed a session for it."""
 WAITED = "waited"
@@ -101,7 +100,7 @@ class Account:
     @property
     def is_partial(self) -> bool:
         """Whether the session broke off, so that the panel's reward is not what is owed."""
-        return self.why not in (*CLOSED_SESSION, *UNMATCHED, WAITED)
+        return self.why not in (*CLOSED, *UNMATCHED, WAITED)
 
     def usd_cents(self, part: Part) -> int:
         """Return what is paid by approval, or as a bonus; all of it as a bonus for part of a session."""
@@ -236,7 +235,7 @@ def account_of(
     Args:
         names: the panel's parameters that name the person and the submission.
     """
-    if cursor.state not in CLOSED_SESSION or session.is_simulated:
+    if cursor.state not in CLOSED or session.is_simulated:
         return None
     bonus = earned_usd_cents(protocol, cursor) - protocol.base_usd_cents
     return _account(session, cursor.state, protocol.base_usd_cents, bonus, at, names)
@@ -258,19 +257,15 @@ def partial_account_of(
     """
     if session.is_simulated:
         raise InvalidInput(f"session {session.id} is simulated; nobody is owed anything for it")
-    if not fault or fault in (*CLOSED_SESSION, *UNMATCHED, WAITED):
+    if not fault or fault in (*CLOSED, *UNMATCHED, WAITED):
         raise InvalidInput(f"say in a few words why the session broke off, other than {fault!r}")
-    answered = min(cursor.trial_index + cursor.voided_answers, total_trials(session))
-    if cursor.state in CLOSED_SESSION:
-        answered = total_trials(session)
-    base = -(-protocol.base_usd_cents * answered // total_trials(session))
-    right = cursor.reals_right + cursor.fakes_right + cursor.voided_right
-    return _account(session, fault, base, protocol.bonus_usd_cents * right, at, names)
+    base, bonus = earned_part_usd_cents(protocol, session, cursor)
+    return _account(session, fault, base, bonus, at, names)
 
 
 def as_broken_off(account: Account, fault: str) -> Account:
     """Return a whole account as one that is paid though the place is gone: all of it as a bonus."""
-    if fault in (*CLOSED_SESSION, *UNMATCHED, WAITED) or not fault:
+    if fault in (*CLOSED, *UNMATCHED, WAITED) or not fault:
         raise InvalidInput(f"say in a few words why the session broke off, other than {fault!r}")
     has_any = account.base_usd_cents + account.bonus_usd_cents > 0
     return account.moved(why=fault, reward="none", bonus="owed" if has_any else "none")

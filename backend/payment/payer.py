@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from backend.errors import Conflict, InvalidInput
+from backend.errors import Conflict, InvalidInput, Unavailable
 from backend.experiment.records import Study
+from backend.experiment.session import CLOSED
 from backend.panels.api import (
     COMPLETABLE,
     Bonus,
@@ -25,9 +26,8 @@ from backend.panels.api import (
     TokenRefused,
 )
 from backend.payment import accounts
-from backend.payment.accounts import PURSES, TRIES, busy, payments_of
+from backend.payment.accounts import BUSY, PURSES, payments_of
 from backend.payment.ledger import (
-    CLOSED_SESSION,
     OPEN,
     UNMATCHED,
     Account,
@@ -42,6 +42,7 @@ from backend.payment.ledger import (
 )
 from backend.payment.unmatched import by_key, unmatched
 from backend.stores.store import RESTORES, Stale, Store
+from backend.stores.updates import TRIES, retried
 
 SETTLE = timedelta(hours=24)
 """How long a panel may take to pay what it was asked for; Prolific speaks of minutes."""
@@ -208,7 +209,7 @@ class Payer:
         if not made.get("by_server"):
             return
         for key, account in known.items():
-            is_whole = account.why in CLOSED_SESSION and not account.panel_study
+            is_whole = account.why in CLOSED and not account.panel_study
             if is_whole and account.reward == "owed" and statuses.get(key) in COMPLETABLE:
                 try:
                     self.panel.complete(account.submission, made["codes"]["done_by_server"])
@@ -448,7 +449,8 @@ class Payer:
         The purse is read first. While nobody else has written it since, the accounts read after it tell
         all that is committed.
         """
-        for _ in range(TRIES):
+
+        def committed() -> bool:
             version, now = self._purse()
             ledger = self._accounts()
             limits = accounts.in_force(self.store, self.study.name, now)
@@ -463,14 +465,12 @@ class Payer:
                 "before": {key: list(before[key]) for key in chosen if key in before},
                 "panel_study": ledger[chosen[0]].panel_study if part == "bonus" else "",
             }
-            try:
-                after = replace(now, pending=pending)
-                written = self.store.write_entry(PURSES, self.study.name, version, after.data())
-            except Stale:
-                continue
+            after = replace(now, pending=pending)
+            written = self.store.write_entry(PURSES, self.study.name, version, after.data())
             self._carry_over(written.version, after)
             return True
-        raise busy()
+
+        return retried(committed, BUSY)
 
     def _affordable(
         self,
@@ -507,7 +507,7 @@ class Payer:
             if now.pending is None:
                 return version, now
             self._carry_over(version, now)
-        raise busy()
+        raise Unavailable(f"{BUSY}; try again", code="busy")
 
     def _carry_over(self, version: int, purse: Purse) -> None:
         """Write what is pending into the accounts and free the purse; done by many at once, it is done once.

@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from backend.experiment.records import Study
+from backend.experiment.session import CLOSED
 from backend.panels.api import Submission
 from backend.payment.accounts import accounts, panel_names, panel_terms, recruited
 from backend.payment.ledger import (
     APPROVED,
-    CLOSED_SESSION,
     Account,
     PanelTerms,
     key_of,
@@ -82,7 +82,7 @@ def _why(
     """Return why a submission is unmatched; None where a session stands for it."""
     participant, state = sessions.get(submission.id, ("", ""))
     is_theirs = bool(participant) and participant == submission.participant
-    if is_theirs and state in CLOSED_SESSION:
+    if is_theirs and state in CLOSED:
         return None
     outcome = next((outcome for outcome, code in codes.items() if code == submission.code), "")
     if outcome in _BY_CODE:

@@ -5,15 +5,14 @@ checked. Sessions that are open or finished are left alone.
 """
 
 import logging
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from backend.panels.api import TokenRefused
-from backend.stores.store import Stale, Store
+from backend.stores.store import Store
+from backend.stores.updates import update
 from backend.timestamps import readable
 
 _BOOK = "panel health"
-_TRIES = 20
 log = logging.getLogger("openhype")
 
 
@@ -84,8 +83,4 @@ _MINUTE, _HOUR = len("2026-01-01T00:00"), len("2026-01-01T00")
 
 
 def _write(store: Store, study: str, after: Health) -> None:
-    for _ in range(_TRIES):
-        entry = store.entry(_BOOK, study)
-        with suppress(Stale):
-            store.write_entry(_BOOK, study, entry.version if entry else 0, asdict(after))
-            return
+    update(store, _BOOK, study, lambda _: asdict(after))

@@ -14,22 +14,21 @@ from typing import Any
 
 from backend.errors import Conflict, InvalidInput, NotFound
 from backend.experiment.money import format_money
-from backend.experiment.panel import NOTHING_TOLD, Told
+from backend.experiment.panel import CODE_LETTERS, NOTHING_TOLD, Told
 from backend.experiment.records import Study
 from backend.panels.api import Panel, PanelRefused, Recruitment, ScreenOut, StudyState, TokenRefused
 from backend.payment import unmatched
 from backend.payment.accounts import check_paid_here, set_budget
 from backend.recruitment import panel_wallet
 from backend.recruitment.plan import VAT_PERCENT, Plan, plan
+from backend.stores import updates
 from backend.stores.store import Stale, Store
 from backend.studies import lifecycle
 from backend.studies.lifecycle import recruitment_book as book
 from backend.timestamps import readable, stamp, utc_now
 
 OUTCOMES = ("done", "done_by_server", "no_consent", "unfit_device", "screened_out", "fault")
-_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 _CODE_LENGTH = 10
-_TRIES = 20
 
 
 def check_panel(study: Study, name: str) -> None:
@@ -257,16 +256,13 @@ def _changed(
     store: Store, study: Study, rule: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> Mapping[str, Any]:
     """Change what `rule` says of a study's recruitment, and return it."""
-    for _ in range(_TRIES):
-        entry = store.entry(book(study.name), study.protocol.panel.name)
-        if entry is None:
+
+    def changed(now: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        if now is None:
             raise NotFound(f"nobody was recruited for {study.name} yet")
-        try:
-            after = {**entry.data, **rule(entry.data)}
-            return store.write_entry(book(study.name), entry.key, entry.version, after).data
-        except Stale:
-            continue
-    raise Conflict("the recruitment is being changed from several places at once; try again", code="busy")
+        return {**now, **rule(now)}
+
+    return updates.update(store, book(study.name), study.protocol.panel.name, changed).data
 
 
 def notice(store: Store, study: Study, at_panel: StudyState, is_stopped: bool, at: str) -> Mapping[str, Any]:
@@ -423,4 +419,4 @@ def _order(study: Study, state: Mapping[str, Any]) -> Recruitment:
 
 
 def _code() -> str:
-    return "".join(secrets.choice(_LETTERS) for _ in range(_CODE_LENGTH))
+    return "".join(secrets.choice(CODE_LETTERS) for _ in range(_CODE_LENGTH))

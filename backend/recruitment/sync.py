@@ -25,7 +25,7 @@ from backend.experiment import sampling
 from backend.experiment import session as sessions
 from backend.experiment.panel import PROLIFIC_STUDY
 from backend.experiment.records import Session, Study
-from backend.experiment.session import Cursor
+from backend.experiment.session import CLOSED, Cursor
 from backend.panels.api import (
     COMPLETABLE,
     NotThere,
@@ -45,7 +45,6 @@ from backend.studies.withdrawals import withdrawn
 
 ON_THE_WAY = ("reserved", "active")
 TAKEN = (*ON_THE_WAY, "awaiting_review", "approved", "partially_approved")
-CLOSED = ("finished", "ended")
 _MISSING_FOR = timedelta(minutes=1)
 """How long a place must be unknown to the panel: it may be so for a moment after it was taken."""
 log = logging.getLogger("openhype")

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from backend.experiment.money import format_money
+
 
 def as_table(plan: Mapping[str, Any]) -> str:
     """Return a plan as lines for a terminal: aim, a line for each row, and what the numbers rest on."""
@@ -62,4 +64,4 @@ def _saving(best: Mapping[str, Any]) -> str:
 
 
 def _usd(value: float) -> str:
-    return f"${value:,.2f}"
+    return format_money(value * 100, "USD")

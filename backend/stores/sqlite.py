@@ -21,54 +21,8 @@ from backend.experiment.records import Response, Session, Stimulus, Study
 from backend.experiment.session import Cursor
 from backend.permissions import make_folder, private
 from backend.stores import json_codec
+from backend.stores.sqlite_migrations import MIGRATIONS
 from backend.stores.store import Entry, Room, Stale, check_room, found_study
-
-MIGRATIONS = (
-    """
-    CREATE TABLE studies (name TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
-    CREATE TABLE stimuli (
-        study TEXT NOT NULL, name TEXT NOT NULL, truth TEXT NOT NULL, model TEXT,
-        class TEXT NOT NULL, source TEXT NOT NULL, PRIMARY KEY (study, name)
-    ) WITHOUT ROWID;
-    CREATE TABLE sessions (id TEXT PRIMARY KEY, study TEXT NOT NULL, record TEXT NOT NULL);
-    CREATE INDEX sessions_of_study ON sessions (study, id);
-    CREATE TABLE cursors (
-        session TEXT PRIMARY KEY, study TEXT NOT NULL, model TEXT, state TEXT NOT NULL,
-        last_at TEXT NOT NULL, version INTEGER NOT NULL, record TEXT NOT NULL
-    );
-    CREATE INDEX cursors_of_study ON cursors (study);
-    CREATE TABLE responses (
-        session TEXT NOT NULL, trial_index INTEGER NOT NULL, record TEXT NOT NULL,
-        PRIMARY KEY (session, trial_index)
-    ) WITHOUT ROWID;
-    CREATE TABLE claims (
-        study TEXT NOT NULL, evaluator_key TEXT NOT NULL, session TEXT NOT NULL,
-        PRIMARY KEY (study, evaluator_key)
-    ) WITHOUT ROWID;
-    """,
-    """
-    CREATE TABLE attempts (
-        session TEXT NOT NULL, trial_index INTEGER NOT NULL, attempt INTEGER NOT NULL, record TEXT NOT NULL,
-        PRIMARY KEY (session, trial_index, attempt)
-    ) WITHOUT ROWID;
-    INSERT INTO attempts SELECT session, trial_index, 0, record FROM responses;
-    DROP TABLE responses;
-    ALTER TABLE attempts RENAME TO responses;
-    """,
-    """
-    CREATE TABLE entries (
-        book TEXT NOT NULL, key TEXT NOT NULL, version INTEGER NOT NULL, data TEXT NOT NULL,
-        PRIMARY KEY (book, key)
-    ) WITHOUT ROWID;
-    """,
-    """
-    ALTER TABLE cursors ADD COLUMN is_simulated INTEGER NOT NULL DEFAULT 0;
-    UPDATE cursors SET is_simulated = 1 WHERE session IN (
-        SELECT id FROM sessions WHERE json_type(record, '$.device.simulated') = 'true'
-    );
-    """,
-)
-"""Numbered by their place, from 1; only ever added to."""
 
 _BATCH = 256
 _BUSY_SECONDS = 30
@@ -618,7 +572,6 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
             "update openhype"
         )
     for migration in MIGRATIONS[version:]:
-        for statement in migration.split(";"):
-            db.execute(statement)
+        migration(db)
     db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
     db.execute("COMMIT")

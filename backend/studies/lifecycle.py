@@ -13,12 +13,12 @@ from typing import Any
 from backend.errors import Conflict, NotFound
 from backend.experiment.records import Study
 from backend.stores.store import Stale, Store
+from backend.stores.updates import retried
 from backend.studies.waiting_room import waits
 from backend.studies.withdrawals import withdrawn
 
 DELETED = "deleted"
 """The book of deleted studies, by their names."""
-_TRIES = 20
 
 
 def recruitment_book(study: str) -> str:
@@ -117,14 +117,13 @@ def _named(study: Study) -> dict[str, str]:
 def _changed(store: Store, study: Study, **changes: Any) -> Study:
     """Make changes that depend on nothing else in the record, whatever it stands at by now."""
     ((name, value),) = changes.items()
-    for _ in range(_TRIES):
+
+    def change() -> Study:
         now = store.study(study.name, even_deleted=name == "deleted_at")
         if bool(getattr(now, name)) == bool(value):
             return now
-        try:
-            after = replace(now, version=now.version + 1, **changes)
-            store.change_study(after)
-        except Stale:
-            continue
+        after = replace(now, version=now.version + 1, **changes)
+        store.change_study(after)
         return after
-    raise Conflict(f"study {study.name} is being changed from several places at once; try again", code="busy")
+
+    return retried(change, f"study {study.name} is being changed from several places at once")

@@ -4,9 +4,11 @@ This is kept beside the study, in the book `control`, and read at each opening. 
 session under way goes on: whoever has begun can finish, and is paid.
 """
 
-from contextlib import suppress
+from collections.abc import Mapping
+from typing import Any
 
-from backend.stores.store import Stale, Store
+from backend.stores.store import Store
+from backend.stores.updates import update
 
 _BOOK = "control"
 
@@ -28,12 +30,12 @@ def set_paused(store: Store, study: str, is_to_pause: bool, at: str) -> bool:
     Args:
         at: UTC, ISO 8601; kept with the change.
     """
-    while True:
-        entry = store.entry(_BOOK, study)
-        if (entry is not None and entry.data["is_paused"]) == is_to_pause:
-            return False
-        with suppress(Stale):  # somebody else pressed a button at the same time: look again
-            store.write_entry(
-                _BOOK, study, entry.version if entry else 0, {"is_paused": is_to_pause, "at": at}
-            )
-            return True
+    has_changed = False
+
+    def rule(now: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        nonlocal has_changed
+        has_changed = (now is not None and now["is_paused"]) != is_to_pause
+        return {"is_paused": is_to_pause, "at": at} if has_changed else None
+
+    update(store, _BOOK, study, rule)
+    return has_changed

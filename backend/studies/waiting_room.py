@@ -9,7 +9,6 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from backend.errors import Conflict, NotAllowed, NotFound
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
 from backend.stores.store import Stale, Store
+from backend.stores.updates import update
 from backend.studies.pausing import is_paused
 from backend.studies.retainer import (
     BEAT_SECONDS,
@@ -61,17 +61,16 @@ def begin(
         raise Conflict(f"study {study.name} pays nobody for waiting", code="no_retainer")
     wait_id = hashlib.sha256(qualified_by.encode()).hexdigest()[:24]
     secret = secrets.token_urlsafe(32)
-    while True:
-        entry = store.entry(book_of(study.name), wait_id)
-        if entry is None:
+
+    def begun(now: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        if now is None:
             pseudonym = f"w{secrets.token_hex(6)}"
-            wait = Wait(pseudonym, qualified_by, dict(panel), _hash(secret), at, at)
-        else:
-            fresh = {"secret_hash": _hash(secret), "seen_at": at, "confirmed_at": at, "was_visible": True}
-            wait = replace(Wait(**entry.data), **fresh)
-        with suppress(Stale):
-            store.write_entry(book_of(study.name), wait_id, entry.version if entry else 0, vars(wait))
-            return {"token": f"{wait_id}.{secret}", **_told(store, study, wait, at)}
+            return vars(Wait(pseudonym, qualified_by, dict(panel), _hash(secret), at, at))
+        fresh = {"secret_hash": _hash(secret), "seen_at": at, "confirmed_at": at, "was_visible": True}
+        return {**now, **fresh}
+
+    wait = Wait(**update(store, book_of(study.name), wait_id, begun).data)
+    return {"token": f"{wait_id}.{secret}", **_told(store, study, wait, at)}
 
 
 def sign(
@@ -124,26 +123,22 @@ def _left(store: Store, study: str, protocol: Protocol) -> int:
 
 def _granted(store: Store, study: Study, minutes: int) -> int:
     """Take minutes from the budget, as many of those asked for as there are, and return their number."""
-    while minutes:
-        entry = store.entry(_BUDGETS, study.name)
-        taken = entry.data["minutes"] if entry else 0
-        granted = min(minutes, minutes_in_budget(study.protocol) - taken)
-        if granted <= 0:
-            return 0
-        with suppress(Stale):
-            version = entry.version if entry else 0
-            store.write_entry(_BUDGETS, study.name, version, {"minutes": taken + granted})
-            return granted
-    return 0
+    granted = 0
+
+    def taken(now: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        nonlocal granted
+        before = now["minutes"] if now else 0
+        granted = max(min(minutes, minutes_in_budget(study.protocol) - before), 0)
+        return {"minutes": before + granted} if granted else None
+
+    if minutes:
+        update(store, _BUDGETS, study.name, taken)
+    return granted
 
 
 def _give_back(store: Store, study: Study, minutes: int) -> None:
-    while minutes:
-        entry = store.entry(_BUDGETS, study.name)
-        with suppress(Stale):
-            left = entry.data["minutes"] - minutes
-            store.write_entry(_BUDGETS, study.name, entry.version, {"minutes": left})
-            return
+    if minutes:
+        update(store, _BUDGETS, study.name, lambda now: {"minutes": now["minutes"] - minutes})
 
 
 def _hash(secret: str) -> str:

@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from backend.errors import Conflict, NotAllowed, NotFound, TooMany, Unavailable
+from backend.errors import Conflict, NotAllowed, NotFound, TooMany
 from backend.experiment import session as sessions
 from backend.experiment.panel import PRIVATE_LINK, PanelRecord
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
-from backend.stores.store import Stale, Store
+from backend.stores.store import Store
+from backend.stores.updates import retried, update
 from backend.studies import lifecycle
 from backend.studies.withdrawals import BOOK, check_not_withdrawn
 from backend.timestamps import stamp
@@ -28,7 +29,6 @@ PEOPLE = "people"
 """The book of who took part where: by the person's hash, sessions by study, and recent openings by study."""
 _OPENINGS, _OPENINGS_WITHIN = 10, timedelta(hours=1)
 """How often one person may open a session of a study anew, having seen nothing of it or taking it again."""
-_TRIES = 20
 
 
 class Admission:
@@ -157,21 +157,16 @@ class Admission:
         return self._is_valid(qualification.protocol, cursor)
 
     def _note(self, study: Study, key: str, session_id: str) -> None:
-        for _ in range(_TRIES):
-            entry = self._store.entry(PEOPLE, key)
-            known = entry.data if entry else {}
+        def noted(now: Mapping[str, Any] | None) -> Mapping[str, Any]:
+            known = now or {}
             taken = known.get("studies", {})
             self._check_elsewhere(study, key, taken)
             if study.kind == "study" and not study.protocol.repeat_visits:
                 taken = {**taken, study.name: session_id}
             opened = [*self._recent(study, known), stamp(self._clock())]
-            after = {"studies": taken, "opened": {**self._opened(known), study.name: opened}}
-            try:
-                self._store.write_entry(PEOPLE, key, entry.version if entry else 0, after)
-            except Stale:
-                continue
-            return
-        raise Unavailable("this person is opening many studies at once; try again", code="busy")
+            return {"studies": taken, "opened": {**self._opened(known), study.name: opened}}
+
+        update(self._store, PEOPLE, key, noted, "this person is opening many studies at once")
 
     def _recent(self, study: Study, known: Mapping[str, Any]) -> list[str]:
         """Return when a person opened sessions of a study of late.
@@ -225,20 +220,19 @@ class Admission:
 
     def _is_over(self, session_id: str) -> bool:
         """Return whether a session is closed; one in which nothing was seen is closed for it."""
-        for _ in range(_TRIES):
+
+        def closed() -> bool:
             try:
                 cursor = self._store.cursor(session_id)
             except NotFound:
                 return True
-            if cursor.state != "active" or cursor.blocks_begun:
-                return cursor.state != "active"
-            given_back = sessions.give_back(cursor, stamp(self._clock()))
-            try:
-                self._store.move(session_id, cursor.version, given_back)
-            except Stale:
-                continue
-            return True
-        return False
+            if cursor.state == "active" and not cursor.blocks_begun:
+                after = sessions.give_back(cursor, stamp(self._clock()))
+                self._store.move(session_id, cursor.version, after)
+                return True
+            return cursor.state != "active"
+
+        return retried(closed, "the person's other session is being changed from several places at once")
 
     def _may_retake(self, study: Study, session_id: str, cursor: Cursor) -> bool:
         if study.kind != "qualification" or cursor.state in ("active", "returned"):

@@ -204,7 +204,7 @@ def _done(study: Study, session: Session, cursor: Cursor, told: Told) -> dict[st
         **way_back(record, session.panel, "done", told, own_code),
         "reported": told.by_server and bool(session.panel.get(record.evaluator)),
         "earned_usd_cents": sessions.earned_usd_cents(study.protocol, cursor),
-        "right": cursor.reals_right + cursor.fakes_right + cursor.voided_right,
+        "right": sessions.right_answers(cursor, is_closed=True),
         "answered": cursor.trial_index + cursor.voided_answers,
         "qualification": sessions.qualification_result(session, study.protocol, cursor)
         if study.kind == "qualification"

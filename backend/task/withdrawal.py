@@ -15,7 +15,7 @@ from typing import Any
 from backend.errors import NotFound
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Session, Study
-from backend.experiment.session import Cursor, right_answers, total_trials
+from backend.experiment.session import Cursor, earned_part_usd_cents
 from backend.payment import accounts
 from backend.stores.store import Entry, Stale, Store
 from backend.studies.withdrawals import BOOK
@@ -77,18 +77,15 @@ def _kept(protocol: Protocol, session: Session, cursor: Cursor, at: str) -> dict
     that was closed, the whole; of one whose place was given back, nothing. The panel's ids of person and
     submission stay until retention.
     """
-    base, bonus, trials = protocol.base_usd_cents, protocol.bonus_usd_cents, total_trials(session)
-    answered = min(cursor.trial_index + cursor.voided_answers, trials)
-    if cursor.state == "returned":
-        base = bonus = 0
+    base, bonus = (0, 0) if cursor.state == "returned" else earned_part_usd_cents(protocol, session, cursor)
     return {
         "study": session.study,
         "model": session.model,
         "evaluator": session.evaluator,
         "state": cursor.state,
         "answered": cursor.trial_index + cursor.voided_answers,
-        "base_usd_cents": -(-base * answered // trials) if cursor.state == "active" else base,
-        "bonus_usd_cents": bonus * right_answers(cursor, is_closed=True),
+        "base_usd_cents": base,
+        "bonus_usd_cents": bonus,
         "panel": session.panel,
         "completion_code": session.completion_code,
         "secret_hash": session.secret_hash,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { equilibriumAccuracy, modalExposure, runBlock, start, step } from "../../frontend/staircase.js";
+import { modalExposure, start, step } from "../../frontend/staircase.js";
 
 const vectors = JSON.parse(readFileSync(new URL("./staircase_vectors.json", import.meta.url), "utf8"));
 
@@ -19,17 +19,7 @@ for (const vector of vectors) {
     assert.equal(state.exposure_ms, vector.next_exposure_ms);
     assert.equal(modalExposure(shown), vector.modal_exposure_ms);
   });
-
-  test(`a block without a server shows the same exposures: ${vector.name}`, async () => {
-    const shown = await runBlock(vector.rule, vector.answers.length, async (_, i) => vector.answers[i]);
-
-    assert.deepEqual(shown, vector.exposures_ms);
-  });
 }
-
-test("hype-2019 settles at the cube root of a quarter", () => {
-  assert.equal(equilibriumAccuracy(vectors[0].rule), 0.25 ** (1 / 3));
-});
 
 test("no trials have no mode", () => {
   assert.throws(() => modalExposure([]), /without trials has no modal exposure/);

@@ -30,7 +30,7 @@ def test_a_file_is_brought_to_the_newest_form_once(tmp_path):
 def test_sessions_that_an_older_openhype_simulated_are_known_as_such(tmp_path):
     db = sqlite3.connect(tmp_path / "a.db")
     for migration in MIGRATIONS[:3]:
-        db.executescript(migration)
+        migration(db)
     db.execute("PRAGMA user_version = 3")
     study = studies.study(images=10)
     cursor = opening(study.protocol, studies.CREATED_AT)

@@ -138,13 +138,13 @@ class DiesIn:
 
 @pytest.mark.parametrize("n", range(4))
 def test_a_death_between_any_two_writes_of_an_opening_locks_nobody_out(two, n):
-    from backend.task.service import Visits
+    from backend.task.service import TaskService
 
     opening = {"consent_version": "1", "panel": P1, "device": {}, "qualification_token": None}
-    dying = Visits(DiesIn(two.store, n), two.data.keys().hashing, two.clock)
+    dying = TaskService.over(DiesIn(two.store, n), two.data.keys().hashing, two.clock)
     died = False
     try:
-        dying.open("faces", opening)
+        dying.opening.open("faces", opening)
     except Killed:
         died = True
 

@@ -50,7 +50,7 @@ def test_what_flashes_need_before_consent_is_preloaded_once_a_study_is_known_to_
 
 @pytest.mark.parametrize(
     ("address", "sent"),
-    [("/assets/probes.js", "*"), (f"/assets/{assets.version()}/probes.js", "*"), ("/assets/style.css", None),
+    [("/assets/api.js", "*"), (f"/assets/{assets.version()}/api.js", "*"), ("/assets/style.css", None),
      ("/timing.html", None), ("/s/faces", None), ("/api/studies/faces", None)],
 )  # fmt: skip
 def test_modules_alone_are_there_for_a_frame_without_an_origin(world, address, sent):

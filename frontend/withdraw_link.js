@@ -1,7 +1,7 @@
 // @ts-check
 /** What the task page tells of withdrawing: a link that works now and later, for its owner only. */
 
-import { copier } from "./copying.js";
+import { copier } from "./copy_button.js";
 import { el } from "./screens.js";
 
 /**

@@ -1,0 +1,171 @@
+"""Judging: blocks begun, answers stored once, the session taken up again, its debrief."""
+
+import dataclasses
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from backend.errors import Conflict, OpenhypeError
+from backend.experiment import session as sessions
+from backend.experiment.records import Session, Study
+from backend.experiment.session import Cursor, Posted
+from backend.stores.updates import retried
+from backend.studies import withdrawals
+from backend.task import replies
+from backend.task.access import BUSY, SessionAccess
+from backend.task.debrief import Debriefing
+from backend.task.picture_names import PictureNames
+
+
+class Answering:
+    """What evaluators can do in a session."""
+
+    def __init__(self, access: SessionAccess):
+        self._access, self._store = access, access.store
+        self._debriefing = Debriefing(access.store)
+        self._names = PictureNames(access.hash_key)
+
+    def resume(self, session_id: str, token: str) -> dict[str, Any]:
+        """Take the session over for another visit, and return where it stands."""
+        session, study = self._access.authorized(session_id, token)
+        withdrawals.check_not_withdrawn(self._store, session_id)
+        cursor = self._access.change(
+            study,
+            session,
+            lambda now: sessions.resume(session, study.protocol, now, self._access.now()),
+        )
+        return {"state": self._access.state(study, session, cursor)}
+
+    def begin_block(
+        self,
+        session_id: str,
+        token: str,
+        lease: int,
+        block: int,
+        display: dict[str, Any],
+        url: Callable[[Session, str], str],
+    ) -> dict[str, Any]:
+        """Begin the current block and return its pictures; begun already, return what is left of it."""
+        session, study = self._access.authorized(session_id, token)
+        cursor = self._access.change(
+            study,
+            session,
+            lambda now: sessions.begin_block(
+                session, study.protocol, now, lease, block, display, self._access.now()
+            ),
+        )
+        masks = _masks_of_block(study, session, block)
+        return replies.block(study, session, cursor, lambda name: url(session, name), masks)
+
+    def end(self, session_id: str, token: str, lease: int) -> dict[str, Any]:
+        """End a session whose flashes keep going wrong, as its evaluator asks; again, it changes nothing.
+
+        Raises:
+            Conflict: as `session.end`.
+        """
+        session, study = self._access.authorized(session_id, token)
+        cursor = self._access.change(study, session, lambda now: sessions.end(now, lease, self._access.now()))
+        return replies.end(study, session, cursor, self._access.told(study, session, cursor))
+
+    def answer(
+        self, session_id: str, token: str, posted: Posted, url: Callable[[Session, str], str]
+    ) -> dict[str, Any]:
+        """Store an answer once, and return the reply that confirms it.
+
+        Raises:
+            Conflict: `answer_conflict` where another answer to this trial is stored; else as
+                `session.answer`.
+        """
+        session, study = self._access.authorized(session_id, token)
+        posted = self._by_stored_name(session, posted)
+        known = self._access.known_cursor(session_id)
+        if known is not None and posted.trial_index >= known.trial_index:
+            try:
+                return self._stored(study, session, known, posted, url)
+            except OpenhypeError:
+                pass  # what is known here may be old: read where the session stands, and look again
+
+        def stored() -> dict[str, Any]:
+            cursor = self._access.cursor(session_id)
+            repeated = self._repeated(study, session, cursor, posted, url)
+            return self._stored(study, session, cursor, posted, url) if repeated is None else repeated
+
+        return retried(stored, BUSY)
+
+    def _by_stored_name(self, session: Session, posted: Posted) -> Posted:
+        """Return an answer with the stored name of its picture, which browsers know by another one."""
+        name = self._names.opened(session.id, posted.stimulus)
+        is_theirs = name is not None and sessions.has_picture(session, name)
+        return dataclasses.replace(posted, stimulus=name) if is_theirs else posted
+
+    def _stored(
+        self,
+        study: Study,
+        session: Session,
+        cursor: Cursor,
+        posted: Posted,
+        url: Callable[[Session, str], str],
+    ) -> dict[str, Any]:
+        response, after = sessions.answer(session, study.protocol, cursor, posted, self._access.now())
+        self._store.append(session.id, cursor.version, after, response)
+        self._access.remember(session, after)
+        self._access.tell(study, session, after)
+        told = self._access.told(study, session, after)
+        return replies.answer(study, session, after, response, lambda name: url(session, name), told)
+
+    def _repeated(
+        self,
+        study: Study,
+        session: Session,
+        cursor: Cursor,
+        posted: Posted,
+        url: Callable[[Session, str], str],
+    ) -> dict[str, Any] | None:
+        """Return the reply that an answer had when it was stored; None if none is stored for its picture."""
+        sessions.check_kept(cursor)
+        is_open = posted.trial_index >= cursor.trial_index
+        if is_open and not sessions.is_voided(session, cursor, posted):
+            return None
+        stored = self._store.responses(session.id)
+        place = next(
+            (
+                i
+                for i, response in enumerate(stored)
+                if (response.trial_index, response.stimulus) == (posted.trial_index, posted.stimulus)
+            ),
+            None,
+        )
+        if place is None and is_open:
+            return None
+        if place is None or stored[place].response != posted.response:
+            raise Conflict(
+                f"trial {posted.trial_index} was answered already, with another answer; the first one counts",
+                code="answer_conflict",
+            )
+        past = sessions.replay(session, study.protocol, cursor, stored[: place + 1])
+        if place + 1 == len(stored):
+            past = dataclasses.replace(past, state=cursor.state)  # closed with this very answer
+        told = self._access.told(study, session, past)
+        return replies.answer(study, session, past, stored[place], lambda name: url(session, name), told)
+
+    def debrief(self, session_id: str, token: str, url: Callable[[Session, str], str]) -> dict[str, Any]:
+        """Return the own result beside others', and the truth, of a finished session.
+
+        Raises:
+            NotAllowed: `no_debrief`, the study tells nothing at its end.
+            Conflict: `not_finished`; `withdrawn`.
+        """
+        session, study = self._access.authorized(session_id, token)
+        cursor = self._access.cursor(session_id)
+        return self._debriefing.debrief(study, session, cursor, lambda name: url(session, name))
+
+
+def _masks_of_block(study: Study, session: Session, block: int) -> list[list[int]]:
+    """Return for each trial of a block the places of its masks, drawn with truth unseen."""
+    count = study.protocol.mask_count
+    if study.protocol.method != "time" or not study.masks:
+        return []
+    rng = Random(f"masks {session.seed} {block}")
+    places = list(range(len(study.masks)))
+    draw = rng.sample if len(places) >= count else rng.choices
+    return [list(draw(places, k=count)) for _ in session.blocks[block].stimuli]

@@ -1,0 +1,234 @@
+"""Opening a session: who may take part, in which study, with whose place."""
+
+import threading
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any, TypeVar
+
+from backend.errors import Conflict, InvalidInput, OpenhypeError, Unavailable
+from backend.experiment import session as sessions
+from backend.experiment.panel import OUTCOMES, way_back
+from backend.experiment.records import Session, Study
+from backend.experiment.session import Cursor
+from backend.payment import screened_out
+from backend.recruitment.recruit import told
+from backend.stores.updates import TRIES, retried
+from backend.studies import lifecycle, pausing
+from backend.task import replies
+from backend.task.access import SessionAccess
+from backend.task.eligibility import kept
+from backend.task.plans import SessionPlans
+from backend.task.visitors import Visitors
+
+T = TypeVar("T")
+_TRIES_FOR_ROOM = 12
+_FULL = "study_full"
+
+
+class _SettingsChanged(Exception):
+    """The study's settings were changed while a session was being opened under those before."""
+
+
+class Opening:
+    """What visitors can do until they have a session."""
+
+    def __init__(self, access: SessionAccess, visitors: Visitors, dice: Random):
+        self._access, self._visitors, self._dice = access, visitors, dice
+        self._store, self._watch = access.store, access.watch
+        self._plans = SessionPlans(access, dice)
+        self._assigning = threading.Lock()
+
+    def public_study(self, name: str) -> dict[str, Any]:
+        """Return what a visitor may know of a study."""
+        study = self._access.study(name)
+        told = self._public(study, self._visitors.qualification_of(study))
+        return {**told, "paused": pausing.is_paused(self._store, name)}
+
+    def admit(
+        self, study_name: str, panel: Mapping[str, str], signature: str | None = None
+    ) -> dict[str, Any]:
+        """Say that a person may take part, before consent is asked for; nothing is recorded.
+
+        No place is held: one that is free now may be taken when the session is opened. The `pass` stands for
+        the panel's signature from then on, which may run out meanwhile.
+
+        Raises:
+            NotAllowed: `took_part_before`, `unknown_link`, and as `PlaceCheck.check`.
+            Conflict: `already_started`, `already_finished`, `returned`, `study_paused`, `study_full`.
+            Unavailable: the panel cannot be asked, or its keys not be fetched.
+        """
+        study = self._access.study(study_name)
+        if study.protocol.panel.is_preview(panel):
+            return {"admitted": False, "pass": None}
+        key, proof = self._visitors.vouched(study, panel, signature)
+        self._visitors.admission.check(study, key)
+        self._visitors.check_not_paused(study)
+        try:
+            self._with_room(study, panel, lambda: self._plans.turn(study, Random(), simulated=False))
+        except Conflict as error:
+            if error.code != _FULL or self._visitors.admission.unseen(study, key) is None:
+                raise
+        return {"admitted": True, "pass": proof or None}
+
+    def leave(
+        self,
+        study_name: str,
+        outcome: str,
+        panel: Mapping[str, str],
+        qualification_token: str | None,
+        signature: str | None = None,
+    ) -> dict[str, Any]:
+        """Return the way back to the panel for a person who takes no part: `redirect_url`, or null.
+
+        The code for `screened_out`, which may be worth money, goes only to who took the test.
+        """
+        if outcome not in OUTCOMES or outcome == "done":
+            reasons = ", ".join(name for name in OUTCOMES if name != "done")
+            raise InvalidInput(f"outcome must be one of {reasons}, not {outcome!r}")
+        study = self._access.study(study_name)
+        record = study.protocol.panel
+        if outcome == "screened_out":
+            self._visitors.check_screened_out(study, panel, qualification_token, signature)
+            if screened_out.is_paid_by_panel(self._store, study):
+                submission = screened_out.note(self._store, study, panel, self._access.now())
+                if self._watch and submission:
+                    self._watch.screened_out(study, submission)
+                return {"redirect_url": record.back or None}
+        back = way_back(record, kept(record, panel), outcome, told(self._store, study))
+        return {"redirect_url": back["redirect_url"]}
+
+    def open(self, study_name: str, opening: Mapping[str, Any]) -> dict[str, Any]:
+        """Open a session, or say which qualification comes first (`stage`).
+
+        Args:
+            opening: as `requests.parse_opening` gives it; who asks for a simulated session has shown the
+                researcher's key.
+
+        Raises:
+            InvalidInput: `consent_changed`.
+            Conflict: `study_paused`, `study_full`, `already_started`, `already_finished`, `returned`,
+                `withdrawn`.
+            NotAllowed: `not_qualified`, `took_part_before`, `unknown_link`, `preview`, and as
+                `PlaceCheck.check`.
+            Unavailable: the panel cannot be asked, or its keys not be fetched.
+        """
+        enter = self._open_simulated if opening.get("simulated") else self._open_real
+        for _ in range(TRIES):
+            try:
+                return enter(self._access.study(study_name), opening)
+            except _SettingsChanged:
+                continue
+        raise Unavailable(f"the settings of study {study_name} change all the time; try again", code="busy")
+
+    def _open_simulated(self, study: Study, opening: Mapping[str, Any]) -> dict[str, Any]:
+        """Open a session in which nobody takes part: no pause, panel, person or place is looked at."""
+        qualification = self._visitors.qualification_of(study)
+        token = opening["qualification_token"]
+        if qualification and not self._visitors.has_passed(qualification, None, token, simulated=True):
+            return self._comes_first(qualification)
+        return self._opened(study, None, opening)
+
+    def _open_real(self, study: Study, opening: Mapping[str, Any]) -> dict[str, Any]:
+        self._visitors.check_not_paused(study)
+        if opening["consent_version"] != study.protocol.consent_version:
+            raise InvalidInput(
+                f"consent_version must be {study.protocol.consent_version!r}, the version now in force",
+                code="consent_changed",
+            )
+        proof, token = opening.get("signature"), opening["qualification_token"]
+        key, _ = self._visitors.vouched(study, opening["panel"], proof, token)
+        self._visitors.admission.check(study, key)
+        qualification = self._visitors.qualification_of(study)
+        is_rehearsal = self._visitors.places.is_rehearsal(study, opening["panel"])
+        if qualification and not self._visitors.has_passed(qualification, key, token, simulated=is_rehearsal):
+            return self._comes_first(qualification)
+        opening = {**opening, "simulated": is_rehearsal}
+        return self._with_own_place(
+            study,
+            key,
+            lambda: self._with_room(study, opening["panel"], lambda: self._opened(study, key, opening)),
+        )
+
+    def _with_own_place(self, study: Study, key: str | None, take: Callable[[], T]) -> T:
+        """Return what `take` gives; where the study is full, once the person's unseen session is given up.
+
+        Whoever never got the reply to an opening, or reloads the page before the first picture, comes again
+        while the place is held: by that very person.
+        """
+        try:
+            return take()
+        except Conflict as error:
+            if error.code != _FULL or not self._visitors.admission.give_up_unseen(study, key):
+                raise
+        return take()
+
+    def _with_room(self, study: Study, panel: Mapping[str, str], take: Callable[[], T]) -> T:
+        """Return what `take` gives; where the study seems full, once the places at the panel were read."""
+        for _ in range(_TRIES_FOR_ROOM):
+            try:
+                return take()
+            except Conflict as error:
+                if error.code != _FULL or not self._makes_room(study, panel):
+                    raise
+        return take()
+
+    def _makes_room(self, study: Study, panel: Mapping[str, str]) -> bool:
+        """Return whether places were read for a visitor who holds one, so that it is worth another try.
+
+        The room that was found may be gone again, to another such visitor: it is tried a few times.
+        """
+        holds_place = bool(panel.get(study.protocol.panel.submission))
+        return holds_place and self._watch is not None and self._watch.make_room(study)
+
+    def _opened(self, study: Study, key: str | None, opening: Mapping[str, Any]) -> dict[str, Any]:
+        secret = self._dice.randbytes(32).hex()
+        with self._assigning:
+            previous = self._visitors.admission.previous(study, key)
+            session, cursor = self._added(study, key, opening, secret)
+            try:
+                self._visitors.admission.take(study, session, previous)
+                # Its deletion may have begun meanwhile, and that of its sessions too.
+                _check_settings(self._access.study(study.name), session)
+            except (OpenhypeError, _SettingsChanged):
+                self._store.erase_session(session.id)  # nobody was told of it
+                raise
+        self._access.remember(session, cursor, study)
+        return {
+            "stage": "session",
+            "token": f"{session.id}.{secret}",
+            "state": self._access.state(study, session, cursor),
+        }
+
+    def _added(
+        self, study: Study, key: str | None, opening: Mapping[str, Any], secret: str
+    ) -> tuple[Session, Cursor]:
+        """Plan a session and store it, for another model where a server beside this one took the last place.
+
+        Raises:
+            Conflict: `study_full`.
+            Unavailable: others are let in all the time.
+        """
+
+        def add() -> tuple[Session, Cursor]:
+            room = self._plans.room(study, bool(opening.get("simulated")))
+            session = self._plans.planned(study, key, opening, secret)
+            cursor = sessions.opening(study.protocol, session.opened_at)
+            if not session.is_simulated:
+                begun = lifecycle.begin(self._store, study, session.opened_at)
+                _check_settings(begun, session)
+            self._store.add_session(session, cursor, room)
+            return session, cursor
+
+        return retried(add, "many are let in at once")
+
+    def _comes_first(self, qualification: Study) -> dict[str, Any]:
+        return {"stage": "qualification", "qualification": self._public(qualification, None)}
+
+    def _public(self, study: Study, qualification: Study | None) -> dict[str, Any]:
+        signature = self._visitors.places.signature(study)
+        return replies.public_study(study, qualification, signature.parameter if signature else None)
+
+
+def _check_settings(now: Study, session: Session) -> None:
+    if now.settings_id != session.settings_id:
+        raise _SettingsChanged

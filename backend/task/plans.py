@@ -1,0 +1,110 @@
+"""Plans of sessions: which condition comes next, its pictures, and who has room."""
+
+import hmac
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from functools import lru_cache
+from random import Random
+from typing import Any
+
+from backend.experiment import sampling
+from backend.experiment.panel import CODE_LETTERS
+from backend.experiment.records import Condition, Session, Study
+from backend.experiment.sampling import Pool
+from backend.stores.store import Room
+from backend.task.access import SessionAccess, hash_of
+from backend.task.eligibility import kept
+from backend.timestamps import stamp
+
+_SEED_BITS = 53
+
+
+class SessionPlans:
+    """Draws sessions of the studies of a store.
+
+    Args:
+        dice: where secrets, ids and plans of sessions come from.
+    """
+
+    def __init__(self, access: SessionAccess, dice: Random):
+        self._access, self._dice = access, dice
+        self._store, self._hash_key, self._clock = access.store, access.hash_key, access.clock
+        self._pool = lru_cache(maxsize=16)(self._read_pool)
+
+    def planned(self, study: Study, key: str | None, opening: Mapping[str, Any], secret: str) -> Session:
+        """Return a session as it will be stored: model, pictures, order and codes are drawn.
+
+        Raises:
+            Conflict: `study_full`.
+        """
+        is_simulated = bool(opening.get("simulated"))
+        seed = opening.get("seed") if is_simulated else None
+        seed = self._dice.getrandbits(_SEED_BITS) if seed is None else seed
+        rng = Random(seed)
+        at = self._access.now()
+        condition, turn = self.turn(study, rng, is_simulated)
+        reals = sampling.real_counts(study, self._coin(study, condition, turn), is_second=turn % 2 == 1)
+        pool = self._pool(study.name, study.created_at)
+        blocks, spares = sampling.draw_session(study, pool, condition, rng, reals)
+        return Session(
+            id=self._dice.randbytes(12).hex(),
+            study=study.name,
+            model=condition.model if condition else None,
+            class_=condition.class_ if condition else "",
+            evaluator=f"e{self._dice.randbytes(6).hex()}",
+            evaluator_key=key,
+            secret_hash=hash_of(secret),
+            completion_code="".join(self._dice.choices(CODE_LETTERS, k=10)),
+            seed=seed,
+            opened_at=at,
+            blocks=blocks,
+            spares=spares,
+            panel={} if is_simulated and key is None else kept(study.protocol.panel, opening["panel"]),
+            device=dict(opening["device"]),
+            consent_version="" if is_simulated else opening["consent_version"],
+            is_simulated=is_simulated,
+            settings_id=study.settings_id,
+        )
+
+    def turn(self, study: Study, rng: Random, simulated: bool) -> tuple[Condition | None, int]:
+        """Return the condition of the next session, and how many have judged it or do; a test has none."""
+        if study.kind == "qualification":
+            return None, 0
+        room = self._wanted(study)
+        taken = self._store.taken(study.name, room.active_since, simulated, room.unanswered_since)
+        wanted = None if simulated else room.wanted
+        condition = sampling.choose_condition(taken, study.conditions, wanted, rng)
+        return condition, taken.get(condition.name, 0)
+
+    def room(self, study: Study, simulated: bool) -> Room | None:
+        """Return how many sessions of each condition a study has room for; None for any number."""
+        if simulated or study.kind == "qualification":
+            return None
+        return self._wanted(study)
+
+    def _wanted(self, study: Study) -> Room:
+        """Return how many sessions of each condition a study wants, and which hold their places by now."""
+        now, protocol = self._clock(), study.protocol
+        active_since, unanswered_since = (
+            stamp(now - timedelta(minutes=minutes))
+            for minutes in (protocol.abandon_after_minutes, protocol.begin_within_minutes)
+        )
+        return Room(protocol.evaluators, active_since, unanswered_since)
+
+    def _coin(self, study: Study, condition: Condition | None, turn: int) -> Random:
+        """Return the dice that two evaluators of a condition share, who come one after the other."""
+        if condition is None:
+            return self._dice
+        said = json.dumps([study.name, study.created_at, condition.name, turn // 2])
+        return Random(hmac.digest(self._hash_key, said.encode(), "sha256"))
+
+    def _read_pool(self, study_name: str, created_at: str) -> Pool:
+        """Return a study's pool; one deleted before anybody began it may give its name to another.
+
+        Raises:
+            NotFound: the study was deleted meanwhile, and its pool read in pieces.
+        """
+        stimuli = list(self._store.stimuli(study_name))
+        self._access.study(study_name)
+        return sampling.pool_of(stimuli)

@@ -1,0 +1,81 @@
+"""Who a visitor is, whether the panel vouches for it, and which test was passed."""
+
+from collections.abc import Mapping
+
+from backend.errors import Conflict, NotAllowed
+from backend.experiment.records import Session, Study
+from backend.studies import pausing
+from backend.task.access import SessionAccess
+from backend.task.eligibility import Admission
+from backend.task.place_check import PlaceCheck
+
+
+class Visitors:
+    """People before they have a session."""
+
+    def __init__(self, access: SessionAccess):
+        panel = access.watch.panel if access.watch else None
+        self._access, self._store = access, access.store
+        self.admission = Admission(access.store, access.hash_key, access.clock)
+        self.places = PlaceCheck(access.store, access.hash_key, access.clock, panel)
+
+    def check_not_paused(self, study: Study) -> None:
+        if pausing.is_paused(self._store, study.name):
+            raise Conflict(f"study {study.name} takes no new evaluators for now", code="study_paused")
+
+    def vouched(
+        self,
+        study: Study,
+        panel: Mapping[str, str],
+        proof: str | None,
+        qualification_token: str | None = None,
+    ) -> tuple[str | None, str]:
+        """Return the hash by which a person is known, once the panel has vouched for who it is, and a pass.
+
+        A signature may run out while the test is taken. Where the test asked for the same one, its
+        session stands for it.
+        """
+        key = self.admission.key(study, panel)
+        if self._has_signed_test(study, key, qualification_token):
+            return key, ""
+        return key, self.places.check(study, panel, proof)
+
+    def _has_signed_test(self, study: Study, key: str | None, token: str | None) -> bool:
+        qualification, signature = self.qualification_of(study), study.protocol.panel.signature
+        if key is None or qualification is None or signature is None:
+            return False
+        session = self.session_of_token(qualification, token)
+        is_same = qualification.protocol.panel.signature == signature
+        return session is not None and session.evaluator_key == key and is_same
+
+    def check_screened_out(
+        self, study: Study, panel: Mapping[str, str], token: str | None, signature: str | None
+    ) -> None:
+        qualification = self.qualification_of(study)
+        try:
+            if qualification:
+                self.has_passed(qualification, self.vouched(study, panel, signature, token)[0], token)
+        except NotAllowed as error:
+            if error.code == "not_qualified":
+                return
+            raise
+        raise NotAllowed("only who took the qualification and did not pass is screened out")
+
+    def has_passed(
+        self, qualification: Study, key: str | None, token: str | None, simulated: bool = False
+    ) -> bool:
+        session = self.session_of_token(qualification, token, simulated)
+        return self.admission.has_passed(qualification, session, key)
+
+    def session_of_token(
+        self, qualification: Study, token: str | None, simulated: bool = False
+    ) -> Session | None:
+        """Return the session of a qualification that a visitor holds; None too if it is not of their kind."""
+        if token is None:
+            return None
+        session, study = self._access.authorized(token.partition(".")[0], token)
+        is_theirs = study.name == qualification.name and session.is_simulated == simulated
+        return session if is_theirs else None
+
+    def qualification_of(self, study: Study) -> Study | None:
+        return self._access.study(study.protocol.qualification) if study.protocol.qualification else None

@@ -1,0 +1,55 @@
+"""Waiting for a study to start, paid: `studies/waiting_room.py` for one visitor."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.errors import NotAllowed
+from backend.studies import lifecycle, waiting_room
+from backend.task.access import SessionAccess
+from backend.task.eligibility import kept
+from backend.task.visitors import Visitors
+
+
+class Waiting:
+    """What people can do who passed the test of a study that has not started."""
+
+    def __init__(self, access: SessionAccess, visitors: Visitors):
+        self._access, self._visitors, self._store = access, visitors, access.store
+
+    def wait(
+        self,
+        study_name: str,
+        panel: Mapping[str, str],
+        qualification_token: str | None,
+        signature: str | None = None,
+    ) -> dict[str, Any]:
+        """Begin to wait, paid, until the study is let go on.
+
+        Raises:
+            Conflict: `no_retainer`; as `open` where the person has taken part already.
+            NotAllowed: `not_qualified`; only who passed the study's qualification can wait; as
+                `PlaceCheck.check` where the panel signs the link to the waiting room as well.
+        """
+        study = self._access.study(study_name)
+        key = self._visitors.admission.key(study, panel)
+        if study.protocol.panel.signature:
+            key, _ = self._visitors.vouched(study, panel, signature, qualification_token)
+        self._visitors.admission.check(study, key)
+        qualification = self._visitors.qualification_of(study)
+        if qualification is None or not self._visitors.has_passed(qualification, key, qualification_token):
+            raise NotAllowed("only who passed the test of this study can wait for it", code="not_qualified")
+        session = self._visitors.session_of_token(qualification, qualification_token)
+        passed = session.id if session else self._store.claimed(qualification.name, key)
+        if study.protocol.retainer_usd_cents:
+            begun = lifecycle.begin(self._store, study, self._access.now())
+            if begun.settings_id != study.settings_id:
+                return self.wait(study_name, panel, qualification_token, signature)
+        panel = kept(study.protocol.panel, panel)
+        return waiting_room.begin(self._store, study, passed, panel, self._access.clock().timestamp())
+
+    def sign(
+        self, study_name: str, wait_id: str, token: str, is_visible: bool, is_here: bool
+    ) -> dict[str, Any]:
+        """Take a sign of life of somebody who waits; `waiting_room.sign`."""
+        study, at = self._access.study(study_name), self._access.clock().timestamp()
+        return waiting_room.sign(self._store, study, wait_id, token, is_visible, is_here, at)
