@@ -1,6 +1,7 @@
 """`openhype deploy`: checks, a plan, and doing it; and taking away what it made.
 
-Two stacks (`template.py`), a secure parameter with the keys, and in the bucket the packages and the page.
+Two stacks (`data.yaml`, `service.yaml`), a secure parameter with the keys, and in the bucket the packages
+and the page.
 Each step looks first at what is there, so that doing it again changes nothing.
 """
 
@@ -45,14 +46,14 @@ class Deployment:
         name: str,
         data: DataDir,
         session: boto3.Session,
-        templates: Mapping[str, Callable[[], dict]] = template.TEMPLATES,
+        text_of: Callable[[str], str] = template.text_of,
     ):
         self.name, self._data, self._session = name, data, session
         if not session.region_name:
             raise InvalidInput("no AWS region is set; use --region, AWS_REGION or a profile that has one")
         cloudformation = session.client("cloudformation")
-        self._stored = Stack(cloudformation, f"{name}-data", templates["data"]())
-        self._service = Stack(cloudformation, name, templates["service"]())
+        self._stored = Stack(cloudformation, f"{name}-data", text_of("data"))
+        self._service = Stack(cloudformation, name, text_of("service"))
         self._s3, self._ssm = s3_client(session), session.client("ssm")
 
     @property

@@ -1,6 +1,6 @@
 """CloudFormation stacks: what would change, changing it, and taking it away again."""
 
-import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +17,9 @@ _STEADY = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE")
 _VERBS = {"Add": "create", "Modify": "change", "Remove": "remove", "Import": "change", "Dynamic": "change"}
 
 
+_RESOURCE = re.compile(r"^  (\w+):\n    Type: (AWS::\S+)$", re.MULTILINE)
+
+
 @dataclass(frozen=True)
 class Change:
     """One line of a plan: `create`, `change`, `leave` or `remove`, and what."""
@@ -26,9 +29,13 @@ class Change:
 
 
 class Stack:
-    """A stack of our own, by its name."""
+    """A stack of our own, by its name.
 
-    def __init__(self, client: Any, name: str, template: Mapping[str, Any]):
+    Args:
+        template: YAML in block style, `Type` first in each resource.
+    """
+
+    def __init__(self, client: Any, name: str, template: str):
         self._client, self.name, self._template = client, name, template
 
     def found(self) -> dict[str, Any] | None:
@@ -107,7 +114,7 @@ class Stack:
     def _asked(self, parameters: Mapping[str, str]) -> dict[str, Any]:
         return {
             "StackName": self.name,
-            "TemplateBody": json.dumps(self._template),
+            "TemplateBody": self._template,
             "Capabilities": _CAPABILITIES,
             "Parameters": [
                 {"ParameterKey": key, "ParameterValue": value} for key, value in sorted(parameters.items())
@@ -115,7 +122,7 @@ class Stack:
         }
 
     def _parts(self) -> list[str]:
-        return [f"{name} ({part['Type']})" for name, part in self._template["Resources"].items()]
+        return [f"{name} ({kind})" for name, kind in _RESOURCE.findall(self._template)]
 
     def _change_set(self, parameters: Mapping[str, str]) -> list[dict[str, Any]]:
         """Return the changes that CloudFormation would make, by a change set that is deleted again."""

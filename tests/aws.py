@@ -11,6 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from cfnlint.decode import cfn_yaml
+
+from deploy.template import text_of
+
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"
 _SECONDS = 60
@@ -66,6 +70,11 @@ def environment(url: str) -> dict[str, str]:
 
 
 _UNKNOWN = ("AWS::CloudFront::", "AWS::S3::BucketPolicy", "AWS::Lambda::Url", "AWS::Lambda::Permission")
+
+
+def template(name: str) -> dict[str, Any]:
+    """Return a template of the deployment as data, its short functions (`!Ref`) written out."""
+    return json.loads(json.dumps(cfn_yaml.loads(text_of(name))))
 
 
 def known_to_moto(template: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """CloudFront as the template describes it, on a port of loopback: behaviours, route, headers, two origins.
 
 Functions are sent Function URL events; files come from the bucket. What it knows of paths and headers it
-reads from `deploy/template.py`, so that a mistake there is one here.
+reads from `deploy/service.yaml`, so that a mistake there is one here.
 """
 
 import queue
@@ -18,15 +18,14 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from deploy import template
-from tests import function, node
+from tests import aws, function, node
 
 
 class Cloudfront:
     """The distribution: what a request is answered with."""
 
     def __init__(self, bucket: str, functions: Mapping[str, Sequence[function.Function]]):
-        resources = template.service_template()["Resources"]
+        resources = aws.template("service")["Resources"]
         self._resources = resources
         self._config = resources["Distribution"]["Properties"]["DistributionConfig"]
         self._origins = {origin["Id"]: origin for origin in self._config["Origins"]}

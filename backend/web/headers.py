@@ -1,7 +1,7 @@
 """What every file is sent with: its type, how long it may be kept, and what a browser may do with it.
 
 One home for them: the server of one machine (`handlers.py`) sends them itself, and on AWS the bucket
-and CloudFront do (`deploy/template.py`).
+and CloudFront do (`deploy/service.yaml`).
 """
 
 from collections.abc import Iterable

@@ -8,24 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE
+from backend.stores.dynamodb.store import table_definition
 from backend.web import headers
-from deploy import template
-from tests import node
+from deploy import package, template
+from tests import aws, node
 
-SERVICE = template.service_template()
+SERVICE = aws.template("service")
 RESOURCES = SERVICE["Resources"]
 DISTRIBUTION = RESOURCES["Distribution"]["Properties"]["DistributionConfig"]
 
 
-@pytest.mark.parametrize("name", list(template.TEMPLATES))
-def test_the_kept_file_is_the_template(name):
-    assert (template.HERE / f"{name}.json").read_text("utf-8") == template.text_of(name), (
-        "run `python -m deploy.template`"
-    )
-
-
 def test_cloudformation_has_nothing_to_object():
-    files = [str(template.HERE / f"{name}.json") for name in template.TEMPLATES]
+    files = [str(template.HERE / f"{name}.yaml") for name in template.NAMES]
 
     lint = Path(sys.executable).with_name("cfn-lint")
     done = subprocess.run([lint, *files], capture_output=True, text=True)
@@ -33,8 +28,12 @@ def test_cloudformation_has_nothing_to_object():
     assert (done.returncode, done.stdout) == (0, "")
 
 
+def header_policy(name):
+    return RESOURCES[name]["Properties"]["ResponseHeadersPolicyConfig"]
+
+
 def test_cloudfront_sends_the_headers_that_the_server_sends():
-    policy = template.page_policy()
+    policy = header_policy("PageHeaders")
 
     security = policy["SecurityHeadersConfig"]
     sent = {item["Header"]: item["Value"] for item in policy["CustomHeadersConfig"]["Items"]}
@@ -49,15 +48,35 @@ def test_cloudfront_sends_the_headers_that_the_server_sends():
 
 def test_cloudfront_lets_a_frame_without_an_origin_load_modules_and_nothing_else():
     modules = [b for b in DISTRIBUTION["CacheBehaviors"] if b["PathPattern"] == "/assets/*.js"]
-    cors = template.module_policy()["CorsConfig"]
+    cors = header_policy("ModuleHeaders")["CorsConfig"]
 
     assert [b["ResponseHeadersPolicyId"] for b in modules] == [{"Ref": "ModuleHeaders"}]
     assert cors["AccessControlAllowOrigins"]["Items"] == [headers.MODULE["Access-Control-Allow-Origin"]]
     assert not cors["AccessControlAllowCredentials"]
-    assert "CorsConfig" not in template.page_policy()
-    assert (
-        template.module_policy()["SecurityHeadersConfig"] == template.page_policy()["SecurityHeadersConfig"]
-    )
+    page, module = header_policy("PageHeaders"), header_policy("ModuleHeaders")
+    assert {**module, "Name": page["Name"]} == {**page, "CorsConfig": cors}
+
+
+def test_functions_have_the_memory_and_the_time_of_the_settings():
+    for stage in package.STAGES:
+        function, settings = RESOURCES[f"{stage.title()}Function"]["Properties"], package.settings(stage)
+        (origin,) = [origin for origin in DISTRIBUTION["Origins"] if origin["Id"] == stage]
+        assert function["MemorySize"] == settings["memory_size"]
+        assert function["Timeout"] == settings["timeout_seconds"]
+        assert function["Handler"] == package.HANDLER
+        assert origin["CustomOriginConfig"]["OriginReadTimeout"] == settings["timeout_seconds"]
+
+
+def test_the_table_is_the_one_that_the_store_makes():
+    made = {
+        **table_definition(""),
+        "TimeToLiveSpecification": {"AttributeName": TTL_ATTRIBUTE, "Enabled": True},
+    }
+    del made["TableName"]
+    table = aws.template("data")["Resources"]["Table"]["Properties"]
+
+    assert {name: table[name] for name in made} == made
+    assert table["DeletionProtectionEnabled"]
 
 
 def test_every_behaviour_asks_for_tls_and_has_headers():
@@ -109,7 +128,7 @@ def test_no_secret_stands_in_a_template_or_in_a_functions_variables():
 
 
 def test_the_bucket_is_private_and_packages_lie_outside_of_what_is_served():
-    bucket = template.data_template()["Resources"]["Bucket"]["Properties"]
+    bucket = aws.template("data")["Resources"]["Bucket"]["Properties"]
     (allowed,) = [s for n, s in statements() if n == "FilesPolicy" and s["Effect"] == "Allow"]
 
     assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
