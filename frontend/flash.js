@@ -9,6 +9,8 @@ import { ask, el, enterScreen, showWaiting } from "./screens.js";
 const SHOWINGS_AT_MOST = 5;
 /** After a flash, before the question comes: its layout would hold up the end of the last mask. */
 const QUIET_FRAMES = 3;
+/** Evidence of when something was drawn, where nothing told when it was shown. */
+const UNWATCHED = ["worker", "callback"];
 
 /**
  * @typedef {import("./trials.js").Scene} Scene
@@ -131,6 +133,7 @@ async function showFlash({ screen, presenter, display }, phases, k) {
           ...flags,
           ...(isAsPlanned(timing, display.frame_ms, k) && !isContradicted ? [] : ["mistimed"]),
           ...(isContradicted ? ["display_stalled"] : []),
+          ...(UNWATCHED.includes(timing.evidence) ? ["unverified"] : []),
           ...(hasChanged(frame_ms, display.frame_ms) && !flags.includes("display_changed") ? ["display_changed"] : []),
         ],
       };

@@ -7,6 +7,7 @@
 
 import { drawPhase } from "./painting.js";
 import { hasElementTiming } from "./element_timing.js";
+import { hasFrameDelays } from "./frame_delays.js";
 import { startFrame } from "./framed_backend.js";
 import { makePageBackend } from "./page_backend.js";
 import { startWorker } from "./worker_backend.js";
@@ -42,9 +43,9 @@ export async function makePresenter(stage, size, flashes = true) {
     for (const each of [frame, worker, page]) if (each) setSeen(each.element, each === backend);
   }
   return {
-    /** Whether the worker draws. */
-    get isInWorker() {
-      return current === worker;
+    /** Which back end draws: `frame`, `page` or `worker`. */
+    get drawnBy() {
+      return current === frame ? "frame" : current === worker ? "worker" : "page";
     },
     /**
      * Show the phases; ends when the last one is over. What was shown is known a little later, in `settled`.
@@ -60,9 +61,12 @@ export async function makePresenter(stage, size, flashes = true) {
     leavePage() {
       if (worker && current !== worker) goOnIn(worker);
     },
-    /** Go on in the worker if the page draws, and the other way round, where there are both; a frame has no better. */
+    /**
+     * Go on in the worker if the page draws, and the other way round, where there are both. A frame has no better; nor has
+     * a worker in Firefox, whose page would draw without a witness.
+     */
     change() {
-      if (worker && current !== frame) goOnIn(current === page ? worker : page);
+      if (worker && current !== frame && !hasFrameDelays()) goOnIn(current === page ? worker : page);
     },
     /**
      * Hear of a flash that the page drew. What it came late to once may be chance; a page that is busy is left, and a

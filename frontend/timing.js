@@ -11,6 +11,7 @@ import { ask, el, facts, show, showWaiting } from "./screens.js";
 
 const FRAMES = 600;
 const FLASHES_MS = [1, 17, 33, 50, 100, 150];
+const WHERE = { frame: "in a frame", page: "on the page", worker: "in a worker" };
 const EACH = 5;
 const MASK_MS = 30;
 const SIZE = { css: 128, px: 128 };
@@ -76,7 +77,7 @@ function result({ refresh, gaps_ms }) {
 
 /** @param {number} frame_ms */
 async function tryFlashes(frame_ms) {
-  show("check", "Faint flashes", [el("p", {}, "A gray square changes a little, thirty times on the page and thirty times in a worker.")]);
+  show("check", "Faint flashes", [el("p", {}, "A gray square changes a little, sixty times.")]);
   const stage = el("div", { class: "stage faint" });
   /** @type {HTMLElement} */ (document.getElementById("main")).append(stage);
   const rows = [await flashes(stage, frame_ms, false), await flashes(stage, frame_ms, true)];
@@ -104,7 +105,8 @@ async function tryFlashes(frame_ms) {
 async function flashes(stage, frame_ms, inWorker) {
   const presenter = await makePresenter(stage, SIZE);
   if (inWorker) presenter.leavePage();
-  if (inWorker !== presenter.isInWorker) {
+  const { drawnBy } = presenter;
+  if (inWorker !== (drawnBy === "worker")) {
     presenter.end();
     return null;
   }
@@ -123,7 +125,7 @@ async function flashes(stage, frame_ms, inWorker) {
   const exact = all.filter(({ timing, isContradicted }) => isAsPlanned(timing, frame_ms, 1) && !isContradicted);
   const latest = Math.max(...all.map(({ timing }) => timing.lateness_ms));
   const evidence = [...new Set(all.map(({ timing }) => inWords(timing.evidence)))].join("; ");
-  return [inWorker ? "in a worker" : "on the page", evidence, `${exact.length} of ${all.length}`, `${latest.toFixed(1)} ms`];
+  return [WHERE[drawnBy], evidence, `${exact.length} of ${all.length}`, `${latest.toFixed(1)} ms`];
 }
 
 /** @param {number} gray */

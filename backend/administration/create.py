@@ -16,9 +16,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import backend.experiment.panel as panels
 from backend.analysis.names import clean
 from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
+from backend.experiment import panel as panels
 from backend.experiment import protocol as protocols
 from backend.experiment import sampling
 from backend.experiment.panel import PanelRecord

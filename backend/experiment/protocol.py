@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-import backend.experiment.panel as panels
 from backend.errors import InvalidInput, brief
 from backend.experiment import money
+from backend.experiment import panel as panels
 from backend.experiment.panel import PanelRecord
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 from backend.suggestions import did_you_mean

@@ -100,6 +100,7 @@ def checked(told, sequences, what):
         timing, frame_ms = trial["timing"], trial["frame_ms"]
         assert timing["planned_frames"] == planned(trial["exposure_ms"], frame_ms)
         is_flagged = "mistimed" in trial["flags"]
+        assert ("unverified" in trial["flags"]) == (timing["evidence"] in ("worker", "callback"))
         judged = timing["planned_frames"][PICTURE:]
         assert is_flagged or judged == timing["achieved_frames"][PICTURE:]
         shown = by_phase(phases, frames_shown, frame_ms)

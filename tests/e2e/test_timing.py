@@ -22,7 +22,7 @@ def test_a_display_is_measured_and_faint_flashes_are_tried(player, site):
     page.wait_for_selector("tbody tr:nth-child(2)", timeout=60000)
 
     rows = page.evaluate("[...document.querySelectorAll('tbody tr')].map(row => row.textContent)")
-    assert rows[0].startswith("on the pagetold by the browser")
+    assert rows[0].startswith("in a frametold by the browser")
     assert rows[1].startswith("in a workerclock of the worker")
     assert "told by the browser" in rows[1]
     assert all("of 30" in row for row in rows)

@@ -259,8 +259,8 @@ DIES = """
 import os, sys, signal
 from datetime import UTC, datetime
 from pathlib import Path
-from backend import creation
-from backend.datadir import DataDir
+from backend.administration import create as creation
+from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 
 root, moment = Path(sys.argv[1]), sys.argv[2]

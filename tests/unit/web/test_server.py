@@ -5,7 +5,7 @@ import sys
 
 COMES_AND_GOES = """
 import threading
-from backend.server import _keep_to_one_core
+from backend.web.server import _keep_to_one_core
 
 def come_and_go():
     while not done.is_set():
