@@ -16,6 +16,8 @@ from random import Random
 from flask import Flask, Response, abort, request, send_file
 from werkzeug.exceptions import HTTPException
 
+from backend.common.printable import escaped
+from backend.common.timestamps import utc_now
 from backend.errors import (
     Conflict,
     InvalidInput,
@@ -29,7 +31,6 @@ from backend.errors import (
     Unavailable,
 )
 from backend.experiment.records import Session
-from backend.printable import escaped
 from backend.recruitment.sync_thread import Watch
 from backend.stores.datadir import DataDir, Keys
 from backend.stores.store import Store
@@ -37,7 +38,6 @@ from backend.task import requests
 from backend.task.access import Clock
 from backend.task.picture_names import PictureNames
 from backend.task.service import TaskService
-from backend.timestamps import utc_now
 from backend.web import assets, dashboard_routes, headers, login, origins, results_routes
 from backend.web.proxies import behind_one_proxy
 from backend.web.session_limits import Openings

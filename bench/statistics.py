@@ -13,12 +13,12 @@ import numpy as np
 from scipy import stats
 
 import openhype
-from backend.json_text import json_parts
+from backend.common.json_text import json_parts
+from backend.common.timestamps import utc_now
 from backend.report import drawing
 from backend.report.findings import findings
 from backend.report.write import write
 from backend.responses.readers import read_answers, score_file
-from backend.timestamps import utc_now
 
 ROOT = Path(__file__).resolve().parent.parent
 ROWS = 1_000_000

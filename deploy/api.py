@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from backend.common.permissions import tighten
 from backend.errors import InvalidInput
 from backend.handlers import EVERYTHING, create_app
-from backend.permissions import tighten
 from backend.stores.datadir import DataDir, Keys, parse_keys
 from backend.stores.opening import open_store, sqlite_path
 from backend.web.origins import parse_origin

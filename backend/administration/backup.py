@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from backend import __version__
+from backend.common.timestamps import stamp
 from backend.errors import Conflict, InvalidInput, NotFound
 from backend.stores import sqlite
 from backend.stores.datadir import DataDir
 from backend.stores.store import RESTORES
-from backend.timestamps import stamp
 
 MANIFEST = "backup.json"
 _FORM = 1

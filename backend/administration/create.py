@@ -17,6 +17,9 @@ from random import Random
 from typing import Any
 
 from backend.analysis.names import clean
+from backend.common.permissions import private, share
+from backend.common.text_files import read_text
+from backend.common.timestamps import stamp
 from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.experiment import panel as panels
 from backend.experiment import protocol as protocols
@@ -24,12 +27,9 @@ from backend.experiment import sampling
 from backend.experiment.panel import PanelRecord
 from backend.experiment.records import Stimulus, Study
 from backend.panels.signed_links import check_installed
-from backend.permissions import private, share
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.studies import lifecycle
-from backend.text_files import read_text
-from backend.timestamps import stamp
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _MODEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9 ._@+-]{0,98}[A-Za-z0-9._@+-])?")

@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from backend.administration import retention
+from backend.common.timestamps import stamp
 from backend.errors import Conflict, NotFound
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
@@ -30,7 +31,6 @@ from backend.studies.pausing import forget as forget_pause
 from backend.studies.retainer import is_waiting
 from backend.task import withdrawal
 from backend.task.eligibility import PEOPLE, links_of
-from backend.timestamps import stamp
 
 
 @dataclass(frozen=True)

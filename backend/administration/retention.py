@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from backend.common.timestamps import stamp
 from backend.experiment import browsers
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
@@ -19,7 +20,6 @@ from backend.stores.store import Store
 from backend.studies.waiting_room import book_of
 from backend.studies.withdrawals import BOOK, withdrawn
 from backend.task.withdrawal import finish
-from backend.timestamps import stamp
 
 
 @dataclass(frozen=True)

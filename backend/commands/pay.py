@@ -118,8 +118,8 @@ def pay(
     **options: Any,
 ) -> None:
     """Show what the evaluators of the study NAME are owed, and pay it with --yes."""
+    from backend.common.timestamps import stamp, utc_now
     from backend.payment import accounts
-    from backend.timestamps import stamp, utc_now
 
     study = world.study(name)
     if take_over:
@@ -155,10 +155,10 @@ def _by_panel(
 ) -> dict[str, Any]:
     from datetime import timedelta
 
+    from backend.common.timestamps import utc_now
     from backend.panels.prolific import open_prolific
     from backend.payment import accounts
     from backend.payment import payer as paying
-    from backend.timestamps import utc_now
 
     made = accounts.recruited(world.store, study.name) or {}
     panel_study = panel_study or made.get("panel_study", "")
@@ -185,8 +185,8 @@ def _by_panel(
 def _by_hand(
     world: World, study: Study, out: Path | None, mark_paid: Path | None, **_: Any
 ) -> dict[str, Any]:
+    from backend.common.timestamps import utc_now
     from backend.payment import manual
-    from backend.timestamps import utc_now
 
     if mark_paid is not None:
         manual.mark_paid(world.store, study, mark_paid, utc_now)

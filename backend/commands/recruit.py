@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from backend.commands.world import FEE_TYPE, World, amount, pass_world, store_options
+from backend.common.text_files import read_text
 from backend.errors import InvalidInput, NotFound
 from backend.recruitment.plan import FEE_PERCENT, VAT_PERCENT
-from backend.text_files import read_text
 
 _ACTIONS = ("pause", "resume", "stop", "status", "watch")
 

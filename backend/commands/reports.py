@@ -44,11 +44,11 @@ def report(
     **options: Any,
 ) -> None:
     """Write a page with figures and tables of the study NAME, or of a file of responses."""
+    from backend.common.timestamps import utc_now
     from backend.report.build import Asked, file_report, study_report
     from backend.report.findings import Question
     from backend.report.write import write
     from backend.responses.reading.metrics import read_metrics
-    from backend.timestamps import utc_now
 
     question = Question(read_metrics(metrics) if metrics else {}, margin=margin, threshold_at=threshold_at)
     asked = Asked(title, exposures, question, options, simulated)
@@ -72,9 +72,9 @@ def leaderboard(
     world: World, what: tuple[str, ...], out: Path, title: str, level: float, simulated: bool
 ) -> None:
     """Write one table over several studies or files of responses on one data set."""
+    from backend.common.timestamps import utc_now
     from backend.report.build import file_entry, leaderboard_of, study_entry
     from backend.report.write import write
-    from backend.timestamps import utc_now
 
     now = utc_now()
     entries = [

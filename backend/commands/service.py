@@ -91,8 +91,8 @@ def _serve(
     world: World, listening: Any, start_page: Any = None, behind_proxy: bool = False, **options: Any
 ) -> None:
     """Serve on a socket that listens already: a port that is taken is told before any work."""
+    from backend.common.permissions import tighten
     from backend.handlers import create_app
-    from backend.permissions import tighten
     from backend.stores.opening import sqlite_path
     from backend.task.withdrawal import finish
     from backend.web.server import base_url, is_everywhere, make_server
@@ -168,7 +168,7 @@ def _places_watch(world: World) -> Any:
 @pass_world
 def status(world: World, name: str | None, as_json: bool, is_watched: bool) -> None:
     """List the studies, or show how far the study NAME is."""
-    from backend.timestamps import utc_now
+    from backend.common.timestamps import utc_now
     from backend.web.progress import as_text, progress
 
     studies = _all_studies(world) if name is None else [world.study(name)]
@@ -192,7 +192,7 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
     import time
 
     from backend.commands.live import follow
-    from backend.timestamps import utc_now
+    from backend.common.timestamps import utc_now
     from backend.web.monitor import Watch
 
     def write(text: str) -> None:

@@ -193,7 +193,7 @@ def _picked(options: dict[str, Any]) -> dict[str, Any]:
 
 def _create(world: World, order: Any, place: str | None) -> None:
     from backend.administration.create import create
-    from backend.timestamps import utc_now
+    from backend.common.timestamps import utc_now
     from deploy.s3_upload import parse_place, upload_pictures
 
     target = None if place is None else parse_place(place)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from backend.administration.create import Order, create
+from backend.common.timestamps import utc_now
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.studies import lifecycle
-from backend.timestamps import utc_now
 
 _SEED = 2019
 _CONSENT = """\

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+from backend.common.suggestions import did_you_mean
 from backend.errors import InvalidInput, brief
 from backend.experiment import money
 from backend.experiment import panel as panels
 from backend.experiment.panel import PanelRecord
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
-from backend.suggestions import did_you_mean
 
 Method = Literal["infinity", "time"]
 METHODS = ("infinity", "time")

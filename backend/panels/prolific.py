@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote, urlsplit
 
+from backend.common.text_files import read_text
 from backend.errors import InvalidInput
 from backend.panels.api import (
     Balance,
@@ -27,7 +28,6 @@ from backend.panels.api import (
     Workspace,
 )
 from backend.panels.prolific_http import BASE_URL, ProlificHttp, each
-from backend.text_files import read_text
 
 CODES = {
     "done": ("COMPLETED", "participant", "MANUALLY_REVIEW"),

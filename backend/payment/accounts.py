@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from backend.common.timestamps import stamp
 from backend.errors import Conflict, NotFound
 from backend.experiment.panel import PROLIFIC_STUDY
 from backend.experiment.records import Session, Study
@@ -37,7 +38,6 @@ from backend.stores.updates import retried, update
 from backend.studies.lifecycle import recruitment_book
 from backend.studies.retainer import Wait, is_waiting
 from backend.studies.waiting_room import waits
-from backend.timestamps import stamp
 
 BUSY = "several payers are at work at once"
 

@@ -14,7 +14,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from backend.csv_formulas import escape_formula
+from backend.common.csv_formulas import escape_formula
+from backend.common.permissions import private
+from backend.common.text_files import read_text
 from backend.errors import InvalidInput
 from backend.experiment.records import Study
 from backend.payment.accounts import (
@@ -27,9 +29,7 @@ from backend.payment.accounts import (
     recruited,
 )
 from backend.payment.ledger import PARTS, Account, report
-from backend.permissions import private
 from backend.stores.store import Store
-from backend.text_files import read_text
 
 COLUMNS = ("evaluator", "completion_code", "base_usd_cents", "bonus_usd_cents", "usd_cents", "currency")
 

@@ -7,10 +7,10 @@ checked. Sessions that are open or finished are left alone.
 import logging
 from dataclasses import asdict, dataclass, replace
 
+from backend.common.timestamps import readable
 from backend.panels.api import TokenRefused
 from backend.stores.store import Store
 from backend.stores.updates import update
-from backend.timestamps import readable
 
 _BOOK = "panel health"
 log = logging.getLogger("openhype")

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
+from backend.common.timestamps import readable, stamp, utc_now
 from backend.errors import Conflict, InvalidInput, NotFound
 from backend.experiment.money import format_money
 from backend.experiment.panel import CODE_LETTERS, NOTHING_TOLD, Told
@@ -25,7 +26,6 @@ from backend.stores import updates
 from backend.stores.store import Stale, Store
 from backend.studies import lifecycle
 from backend.studies.lifecycle import recruitment_book as book
-from backend.timestamps import readable, stamp, utc_now
 
 OUTCOMES = ("done", "done_by_server", "no_consent", "unfit_device", "screened_out", "fault")
 _CODE_LENGTH = 10

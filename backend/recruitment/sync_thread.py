@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
+from backend.common.timestamps import stamp, utc_now
 from backend.errors import NotAllowed, OpenhypeError
 from backend.experiment.records import Session, Study
 from backend.panels.api import Panel, TokenRefused
@@ -19,7 +20,6 @@ from backend.payment import screened_out as screened
 from backend.recruitment import panel_health, sync
 from backend.recruitment.recruit import at_odds, book
 from backend.stores.store import Stale, Store
-from backend.timestamps import stamp, utc_now
 
 _PATIENCE_S = 15
 """How long a newcomer waits for places to be read, before the study is called full."""

@@ -9,7 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backend import __version__, extras
+from backend import __version__
+from backend.common import extras
 from backend.errors import InvalidInput
 from backend.experiment.protocol import to_json
 from backend.experiment.records import Study

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.dropout import dropout_interval, dropout_test
+from backend.common.timestamps import stamp
 from backend.experiment.records import Study
 from backend.experiment.session import Cursor
 from backend.payment.accounts import accounts
@@ -19,7 +20,6 @@ from backend.payment.ledger import UNMATCHED
 from backend.recruitment.sync import given_back
 from backend.stores.store import Store
 from backend.studies.withdrawals import sessions_of, withdrawn
-from backend.timestamps import stamp
 
 REASONS = ("returned", "timed_out", "broke_off", "ended", "withdrawn")
 """Why who began did not finish: the place was given back at the panel, by the person or because the time

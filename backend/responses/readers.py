@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from backend.analysis.shown_exposures import as_exposed
-from backend.csv_formulas import escape_formula
+from backend.common.csv_formulas import escape_formula
 from backend.errors import NotFound
 from backend.experiment.response_columns import (
     COLUMNS,

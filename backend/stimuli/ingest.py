@@ -13,9 +13,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from backend.common.printable import printable
 from backend.errors import InvalidInput
 from backend.experiment.records import FAKE, REAL, Stimulus
-from backend.printable import printable
 from backend.stimuli.confounds import differences, treatments
 from backend.stimuli.estimates import announced
 from backend.stimuli.file_metadata import make_uniform

@@ -7,19 +7,19 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from backend.common.recent import Recent
+from backend.common.timestamps import stamp
 from backend.errors import NotAllowed, NotFound, OpenhypeError
 from backend.experiment import session as sessions
 from backend.experiment.panel import NOTHING_TOLD, Told
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
-from backend.recent import Recent
 from backend.recruitment.recruit import told
 from backend.recruitment.sync_thread import Watch
 from backend.stores.store import Store
 from backend.stores.updates import retried
 from backend.studies import withdrawals
 from backend.task import replies, withdrawal
-from backend.timestamps import stamp
 
 Clock = Callable[[], datetime]
 BUSY = "the session is being changed from several places at once"

@@ -10,11 +10,11 @@ from math import fsum
 from typing import Any
 
 from backend.analysis.published import published_scores
+from backend.common.recent import Recent
 from backend.errors import Conflict, NotAllowed
 from backend.experiment.records import FAKE, REAL, Response, Session, Study
 from backend.experiment.session import Cursor, Picture, is_scored, picture_of
 from backend.experiment.staircase import modal_exposure
-from backend.recent import Recent
 from backend.stores.store import Store
 from backend.studies.withdrawals import withdrawn
 

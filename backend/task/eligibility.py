@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from backend.common.timestamps import stamp
 from backend.errors import Conflict, NotAllowed, NotFound, TooMany
 from backend.experiment import session as sessions
 from backend.experiment.panel import PRIVATE_LINK, PanelRecord
@@ -23,7 +24,6 @@ from backend.stores.store import Store
 from backend.stores.updates import retried, update
 from backend.studies import lifecycle
 from backend.studies.withdrawals import BOOK, check_not_withdrawn
-from backend.timestamps import stamp
 
 PEOPLE = "people"
 """The book of who took part where: by the person's hash, sessions by study, and recent openings by study."""

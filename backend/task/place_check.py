@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from backend.common.timestamps import stamp
 from backend.errors import Conflict, NotAllowed, TooMany, Unavailable
 from backend.experiment.panel import PROLIFIC, PROLIFIC_SIGNATURE, PROLIFIC_STUDY, Signature
 from backend.experiment.records import Study
@@ -24,7 +25,6 @@ from backend.panels.api import NotThere, Panel, PanelRefused, PanelUnreached, Pa
 from backend.panels.signed_links import Signatures
 from backend.recruitment import panel_health, recruit
 from backend.stores.store import Store
-from backend.timestamps import stamp
 
 _GOOD_FOR_S = 24 * 3600
 _MARK = "pass"

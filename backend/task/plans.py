@@ -8,6 +8,7 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
+from backend.common.timestamps import stamp
 from backend.experiment import sampling
 from backend.experiment.panel import CODE_LETTERS
 from backend.experiment.records import Condition, Session, Study
@@ -15,7 +16,6 @@ from backend.experiment.sampling import Pool
 from backend.stores.store import Room
 from backend.task.access import SessionAccess, hash_of
 from backend.task.eligibility import kept
-from backend.timestamps import stamp
 
 _SEED_BITS = 53
 

@@ -7,6 +7,7 @@ change is one conditional write, so that the same request twice, or two at once,
 from dataclasses import dataclass
 from random import Random, SystemRandom
 
+from backend.common.timestamps import utc_now
 from backend.recruitment.sync_thread import Watch
 from backend.stores.store import Store
 from backend.task.access import Clock, SessionAccess
@@ -15,7 +16,6 @@ from backend.task.opening import Opening
 from backend.task.visitors import Visitors
 from backend.task.waiting import Waiting
 from backend.task.withdraw_link import Withdrawing
-from backend.timestamps import utc_now
 
 
 @dataclass(frozen=True)

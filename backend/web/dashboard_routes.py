@@ -11,13 +11,13 @@ from typing import Any
 
 from flask import Flask, Response, redirect, request
 
+from backend.common.timestamps import stamp
 from backend.errors import NotAllowed
 from backend.experiment.records import Study
 from backend.stores.datadir import Keys
 from backend.stores.store import Store
 from backend.studies import pausing
 from backend.task.service import Clock
-from backend.timestamps import stamp
 from backend.web import headers, login, results_routes
 from backend.web.monitor import Watch
 from backend.web.results_cache import Kept

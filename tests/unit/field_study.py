@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from random import Random
 
+from backend.common.timestamps import stamp
 from backend.errors import Conflict, InvalidInput, NotAllowed, TooMany, Unavailable
 from backend.experiment.session import Cursor
 from backend.panels.api import PanelRefused, PanelUnreached, PanelUnsure, ScreenOut
@@ -23,7 +24,6 @@ from backend.recruitment import sync
 from backend.recruitment.plan import plan
 from backend.task.place_check import PlaceCheck
 from backend.task.withdrawal import withdraw
-from backend.timestamps import stamp
 from tests.prolific import Books, Clock, Fake, Refusal
 from tests.prolific.faults import Fault
 

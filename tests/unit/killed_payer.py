@@ -9,10 +9,10 @@ import os
 import sys
 from pathlib import Path
 
+from backend.common.timestamps import utc_now
 from backend.panels.prolific import open_prolific
 from backend.payment import payer as paying
 from backend.stores.opening import open_store
-from backend.timestamps import utc_now
 
 from .payment.test_payer_faults import PANEL_CALLS, STORE_CALLS, Fated
 

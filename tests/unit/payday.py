@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from random import Random
 
+from backend.common.timestamps import stamp
 from backend.experiment.panel import PROLIFIC
 from backend.experiment.session import Cursor
 from backend.panels.api import Recruitment
 from backend.payment import accounts as owing
 from backend.payment import payer as paying
 from backend.payment.ledger import Purse
-from backend.timestamps import stamp
 from tests.prolific import Books, Clock, Fake
 
 from . import sample_studies as studies

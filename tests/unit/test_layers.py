@@ -11,7 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 LAYERS = (
-    {"backend"},  # what belongs to no room: errors, texts, time stamps
+    {"backend"},  # the errors
+    {"backend.common"},
     {"backend.experiment"},
     {"backend.analysis"},
     {"backend.scoring"},

@@ -462,7 +462,7 @@ def test_a_test_study_is_made_from_a_draft_for_test_participants(fake):
     made = call(fake, "POST", path)[1]["study_id"]
 
     assert again == 400
-    with pytest.raises(Refusal):
+    with pytest.raises(Refusal, match="Bad request"):
         fake.books.take(made)
     place = fake.books.take(made, tester)
     fake.books.start(place.id)
@@ -501,7 +501,7 @@ def test_the_connection_drops_before_or_after_a_call_is_handled(fake, how, paid)
     bulk = fake.books.set_up_bonuses(study, f"{place.id},0.50")
     fake.fail("POST", "/pay/", how)
 
-    with pytest.raises((RemoteDisconnected, ConnectionError)):
+    with pytest.raises((RemoteDisconnected, ConnectionError), match=r"without response|reset"):
         call(fake, "POST", f"/bulk-bonus-payments/{bulk.id}/pay/")
 
     assert sum(fake.books.bonuses(place.id)) == paid

@@ -14,10 +14,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TextIO
 
-from backend.csv_formulas import is_escaped, unescape_formula
+from backend.common.csv_formulas import is_escaped, unescape_formula
+from backend.common.text_files import unreadable
 from backend.errors import InvalidInput
 from backend.experiment.response_columns import COLUMNS, LISTS, NEEDED, TEXTS, TRUTH_VALUES
-from backend.text_files import unreadable
 
 _CHUNK_ROWS = 2**10
 """Few enough for the processor's cache."""

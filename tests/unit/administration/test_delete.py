@@ -62,7 +62,7 @@ def assert_gone(world, name="faces"):
         assert list(world.store.sessions(name, simulated)) == []
         assert world.store.finished(name, simulated) == (0, "")
         assert world.store.taken(name, "", simulated) == {}
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="there is no study"):
         world.store.study(name, even_deleted=True)
     assert list(world.store.stimuli(name)) == []
     assert not world.data.images(name).exists()

@@ -7,12 +7,12 @@ from click.testing import CliRunner
 
 from backend.administration.retention import apply, due, lines
 from backend.cli import main
+from backend.common.timestamps import stamp
 from backend.payment import accounts
 from backend.payment.manual import mark_paid, write_list
 from backend.responses.study_data import study_rows
 from backend.studies import waiting_room, withdrawals
 from backend.task import withdrawal
-from backend.timestamps import stamp
 from backend.web.progress import progress
 
 from .. import sample_studies as studies

@@ -6,10 +6,10 @@ import boto3
 import pytest
 
 from backend.administration.create import Order, create
+from backend.common.timestamps import utc_now
 from backend.errors import InvalidInput, StoreFailed
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
-from backend.timestamps import utc_now
 from backend.web import headers
 from deploy.s3_upload import Place, parse_place, remove_pictures, upload, upload_pictures
 

@@ -190,7 +190,7 @@ def test_a_pool_that_is_too_small_is_named_with_what_it_lacks():
     study = studies.study()
     pool = sampling.pool_of(studies.pool(study, each=12))
 
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput, match="lacks pictures") as refused:
         sampling.check_pool(study, pool)
 
     assert str(refused.value) == (

@@ -110,14 +110,14 @@ def test_a_study_that_a_person_scheduled_is_left_to_its_time(panel, books):
 def test_a_study_that_was_stopped_cannot_be_started(panel, study):
     panel.change(study, "stop")
 
-    with pytest.raises(PanelRefused):
+    with pytest.raises(PanelRefused, match="cannot START"):
         panel.change(study, "start")
 
 
 def test_a_change_that_is_not_possible_is_refused(panel):
     study = panel.create(ORDER)
 
-    with pytest.raises(PanelRefused):
+    with pytest.raises(PanelRefused, match="cannot PAUSE"):
         panel.change(study, "pause")
 
 
@@ -125,7 +125,7 @@ def test_places_grow_and_never_shrink(panel, books, study):
     panel.set_places(study, 5)
     panel.set_places(study, 5)
 
-    with pytest.raises(PanelRefused):
+    with pytest.raises(PanelRefused, match="only be increased"):
         panel.set_places(study, 4)
     assert books.studies[study]["total_available_places"] == 5
 
@@ -155,7 +155,7 @@ def test_no_place_is_lost_however_rows_move_between_the_pages(panel, books, stud
 def test_a_submission_is_unknown_for_a_moment_after_it_began(panel, books, study):
     place = books.take(study)
 
-    with pytest.raises(NotThere):
+    with pytest.raises(NotThere, match="no resource with that id"):
         panel.submission(place.id)
     found = panel.submission(place.id)
     assert (found.participant, found.status, found.studies) == (place.participant, "reserved", (study,))
@@ -180,7 +180,7 @@ def test_handing_in_twice_pays_nobody(panel, books, study, place):
 
 
 def test_bonuses_for_someone_who_did_not_take_part_are_refused_whole(panel, books, study, place):
-    with pytest.raises(PanelRefused):
+    with pytest.raises(PanelRefused, match="did not take part"):
         panel.propose_bonuses(study, [Bonus(place.id, 30), Bonus("f" * 24, 30)])
     assert books.bulks == {}
 
@@ -222,7 +222,7 @@ def test_many_are_approved_in_few_calls_and_later(panel, books, study):
 def test_one_that_is_not_there_does_not_keep_the_others_from_their_reward(panel, books, study, place):
     books.submit(place.id, "DONE7")
 
-    with pytest.raises(NotThere):
+    with pytest.raises(NotThere, match="no submission with that id"):
         panel.approve([place.id, "0" * 24])
 
     assert books.paid() == {(place.id, "reward"): 100}
@@ -235,7 +235,7 @@ def test_approving_one_by_one_contends_for_the_wallet_and_ends_well(panel, books
         books.start(place.id)
         books.submit(place.id, "DONE7")
 
-    with pytest.raises(NotThere):
+    with pytest.raises(NotThere, match="no submission with that id"):
         panel.approve([*(place.id for place in places), "0" * 24])
 
     assert {place.status for place in places} == {"APPROVED"}
@@ -303,7 +303,7 @@ def test_who_is_screened_out_is_paid_by_the_panel_until_the_slots_are_used(panel
 
     found = panel.submission(places[0].id)
     assert (found.status, found.bonuses_cents, panel.state(study)) == ("screened_out", (20,), "paused")
-    with pytest.raises(PanelRefused):
+    with pytest.raises(PanelRefused, match="all screen-out slots are used"):
         panel.change(study, "start")
     panel.set_slots(study, "OUT7", dataclasses.replace(SCREEN_OUT, slots=3))
     panel.change(study, "start")
@@ -332,7 +332,7 @@ def test_the_server_says_that_a_person_is_done_as_often_as_it_likes(panel, place
 
 
 def test_a_code_that_is_the_participants_own_does_not_complete_from_the_server(panel, place):
-    with pytest.raises(PanelRefused):
+    with pytest.raises(PanelRefused, match="whose actor is researcher"):
         panel.complete(place.id, "DONE7")
 
 
@@ -349,5 +349,5 @@ def test_a_code_that_is_the_participants_own_does_not_complete_from_the_server(p
     ],
 )
 def test_what_is_not_there_is_refused_as_such(panel, call):
-    with pytest.raises(NotThere):
+    with pytest.raises(NotThere, match="with that id"):
         call(panel)

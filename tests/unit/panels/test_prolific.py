@@ -148,7 +148,7 @@ def test_a_refusal_of_the_token_says_nothing_of_what_was_asked(fake, panel, stud
 def test_somebody_who_waits_is_not_kept_waiting_by_a_busy_panel(fake, panel, place, slept):
     fake.fail("GET", "/submissions/", 429, headers=(("Retry-After", "7"),))
 
-    with pytest.raises(PanelUnreached):
+    with pytest.raises(PanelUnreached, match="too busy"):
         panel.submission(place.id, is_urgent=True)
 
     assert slept == []
@@ -158,7 +158,7 @@ def test_a_study_is_published_once_though_the_answer_was_lost(fake, panel):
     study = panel.create(ORDER)
     fake.fail("POST", "/transition/", "after")
 
-    with pytest.raises(PanelUnsure):
+    with pytest.raises(PanelUnsure, match="broke on the call to publish"):
         panel.change(study, "publish")
     panel.change(study, "publish")
 
@@ -191,14 +191,14 @@ def test_a_call_that_was_unsure_once_stays_so_though_the_panel_is_busy_afterward
     fake.fail("POST", "/bulk-approve/", "after")
     fake.fail("POST", "/bulk-approve/", 429, times=99)
 
-    with pytest.raises(PanelUnsure):
+    with pytest.raises(PanelUnsure, match="broke on the call to approve"):
         panel.approve([place.id])
 
 
 def test_a_study_is_not_made_twice_when_the_answer_was_lost(fake, panel):
     fake.fail("POST", "/studies/", "after")
 
-    with pytest.raises(PanelUnsure):
+    with pytest.raises(PanelUnsure, match="broke on the call to create"):
         panel.create(ORDER)
 
     assert panel.create(ORDER) in fake.books.studies

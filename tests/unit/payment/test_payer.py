@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
+from backend.common.timestamps import stamp
 from backend.errors import Conflict, NotFound
 from backend.panels.api import PanelUnreached, PanelUnsure
 from backend.payment import accounts, payer
 from backend.payment.ledger import Purse
 from backend.stores.opening import open_store
 from backend.stores.store import RESTORES
-from backend.timestamps import stamp
 
 from ..memory import MemoryStore
 from ..payday import BASE, BONUS, FAULT, Payday, full_cost

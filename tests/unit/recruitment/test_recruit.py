@@ -138,7 +138,7 @@ class Dies:
 def test_a_death_at_any_step_leaves_one_study_at_the_panel(world, panel, books, study, n, after):
     dies = Dies(n, after)
     store = dies.around(world.store, {"write_entry"})
-    with pytest.raises(PanelUnsure):
+    with pytest.raises(PanelUnsure, match=r"died (before|after)"):
         begin(store, dies.around(panel, {"create", "change"}), study, plan(study), URL)
 
     state = begin(world.store, panel, study, plan(study), URL)

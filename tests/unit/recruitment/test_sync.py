@@ -356,7 +356,7 @@ def test_what_the_panel_did_not_hear_is_said_again(recruited):
 
         panel = ProlificPanel(fake.token, f"{fake.url}/api/v1/", sleep=lambda _: None)
         fake.fail("POST", "/transition/", 503, times=4, headers=(("Retry-After", "1"),))
-        with pytest.raises(PanelUnreached):
+        with pytest.raises(PanelUnreached, match="too busy to complete"):
             settle(recruited.world.store, panel, recruited.study, AT)
         assert recruited.books.place(place.id).status == "ACTIVE"
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.csv_formulas import escape_formula
+from backend.common.csv_formulas import escape_formula
 from backend.errors import InvalidInput, NotFound
 from backend.responses.readers import COLUMNS, read_answers, read_responses, score_file, write_responses
 from backend.responses.reading import chunks

@@ -232,7 +232,7 @@ def spoil(real, gan):
 def test_bad_files_of_every_kind_on_all_sides_are_told_at_once(tmp_path, real, gan):
     count = spoil(real, gan)
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refused, match="15 files cannot be used") as refused:
         take(tmp_path, real, {"gan": gan, "vae": tmp_path / "none"})
 
     message = str(refused.value)
@@ -261,7 +261,7 @@ def test_bad_files_of_every_kind_on_all_sides_are_told_at_once(tmp_path, real, g
 def test_a_list_too_long_for_the_message_is_given_whole(tmp_path, real, gan):
     count = spoil(real, gan)
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refused, match="15 files cannot be used") as refused:
         take(tmp_path, real, {"gan": gan})
 
     assert "cut6.png" not in str(refused.value)

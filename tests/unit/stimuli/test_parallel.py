@@ -85,7 +85,7 @@ def test_an_error_in_a_copy_comes_back_and_one_that_is_ended_is_told(alone):
         if os.getpid() != parent:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(ZeroDivisionError, match="by zero"):
         list(in_forks(lambda job: 1 // job, [1, 0, 1]))
     with pytest.raises(OpenhypeError, match="ended from outside"):
         list(in_forks(end, [1, 2]))

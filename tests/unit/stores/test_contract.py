@@ -510,9 +510,9 @@ def test_an_erased_session_is_gone_with_its_answers_and_its_claim_stays(store):
     store.erase_session(session.id)
     store.erase_session(session.id)
 
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="there is no session 's1'"):
         store.session(session.id)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="there is no session 's1'"):
         store.cursor(session.id)
     assert store.responses(session.id) == []
     assert list(store.sessions("faces")) == []
@@ -534,7 +534,7 @@ def test_an_erased_session_takes_no_more_answers_and_no_place(opened, state):
         other.append("s1", 6, closed(cursor, 7, "active"), response(6))
     store.erase_session("s1")
 
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="there is no session 's1'"):
         other.cursor("s1")
     assert other.responses("s1") == []
     assert [session.id for session, _, _ in store.answered("faces")] == ["s2"]
@@ -737,7 +737,7 @@ def test_a_model_that_has_all_its_sessions_takes_no_other_one(store):
     seat(store, "s7", room, model="vae")
 
     assert sessions_of(store) == ["s1", "s2", "s3", "s5"]
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="there is no session 's6'"):
         store.cursor("s6")
 
 

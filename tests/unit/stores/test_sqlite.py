@@ -70,7 +70,7 @@ def test_a_file_of_a_newer_openhype_is_left_alone(tmp_path):
 def test_a_write_that_fails_for_a_reason_of_its_own_leaves_the_writer_working(tmp_path):
     store = SqliteStore(tmp_path / "a.db")
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(ZeroDivisionError, match="by zero"):
         store._write(lambda db: 1 / 0)
 
     assert store.claim("s", "k", "s1") == "s1"
@@ -98,7 +98,7 @@ def test_a_write_that_fails_unforeseen_takes_back_its_own_writes_only(tmp_path, 
         gate.set()
         first.result()
 
-        with pytest.raises(UnicodeEncodeError):
+        with pytest.raises(UnicodeEncodeError, match="surrogates not allowed"):
             bad.result()
         assert [each.result() for each in good] == [1] * 6
     assert store.claimed("s", "half") is None

@@ -334,7 +334,7 @@ def test_a_url_that_names_no_table_is_refused(url, tmp_path):
 def test_without_the_library_it_is_said_how_to_install_it():
     program = (
         "import sys; from pathlib import Path; sys.modules['botocore'] = None\n"
-        "from backend.stores.store import open_store\n"
+        "from backend.stores.opening import open_store\n"
         "open_store('dynamodb://t?region=us-east-1', Path('.'))"
     )
 

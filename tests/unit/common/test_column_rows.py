@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.column_rows import ColumnRows, Part
-from backend.json_text import json_parts
+from backend.common.column_rows import ColumnRows, Part
+from backend.common.json_text import json_parts
 
 SIDES = [{"model": 'a "b"', "generated": True}, {"model": "ü\n", "generated": False}]
 NAMES = ["1.png", "ä.png", ""]
@@ -38,7 +38,7 @@ def test_they_are_equal_to_the_list(codes):
         assert rows[some] == plain[some]
     for i in range(-len(plain), len(plain)):
         assert rows[i] == plain[i]
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="out of bounds"):
         rows[len(plain)]
 
 

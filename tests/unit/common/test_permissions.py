@@ -8,11 +8,11 @@ from contextlib import closing
 
 import pytest
 
-from backend.permissions import make_folder, private, share, tighten
+from backend.common.permissions import make_folder, private, share, tighten
 from backend.stores.datadir import DataDir
 from backend.stores.sqlite import SqliteStore, snapshot
 
-from . import sample_studies as studies
+from .. import sample_studies as studies
 
 
 @pytest.fixture(autouse=True, params=[0o000, 0o022, 0o002], ids=oct)

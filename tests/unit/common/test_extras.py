@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from backend import extras
+from backend.common import extras
 from backend.errors import NotInstalled
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
 
 
@@ -31,7 +31,7 @@ def test_every_module_has_an_extra_that_there_is():
 def test_what_is_missing_is_named_with_the_command_that_brings_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
 
-    with pytest.raises(NotInstalled) as raised:
+    with pytest.raises(NotInstalled, match="needs matplotlib") as raised:
         extras.check("a report", "json", "matplotlib")
 
     assert str(raised.value) == (

@@ -1,0 +1,1 @@
+"""What every room uses: texts, times, permissions, optional packages. It imports nothing from rooms."""
