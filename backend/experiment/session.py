@@ -1,4 +1,4 @@
-"""The way of one session, as functions from where it stands and what came to where it stands next.
+"""Session state machine: pure functions from state and event to the next state.
 
 A session is fixed when it opens (`records.Session`); all that changes is its `Cursor`. The cursor
 is a summary of the stored responses: `replay` gets it back from them. Right or wrong is decided
@@ -274,7 +274,7 @@ def is_voided(session: Session, cursor: Cursor, posted: Posted) -> bool:
 
 
 def is_scored(session: Session, cursor: Cursor, response: Response) -> bool:
-    """Return whether a stored response counts: it is that to the picture which stands at its trial."""
+    """Return whether a stored response counts: its stimulus was not replaced after a mistimed flash."""
     if response.trial_index >= cursor.trial_index:
         return False
     return response.stimulus == picture_at(session, cursor, response.trial_index).stimulus

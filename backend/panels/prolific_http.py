@@ -221,7 +221,7 @@ def _never_left(error: Exception) -> bool:
 
 
 def _failure(reply: Any, what: str, sent: list) -> Exception:
-    """Return the error that a reply which is none of success stands for."""
+    """Map an unsuccessful response to an exception."""
     status, after = reply.status_code, reply.headers.get("Retry-After", "")
     after_s = float(after) if re.fullmatch(r"\d{1,6}", after) else 0.0
     if status == 429 or (status == 503 and after):

@@ -109,7 +109,7 @@ def begin(
     workspace: str = "",
     project: str = "",
 ) -> Mapping[str, Any]:
-    """Make the panel's study and publish it; begun before, go on where it stands.
+    """Make the panel's study and publish it; an interrupted run is resumed.
 
     Args:
         url: of the server, as evaluators reach it.

@@ -26,7 +26,7 @@ _STATES = {
     "unfinished": ("active", "ended"),
     "replaced": ("active", "ended", "finished"),
 }
-"""Who gave a place back at the panel takes the answers along: they are in none."""
+"""Sessions whose submission was returned are excluded from every data set."""
 
 
 def study_rows(

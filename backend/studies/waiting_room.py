@@ -49,7 +49,7 @@ def waiting_now(store: Store, study: str, at: float) -> int:
 def begin(
     store: Store, study: Study, qualified_by: str, panel: Mapping[str, str], at: float
 ) -> dict[str, Any]:
-    """Begin to wait, or go on in another tab: what was counted stays, and the tab before is told off.
+    """Begin to wait, or go on in another tab: counted minutes stay, and the previous tab is disconnected.
 
     Args:
         qualified_by: the session of the qualification, which makes one person one wait.

@@ -1,4 +1,4 @@
-"""Items of sessions: where a version of a session is written, and what stands there."""
+"""DynamoDB key layout and encoding of session items."""
 
 import json
 import zlib
