@@ -4,8 +4,9 @@ Records hold facts: what was shown, for how long, what was answered. Whether an 
 and what it is worth is derived (`session.py`, `scoring.py`), never stored from a browser's word.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from backend.experiment.protocol import BETWEEN, Protocol
 
@@ -175,3 +176,5 @@ class Response:
     timing: Timing | None = None
     interactions: tuple[Interaction, ...] = ()
     """Since the answer before."""
+    facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """What else the page posted, by column (`response_columns.FACTS`)."""

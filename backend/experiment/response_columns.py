@@ -2,23 +2,105 @@
 
 import math
 import re
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from backend.experiment.records import TRUTHS
 
-COLUMNS = (
-    "study", "method", "session", "model", "evaluator", "simulated", "block", "trial_index", "stimulus",
-    "class", "truth", "response", "exposure_ms", "shown_ms", "frames", "frame_ms", "mask_ms", "rt", "flags",
-    "at", "attempt", "evidence", "lateness_ms", "planned_frames", "achieved_frames", "phase_ms",
-    "shown_css_px", "shown_px", "browser",
-)  # fmt: skip
+
+class Kind(Enum):
+    """How the cells of a column are read."""
+
+    TEXT = "a text"
+    CHOICE = "one of a few words"
+    WORDS = "words separated by spaces"
+    TRUTH_VALUE = "true or false"
+    WHOLE = "a whole number from 0"
+    NUMBER = "a number"
+    LIST = "numbers separated by spaces"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: what it holds, the unit or the form of its cells, and how a cell is read."""
+
+    description: str
+    unit: str = "text"
+    kind: Kind = Kind.TEXT
+    is_fact: bool = False
+    """Whether the page may post it with an answer; it is then kept in `Response.facts` as it came."""
+
+
+COLUMNS = {
+    "study": Column("Name of the study"),
+    "method": Column(
+        "HYPE-infinity (no time limit) or HYPE-time (staircase of exposures)", "infinity, time", Kind.CHOICE
+    ),
+    "session": Column("One evaluator's visit"),
+    "model": Column("Generative model that the session judges"),
+    "evaluator": Column("Random pseudonym of the evaluator; no panel's id"),
+    "simulated": Column(
+        "Whether the session is simulated, so that nobody looked at the pictures",
+        "true, false",
+        Kind.TRUTH_VALUE,
+    ),
+    "block": Column("Place of the block in the session", "whole number from 0", Kind.WHOLE),
+    "trial_index": Column("Place of the trial in the session", "whole number from 0", Kind.WHOLE),
+    "stimulus": Column("Public file name of the picture, which says nothing about it"),
+    "class": Column("Class of the picture, where the study has classes"),
+    "truth": Column("What the picture is", "real, fake", Kind.CHOICE),
+    "response": Column("What the evaluator took it for", "real, fake", Kind.CHOICE),
+    "exposure_ms": Column("Exposure that the staircase asked for (HYPE-time)", "ms", Kind.NUMBER),
+    "shown_ms": Column("Exposure as measured (HYPE-time)", "ms", Kind.NUMBER),
+    "frames": Column(
+        "Refreshes of the display for which the picture stood (HYPE-time)", "whole number", Kind.WHOLE
+    ),
+    "frame_ms": Column("Time between refreshes of the display", "ms", Kind.NUMBER),
+    "mask_ms": Column(
+        "How long each mask stood, as measured (HYPE-time)", "ms, separated by spaces", Kind.LIST
+    ),
+    "rt": Column("Response time, from when the question could be answered", "ms", Kind.NUMBER),
+    "flags": Column(
+        "What was out of order during the trial, or came in between", "words, separated by spaces", Kind.WORDS
+    ),
+    "at": Column("When the server stored the answer", "UTC, ISO 8601"),
+    "attempt": Column(
+        "Pictures of this trial that were replaced before this one", "whole number from 0", Kind.WHOLE
+    ),
+    "evidence": Column(
+        "How the shown times were measured (HYPE-time)",
+        "element, worker_element, worker_video, worker, callback",
+    ),
+    "lateness_ms": Column(
+        "Latest change of what is shown, after the start of its refresh (HYPE-time)", "ms", Kind.NUMBER
+    ),
+    "planned_frames": Column(
+        "Refreshes planned for each number of the countdown, the picture and each mask (HYPE-time)",
+        "whole numbers, separated by spaces",
+        Kind.LIST,
+    ),
+    "achieved_frames": Column(
+        "Refreshes for which each of them stood (HYPE-time)", "whole numbers, separated by spaces", Kind.LIST
+    ),
+    "phase_ms": Column(
+        "How long each of them stood, as measured (HYPE-time)", "ms, separated by spaces", Kind.LIST
+    ),
+    "shown_css_px": Column("Width at which the pictures of the block were shown", "CSS px", Kind.NUMBER),
+    "shown_px": Column("The same in pixels of the display", "whole number", Kind.WHOLE),
+    "browser": Column(
+        "Engine of the evaluator's browser; empty where it is not known", "Chromium, Firefox, WebKit"
+    ),
+}
+"""In the order of the file. One more fact of a response is declared here, and posted by the page."""
+FACTS = {name: column for name, column in COLUMNS.items() if column.is_fact}
 NEEDED = ("model", "evaluator", "truth", "response")
 NEEDED_FOR_TIME = ("block", "trial_index", "exposure_ms")
-WHOLE = ("block", "trial_index", "frames", "attempt", "shown_px")
-NUMBERS = ("exposure_ms", "shown_ms", "frame_ms", "rt", "lateness_ms", "shown_css_px")
-LISTS = ("mask_ms", "planned_frames", "achieved_frames", "phase_ms")
-TRUTH_VALUES = ("simulated",)
-TEXTS = ("study", "session", "model", "evaluator", "stimulus", "class", "at", "evidence", "browser")
+
+
+def of_kind(kind: Kind) -> tuple[str, ...]:
+    """Return the names of the columns of a kind."""
+    return tuple(name for name, column in COLUMNS.items() if column.kind is kind)
 
 
 def truth_of(cell: Any) -> str | None:

@@ -6,8 +6,8 @@ here, from the session's own plan, never from what a browser says.
 """
 
 import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from backend.errors import Conflict
@@ -79,6 +79,7 @@ class Posted:
     flags: tuple[str, ...]
     timing: Timing | None = None
     interactions: tuple[Interaction, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 def opening(protocol: Protocol, at: str) -> Cursor:

@@ -3,9 +3,8 @@
 The same sentences stand in `dataset_description.json` of an export and in docs/data.md.
 """
 
-from dataclasses import dataclass
-
 from backend.experiment.response_columns import COLUMNS as RESPONSES
+from backend.experiment.response_columns import Column
 
 EVALUATORS = (
     "study", "method", "session", "model", "evaluator", "simulated", "responses", "value", "accuracy",
@@ -20,58 +19,8 @@ IMAGES = (
 EVENTS = ("study", "session", "evaluator", "event", "trial", "attempt", "time", "at")
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column: what it holds, and the unit or the form of its cells."""
-
-    description: str
-    unit: str = "text"
-
-
 COLUMNS = {
-    "study": Column("Name of the study"),
-    "method": Column("HYPE-infinity (no time limit) or HYPE-time (staircase of exposures)", "infinity, time"),
-    "session": Column("One evaluator's visit"),
-    "model": Column("Generative model that the session judges"),
-    "evaluator": Column("Random pseudonym of the evaluator; no panel's id"),
-    "simulated": Column(
-        "Whether the session is simulated, so that nobody looked at the pictures", "true, false"
-    ),
-    "block": Column("Place of the block in the session", "whole number from 0"),
-    "trial_index": Column("Place of the trial in the session", "whole number from 0"),
-    "stimulus": Column("Public file name of the picture, which says nothing about it"),
-    "class": Column("Class of the picture, where the study has classes"),
-    "truth": Column("What the picture is", "real, fake"),
-    "response": Column("What the evaluator took it for", "real, fake"),
-    "exposure_ms": Column("Exposure that the staircase asked for (HYPE-time)", "ms"),
-    "shown_ms": Column("Exposure as measured (HYPE-time)", "ms"),
-    "frames": Column("Refreshes of the display for which the picture stood (HYPE-time)", "whole number"),
-    "frame_ms": Column("Time between refreshes of the display", "ms"),
-    "mask_ms": Column("How long each mask stood, as measured (HYPE-time)", "ms, separated by spaces"),
-    "rt": Column("Response time, from when the question could be answered", "ms"),
-    "flags": Column(
-        "What was out of order during the trial, or came in between", "words, separated by spaces"
-    ),
-    "at": Column("When the server stored the answer", "UTC, ISO 8601"),
-    "attempt": Column("Pictures of this trial that were replaced before this one", "whole number from 0"),
-    "evidence": Column(
-        "How the shown times were measured (HYPE-time)",
-        "element, worker_element, worker_video, worker, callback",
-    ),
-    "lateness_ms": Column("Latest change of what is shown, after the start of its refresh (HYPE-time)", "ms"),
-    "planned_frames": Column(
-        "Refreshes planned for each number of the countdown, the picture and each mask (HYPE-time)",
-        "whole numbers, separated by spaces",
-    ),
-    "achieved_frames": Column(
-        "Refreshes for which each of them stood (HYPE-time)", "whole numbers, separated by spaces"
-    ),
-    "phase_ms": Column("How long each of them stood, as measured (HYPE-time)", "ms, separated by spaces"),
-    "shown_css_px": Column("Width at which the pictures of the block were shown", "CSS px"),
-    "shown_px": Column("The same in pixels of the display", "whole number"),
-    "browser": Column(
-        "Engine of the evaluator's browser; empty where it is not known", "Chromium, Firefox, WebKit"
-    ),
+    **RESPONSES,
     "responses": Column("Answers of the evaluator that count", "count"),
     "value": Column(
         "The evaluator's value: share of wrong answers (HYPE-infinity), or modal exposure, averaged over "

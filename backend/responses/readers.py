@@ -15,10 +15,7 @@ from backend.common.csv_formulas import escape_formula
 from backend.errors import NotFound
 from backend.experiment.response_columns import (
     COLUMNS,
-    LISTS,
-    NUMBERS,
-    TRUTH_VALUES,
-    WHOLE,
+    Kind,
     number,
     truth_of,
     whole,
@@ -135,22 +132,22 @@ def _file_to_score(path: Path) -> Path:
 
 def _value(chunk: Any, i: int, column: str, text: str) -> Any:
     """Return the cell of a row as what its column holds; `i` is the row's place in its chunk."""
-    if column in WHOLE or column in NUMBERS:
-        found = whole(text) if column in WHOLE else number(text)
+    kind = COLUMNS[column].kind
+    if kind in (Kind.WHOLE, Kind.NUMBER):
+        found = whole(text) if kind is Kind.WHOLE else number(text)
         if found is None and text:
-            what = "a whole number from 0" if column in WHOLE else "a number"
-            raise chunk.bad(i, column, what, text)
+            raise chunk.bad(i, column, kind.value, text)
         return found
     if column in ("truth", "response"):
         return truth_of(text)
-    if column in LISTS:
+    if kind is Kind.LIST:
         numbers = tuple(map(number, text.split()))
         if None in numbers:
-            raise chunk.bad(i, column, "numbers separated by spaces", text)
+            raise chunk.bad(i, column, kind.value, text)
         return numbers
-    if column in TRUTH_VALUES:
+    if kind is Kind.TRUTH_VALUE:
         return text.lower() == "true"
-    return tuple(text.split()) if column == "flags" else text
+    return tuple(text.split()) if kind is Kind.WORDS else text
 
 
 def _cell(value: Any) -> Any:

@@ -46,6 +46,8 @@ def study_rows(
             if is_scored(session, cursor, response) == (which == "replaced"):
                 continue
             picture = picture_of(session, response.stimulus)
+            stored = dict(vars(response))
+            facts = stored.pop("facts")
             yield {
                 "study": study.name,
                 "method": study.protocol.method,
@@ -55,8 +57,9 @@ def study_rows(
                 "simulated": session.is_simulated,
                 "class": picture.class_,
                 "truth": picture.truth,
-                **vars(response),
+                **stored,
                 **(vars(response.timing) if response.timing else {}),
+                **facts,
                 **_size(cursor, response.block),
                 "browser": engine_of(session.device),
             }

@@ -11,6 +11,7 @@ from typing import Any
 
 from backend.errors import InvalidInput
 from backend.experiment.records import TRUTHS, Interaction, Timing
+from backend.experiment.response_columns import FACTS, Kind
 from backend.experiment.session import Posted
 
 MAX_BODY_BYTES = 64 * 1024
@@ -133,6 +134,11 @@ def parse_answer(data: Mapping[str, Any]) -> Posted:
         flags=_flags(data.get("flags", [])),
         timing=None if data.get("timing") is None else _timing(data["timing"]),
         interactions=_interactions(data.get("interactions", [])),
+        facts={
+            name: _FACT[column.kind](data, name)
+            for name, column in FACTS.items()
+            if data.get(name) is not None
+        },
     )
 
 
@@ -293,3 +299,12 @@ def _named(value: Any) -> str:
     if text is None:
         return {"list": "a list", "dict": "an object"}.get(type(value).__name__, type(value).__name__)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+_FACT = {
+    Kind.TEXT: _text,
+    Kind.WHOLE: _whole,
+    Kind.NUMBER: lambda data, name: _number(name, data[name]),
+    Kind.LIST: lambda data, name: list(_numbers(name, data[name])),
+}
+"""How a fact of each kind is taken from a body."""

@@ -17,7 +17,7 @@ from typing import TextIO
 from backend.common.csv_formulas import is_escaped, unescape_formula
 from backend.common.text_files import unreadable
 from backend.errors import InvalidInput
-from backend.experiment.response_columns import COLUMNS, LISTS, NEEDED, TEXTS, TRUTH_VALUES
+from backend.experiment.response_columns import COLUMNS, NEEDED, Kind, of_kind
 
 _CHUNK_ROWS = 2**10
 """Few enough for the processor's cache."""
@@ -97,7 +97,7 @@ def _csv_chunk(
 
 def _unescape(places: dict[str, int], rows: list[list[str]]) -> None:
     """Take the quotes away that an export puts before texts that a spreadsheet would take for formulas."""
-    for place in (places[column] for column in TEXTS if column in places):
+    for place in (places[column] for column in of_kind(Kind.TEXT) if column in places):
         if any(map(is_escaped, set(map(itemgetter(place), rows)))):
             for cells in rows:
                 cells[place] = unescape_formula(cells[place])
@@ -131,12 +131,14 @@ def _json_cells(path: Path, line: int, text: str) -> list[str]:
     missing = [column for column in NEEDED if column not in record]
     if missing:
         raise InvalidInput(f"{path} line {line}: {', '.join(missing)} missing")
-    for column in TRUTH_VALUES:
+    for column in of_kind(Kind.TRUTH_VALUE):
         if isinstance(record.get(column), bool):
             record[column] = str(record[column]).lower()
     for column in COLUMNS:
         value = record.get(column)
-        parts = value if isinstance(value, list) and column in (*LISTS, "flags") else [value]
+        parts = (
+            value if isinstance(value, list) and COLUMNS[column].kind in (Kind.LIST, Kind.WORDS) else [value]
+        )
         if not all(part is None or isinstance(part, str) for part in parts):
             raise InvalidInput(f"{path} line {line}: {column} must be a text or a number, not {value!r}")
     cells = [_json_cell(record.get(column)) for column in COLUMNS]

@@ -5,6 +5,7 @@ price. A response becomes columns of text made of digits and six signs, two of t
 what is words stands behind. A number keeps its form: 500 and 500.0 come back as they went.
 """
 
+import json
 import lzma
 from collections.abc import Sequence
 
@@ -39,7 +40,9 @@ def unpack_response(data: bytes, pictures: Sequence[str]) -> Response:
 def pack_responses(responses: Sequence[Response], pictures: Sequence[str]) -> bytes:
     """Return all responses of a session as bytes: column by column, compressed."""
     rows = [_columns(response, pictures) for response in responses]
-    columns = zip(*(numbers + words for numbers, words in rows), strict=True)
+    columns = list(zip(*(numbers + words for numbers, words in rows), strict=True))
+    if columns and not any(columns[-1]):
+        columns.pop()  # no facts, as in sessions of before there were any
     text = "\v".join("\n".join(column) for column in columns)
     return lzma.compress(text.encode(), format=lzma.FORMAT_RAW, filters=_FILTERS)
 
@@ -103,7 +106,8 @@ def _columns(response: Response, pictures: Sequence[str]) -> tuple[list[str], li
     ]
     evidence = response.timing.evidence if response.timing else ""
     happened = [f"{each.event}:{each.time_ms!r}" for each in response.interactions]
-    words = [" ".join(response.flags), "" if known else response.stimulus, " ".join(happened)]
+    facts = json.dumps(response.facts, separators=(",", ":")) if response.facts else ""
+    words = [" ".join(response.flags), "" if known else response.stimulus, " ".join(happened), facts]
     return numbers, [evidence, *words]
 
 
@@ -125,7 +129,7 @@ def _flash(response: Response) -> list[str]:
 
 def _response(numbers: Sequence[str], words: Sequence[str], pictures: Sequence[str]) -> Response:
     index, block, place, truth, exposure, frames, frame_ms, rt, at, attempt = numbers[:_FACTS]
-    evidence, flags, stimulus, happened = (*words, "", "", "")[:4]
+    evidence, flags, stimulus, happened, facts = (*words, "", "", "", "")[:5]
     shown_ms, mask_ms, timing = _seen(numbers[_FACTS:], evidence)
     return Response(
         trial_index=int(index),
@@ -143,6 +147,7 @@ def _response(numbers: Sequence[str], words: Sequence[str], pictures: Sequence[s
         attempt=int(attempt),
         timing=timing,
         interactions=tuple(_interaction(text) for text in happened.split()),
+        facts=json.loads(facts) if facts else {},
     )
 
 

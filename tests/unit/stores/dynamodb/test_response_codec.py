@@ -40,6 +40,7 @@ responses = st.builds(
     attempt=st.integers(0, 40),
     timing=st.none() | timings,
     interactions=st.lists(interactions, max_size=3).map(tuple),
+    facts=st.dictionaries(st.text(), st.text() | numbers | st.lists(numbers), max_size=3),
 )
 
 
@@ -54,7 +55,7 @@ def test_every_field_of_a_response_is_drawn_here_so_that_a_new_one_is_not_forgot
 
     fields = {field.name for field in dataclasses.fields(Response)}
 
-    assert fields == {*drawn.split(), "timing", "interactions"}
+    assert fields == {*drawn.split(), "timing", "interactions", "facts"}
 
 
 @given(responses)
