@@ -22,7 +22,7 @@ from backend.common.timestamps import stamp
 from backend.errors import Conflict, NotFound
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
-from backend.payment import accounts as owing
+from backend.payment import accounts
 from backend.payment.ledger import PARTS
 from backend.stores.datadir import DataDir
 from backend.stores.store import Stale, Store
@@ -60,7 +60,7 @@ def contents(store: Store, data: DataDir, study: Study) -> Contents:
 def check(store: Store, study: Study, now: datetime) -> None:
     """Raise Conflict where a study cannot be deleted now; says all that is in the way, and what to do."""
     withdrawal.finish(store)
-    elsewhere = owing.purse(store, study.name)[1].paid_from
+    elsewhere = accounts.purse(store, study.name)[1].paid_from
     found = [
         *(_unknown_to(store, study, now, elsewhere) if elsewhere else _owed(store, study, now)),
         *_waiting(store, study, now),
@@ -129,7 +129,7 @@ def _remove_record(store: Store, study: Study) -> None:
         store.erase_entry(links_of(study.name), entry.key)
     forget_pause(store, study.name)
     if not lifecycle.was_deleted(store, study.name):
-        store.erase_entry(owing.PURSES, study.name)
+        store.erase_entry(accounts.PURSES, study.name)
     store.remove_study(study.name)
 
 
@@ -159,27 +159,27 @@ def _has_seen(store: Store, name: str, session: str) -> bool:
 
 
 def _owed(store: Store, study: Study, now: datetime) -> list[str]:
-    accounts = [
-        account for account in owing.plain_accounts(store, study, now).values() if not account.is_paid
+    unpaid = [
+        account for account in accounts.plain_accounts(store, study, now).values() if not account.is_paid
     ]
-    if not accounts:
+    if not unpaid:
         return []
     left = sum(
         account.usd_cents(part)
-        for account in accounts
+        for account in unpaid
         for part in PARTS
         if getattr(account, part) in ("owed", "intended")
     )
     what = format_money(left, study.protocol.currency) if left else "the approval of a place at the panel"
     return [
-        f"{_counted(len(accounts), 'evaluator')} {_is(accounts)} owed {what} (pay with "
+        f"{_counted(len(unpaid), 'evaluator')} {_is(unpaid)} owed {what} (pay with "
         f"`openhype pay {study.name}`)"
     ]
 
 
 def _unknown_to(store: Store, study: Study, now: datetime, elsewhere: str) -> list[str]:
     """Say who is owed something that the store that pays may not know of, where the ledger is a copy."""
-    count = sum(1 for _ in owing.newly_owed(store, study, now))
+    count = sum(1 for _ in accounts.newly_owed(store, study, now))
     if not count:
         return []
     return [

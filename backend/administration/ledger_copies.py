@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from backend.errors import Conflict, Unavailable
-from backend.payment import accounts as owing
-from backend.payment import screened_out
+from backend.payment import accounts, screened_out
 from backend.stores.store import Entry, Store
 from backend.stores.updates import TRIES, update
 from backend.studies import lifecycle, waiting_room
@@ -33,7 +32,7 @@ def copy_ledger(source: Store, target: Store, study: str, source_name: str) -> b
     Raises:
         Conflict: both stores pay the study.
     """
-    of_source, of_target = owing.purse(source, study)[1], owing.purse(target, study)[1]
+    of_source, of_target = accounts.purse(source, study)[1], accounts.purse(target, study)[1]
     if of_source.paid_from:
         return False
     if not of_target.paid_from and _has_ledger(target, study):
@@ -41,7 +40,7 @@ def copy_ledger(source: Store, target: Store, study: str, source_name: str) -> b
             f"both stores have a ledger of study {study}, and each may have paid people; they cannot be "
             "joined: pay from one of them only"
         )
-    owing.change_purse(
+    accounts.change_purse(
         target, study, lambda now: replace(of_source, paid_from=source_name, handover=now.handover)
     )
     _copy_books(source, target, study)
@@ -57,7 +56,7 @@ def move_ledger(source: Store, target: Store, study: str, names: tuple[str, str]
     Raises:
         Conflict: neither of them pays, or both do.
     """
-    of_source, of_target = owing.purse(source, study)[1], owing.purse(target, study)[1]
+    of_source, of_target = accounts.purse(source, study)[1], accounts.purse(target, study)[1]
     is_under_way = bool(of_source.handover) and of_source.handover == of_target.handover
     if of_source.paid_from and not is_under_way:
         raise Conflict(
@@ -66,17 +65,17 @@ def move_ledger(source: Store, target: Store, study: str, names: tuple[str, str]
     if not of_source.paid_from:
         copy_ledger(source, target, study, names[0])
         handover = secrets.token_hex(8)
-        owing.change_purse(target, study, lambda now: replace(now, handover=handover))
-        owing.change_purse(source, study, lambda now: replace(now, paid_from=names[1], handover=handover))
+        accounts.change_purse(target, study, lambda now: replace(now, handover=handover))
+        accounts.change_purse(source, study, lambda now: replace(now, paid_from=names[1], handover=handover))
     elif not of_target.paid_from:
         return
     _copy_books(source, target, study)
-    last = owing.purse(source, study)[1]
-    owing.change_purse(target, study, lambda _: replace(last, paid_from=""))
+    last = accounts.purse(source, study)[1]
+    accounts.change_purse(target, study, lambda _: replace(last, paid_from=""))
 
 
 def _has_ledger(store: Store, study: str) -> bool:
-    books = (owing.ledger_of(study), owing.payments_of(study), lifecycle.recruitment_book(study))
+    books = (accounts.ledger_of(study), accounts.payments_of(study), lifecycle.recruitment_book(study))
     return any(next(iter(store.entries(book)), None) is not None for book in books)
 
 
@@ -100,14 +99,14 @@ def _at_one_moment(store: Store, study: str) -> Iterator[tuple[str, Entry]]:
     the accounts have not changed while the payments were read.
     """
     for _ in range(TRIES):
-        accounts = list(store.entries(owing.ledger_of(study)))
-        payments = list(store.entries(owing.payments_of(study)))
-        if list(store.entries(owing.ledger_of(study))) == accounts:
-            yield from ((owing.ledger_of(study), entry) for entry in accounts)
-            yield from ((owing.payments_of(study), entry) for entry in payments)
+        owed = list(store.entries(accounts.ledger_of(study)))
+        payments = list(store.entries(accounts.payments_of(study)))
+        if list(store.entries(accounts.ledger_of(study))) == owed:
+            yield from ((accounts.ledger_of(study), entry) for entry in owed)
+            yield from ((accounts.payments_of(study), entry) for entry in payments)
             return
-    raise Unavailable(f"{owing.BUSY}; try again", code="busy")
+    raise Unavailable(f"{accounts.BUSY}; try again", code="busy")
 
 
 def _put(store: Store, book: str, entry: Entry) -> None:
-    update(store, book, entry.key, lambda _: entry.data, owing.BUSY)
+    update(store, book, entry.key, lambda _: entry.data, accounts.BUSY)

@@ -14,7 +14,7 @@ from backend.common.timestamps import stamp
 from backend.experiment import browsers
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
-from backend.payment import accounts as owing
+from backend.payment import accounts
 from backend.report.formatting import counted
 from backend.stores.store import Store
 from backend.studies.waiting_room import book_of
@@ -72,9 +72,9 @@ def _in_books(store: Store, study: Study, days: float, old: tuple[Session, ...],
         ),
     ]
     entries = tuple((book, entry.key) for book, entry, at in left if entry.data["panel"] and at < before)
-    paid = owing.forgettable(store, study.name, stamp(before)).values()
-    accounts = tuple(account.session for account in paid)
-    return Due(study.name, days, old, entries, accounts, stamp(before))
+    paid = accounts.forgettable(store, study.name, stamp(before)).values()
+    sessions_paid = tuple(account.session for account in paid)
+    return Due(study.name, days, old, entries, sessions_paid, stamp(before))
 
 
 def apply(store: Store, what: Due, now: datetime) -> None:
@@ -87,14 +87,14 @@ def apply(store: Store, what: Due, now: datetime) -> None:
     if what.sessions or what.entries:
         for study in store.studies():
             if what.study in (study.name, study.protocol.qualification):
-                owing.enter_all(store, study, now)
+                accounts.enter_all(store, study, now)
     for session in what.sessions:
         store.redact_session(session.id, {}, browsers.kept(session.device))
     for book, key in what.entries:
         found = store.entry(book, key)
         store.write_entry(book, key, found.version, {**found.data, "panel": {}})
     if what.accounts:
-        owing.forget(store, what.study, what.before)
+        accounts.forget(store, what.study, what.before)
 
 
 def lines(found: list[Due]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from backend.errors import NotAllowed, OpenhypeError
 from backend.experiment.records import Session, Study
 from backend.panels.api import Panel, TokenRefused
 from backend.panels.prolific_events import read_event
-from backend.payment import screened_out as screened
+from backend.payment import screened_out
 from backend.recruitment import panel_health, sync
 from backend.recruitment.recruit import at_odds, book
 from backend.stores.store import Stale, Store
@@ -165,7 +165,7 @@ class Watch:
     def _report_screened_out(self, study: Study, submission: str) -> None:
         with self._asking:
             place = self.panel.submission(submission)
-            for each in screened.to_report(self._store, study, {place.id: place}):
+            for each in screened_out.to_report(self._store, study, {place.id: place}):
                 sync.report(self.panel, study, each)
 
     def _is_recruited(self, study: Study) -> bool:

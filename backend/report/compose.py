@@ -8,6 +8,7 @@ from backend.report import (
     browsers,
     chance,
     comparisons,
+    evaluators,
     exposures,
     formatting,
     images,
@@ -17,7 +18,6 @@ from backend.report import (
     simulated,
     training,
 )
-from backend.report import evaluators as people
 from backend.report.context import About, Found
 from backend.report.elements import Report
 
@@ -35,7 +35,7 @@ def compose(data: Mapping[str, Any], about: About) -> Report:
         training.classes(found),
         precision.section(found),
         images.section(found, about),
-        people.section(found),
+        evaluators.section(found),
         browsers.section(found),
         attrition.section(found),
         methods.section(found, about),
@@ -103,9 +103,9 @@ def _evaluators(found: Found) -> str:
     if found.design == "within":
         return f"{found.data['people']:,}, each of all {len(found.models)} models"
     each = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    people = (
+    judges = (
         ""
         if found.design == "between"
         else f", {formatting.counted(found.data['people'], 'person', 'people')}"
     )
-    return f"{each} a model, {formatting.counted(len(found.models), 'model')}{people}"
+    return f"{each} a model, {formatting.counted(len(found.models), 'model')}{judges}"
