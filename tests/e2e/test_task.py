@@ -391,12 +391,14 @@ def right(session, response):
 
 
 def test_a_flash_during_which_full_screen_was_left_is_replaced(player, site):
-    site.create("glimpse", "time", images=2, blocks=1, spare_images=40, feedback_ms=50)
+    site.create(
+        "glimpse", "time", images=2, blocks=1, spare_images=40, feedback_ms=50, start_exposure_ms=1000
+    )
     player.visit("glimpse")
     player.press("consent")
     player.press("instructions")
     player.start_flashes()
-    player.wait("stimulus")
+    player.wait("countdown", "stimulus")  # the picture alone may be over before it is noticed
     player.page.evaluate("document.exitFullscreen()")
     player.answer("f")
     player.wait("break")
