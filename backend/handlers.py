@@ -1,4 +1,4 @@
-"""The HTTP door: routes that parse, call and reply. `openapi.json` describes them.
+"""The HTTP door: routes that parse, call and reply. `web/openapi.py` describes them.
 
 One origin serves the page (`/s/<study>`, `/assets/`), the pictures (`/i/`) and the API (`/api/`).
 Every error of our own becomes its status here, and nowhere else. Whatever is refused or fails is logged
@@ -9,9 +9,9 @@ import logging
 import re
 import secrets
 from collections.abc import Callable, Collection
-from importlib.resources import files
 from pathlib import Path
 from random import Random
+from typing import TypeVar
 
 from flask import Flask, Response, abort, request, send_file
 from werkzeug.exceptions import HTTPException
@@ -42,6 +42,7 @@ from backend.web import assets, dashboard_routes, headers, login, origins, resul
 from backend.web.proxies import behind_one_proxy
 from backend.web.session_limits import Openings
 
+T = TypeVar("T")
 log = logging.getLogger("openhype")
 
 _STATUS = {
@@ -152,8 +153,8 @@ def _add_evaluator_routes(
 
     @app.post("/api/studies/<study>/sessions")
     def open_session(study: str) -> tuple[dict, int]:
-        opening = requests.parse_opening(_body())
-        if opening["simulated"]:
+        opening = _body(requests.Opening)
+        if opening.simulated:
             check_key()
             reply = task.opening.open(study, opening)
         else:
@@ -165,39 +166,45 @@ def _add_evaluator_routes(
 
     @app.post("/api/studies/<study>/admission")
     def admit(study: str) -> dict:
-        link, proof = requests.parse_admission(_body())
+        visit = _body(requests.Admission)
         openings.check(request.remote_addr)
-        return task.opening.admit(study, link, proof)
+        return task.opening.admit(study, visit.panel, visit.signature)
 
     @app.post("/api/studies/<study>/exit")
     def give_up(study: str) -> dict:
-        return task.opening.leave(study, *requests.parse_leaving(_body()))
+        left = _body(requests.Exit)
+        return task.opening.leave(study, left.outcome, left.panel, left.qualification_token, left.signature)
 
     @app.post("/api/sessions/<session>/resume")
     def resume(session: str) -> dict:
-        _body()
+        _body(requests.Resume)
         return task.answering.resume(session, _token())
 
     @app.post("/api/sessions/<session>/blocks")
     def begin_block(session: str) -> dict:
-        lease, block, display = requests.parse_block(_body())
-        return task.answering.begin_block(session, _token(), lease, block, display, picture_url)
+        begun = _body(requests.BlockBegin)
+        return task.answering.begin_block(
+            session, _token(), begun.lease, begun.block, begun.display, picture_url
+        )
 
     @app.post("/api/sessions/<session>/answers")
     def answer(session: str) -> dict:
-        return task.answering.answer(session, _token(), requests.parse_answer(_body()), picture_url)
+        token = _token()
+        return task.answering.answer(session, token, requests.posted(_body(requests.Answer)), picture_url)
 
     @app.post("/api/sessions/<session>/end")
     def end(session: str) -> dict:
-        return task.answering.end(session, _token(), requests.parse_end(_body()))
+        return task.answering.end(session, _token(), _body(requests.End).lease)
 
     @app.post("/api/studies/<study>/waits")
     def wait(study: str) -> tuple[dict, int]:
-        return task.waiting.wait(study, *requests.parse_wait(_body())), 201
+        begun = _body(requests.WaitBegin)
+        return task.waiting.wait(study, begun.panel, begun.qualification_token, begun.signature), 201
 
     @app.post("/api/studies/<study>/waits/<wait>/signs")
     def sign(study: str, wait: str) -> dict:
-        return task.waiting.sign(study, wait, _token(), *requests.parse_sign(_body()))
+        token, told = _token(), _body(requests.Sign)
+        return task.waiting.sign(study, wait, token, told.is_visible, told.is_here)
 
     @app.get("/api/sessions/<session>/debrief")
     def debrief(session: str) -> dict:
@@ -215,7 +222,9 @@ def _add_evaluator_routes(
 def _add_description(app: Flask) -> None:
     @app.get("/api/openapi.json")
     def openapi() -> Response:
-        return Response(files("backend").joinpath("openapi.json").read_bytes(), mimetype="application/json")
+        from backend.web.openapi import document
+
+        return Response(document(), mimetype="application/json")
 
 
 def _add_panel_routes(app: Flask, watch: Watch | None) -> None:
@@ -353,8 +362,8 @@ def _check_sender(allowed: Collection[str], knows_host: bool) -> None:
         )
 
 
-def _body() -> dict:
-    return requests.parse_object(request.get_data(cache=False))
+def _body(declared: type[T]) -> T:
+    return requests.parse(request.get_data(cache=False), declared)
 
 
 def _token() -> str:

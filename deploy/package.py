@@ -27,8 +27,8 @@ from backend.errors import InvalidInput
 HERE = Path(__file__).resolve().parent
 SETTINGS = HERE / "zappa_settings.json"
 STAGES: Mapping[str, tuple[str, ...]] = {
-    "api": ("flask", "boto3"),
-    "score": ("flask", "boto3", "numpy", "scipy"),
+    "api": ("flask", "msgspec", "boto3"),
+    "score": ("flask", "msgspec", "boto3", "numpy", "scipy"),
 }
 """What each stage depends on; versions are those that openhype asks for."""
 

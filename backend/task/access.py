@@ -5,7 +5,6 @@ import hmac
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
 
 from backend.common.recent import Recent
 from backend.common.timestamps import stamp
@@ -20,6 +19,7 @@ from backend.stores.store import Store
 from backend.stores.updates import retried
 from backend.studies import withdrawals
 from backend.task import replies, withdrawal
+from backend.task.reply_types import State
 
 Clock = Callable[[], datetime]
 BUSY = "the session is being changed from several places at once"
@@ -132,7 +132,7 @@ class SessionAccess:
         if self.watch and _is_of_panel(session) and after.state in sessions.CLOSED:
             self.watch.closed(study, session)
 
-    def state(self, study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
+    def state(self, study: Study, session: Session, cursor: Cursor) -> State:
         """Return what the page is told of where a session stands."""
         link = f"/w/{session.id}#{withdrawal.secret_of(self.hash_key, session.id)}"
         return replies.state(study, session, cursor, link, self.told(study, session, cursor))

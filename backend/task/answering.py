@@ -15,6 +15,7 @@ from backend.task import replies
 from backend.task.access import BUSY, SessionAccess
 from backend.task.debrief import Debriefing
 from backend.task.picture_names import PictureNames
+from backend.task.reply_types import Block, Confirmation, Debrief, Resumed, Standing
 
 
 class Answering:
@@ -25,7 +26,7 @@ class Answering:
         self._debriefing = Debriefing(access.store)
         self._names = PictureNames(access.hash_key)
 
-    def resume(self, session_id: str, token: str) -> dict[str, Any]:
+    def resume(self, session_id: str, token: str) -> Resumed:
         """Take the session over for another visit, and return where it stands."""
         session, study = self._access.authorized(session_id, token)
         withdrawals.check_not_withdrawn(self._store, session_id)
@@ -44,7 +45,7 @@ class Answering:
         block: int,
         display: dict[str, Any],
         url: Callable[[Session, str], str],
-    ) -> dict[str, Any]:
+    ) -> Block:
         """Begin the current block and return its pictures; begun already, return what is left of it."""
         session, study = self._access.authorized(session_id, token)
         cursor = self._access.change(
@@ -57,7 +58,7 @@ class Answering:
         masks = _masks_of_block(study, session, block)
         return replies.block(study, session, cursor, lambda name: url(session, name), masks)
 
-    def end(self, session_id: str, token: str, lease: int) -> dict[str, Any]:
+    def end(self, session_id: str, token: str, lease: int) -> Standing:
         """End a session whose flashes keep going wrong, as its evaluator asks; again, it changes nothing.
 
         Raises:
@@ -69,7 +70,7 @@ class Answering:
 
     def answer(
         self, session_id: str, token: str, posted: Posted, url: Callable[[Session, str], str]
-    ) -> dict[str, Any]:
+    ) -> Confirmation:
         """Store an answer once, and return the reply that confirms it.
 
         Raises:
@@ -85,7 +86,7 @@ class Answering:
             except OpenhypeError:
                 pass  # what is known here may be old: read where the session stands, and look again
 
-        def stored() -> dict[str, Any]:
+        def stored() -> Confirmation:
             cursor = self._access.cursor(session_id)
             repeated = self._repeated(study, session, cursor, posted, url)
             return self._stored(study, session, cursor, posted, url) if repeated is None else repeated
@@ -105,7 +106,7 @@ class Answering:
         cursor: Cursor,
         posted: Posted,
         url: Callable[[Session, str], str],
-    ) -> dict[str, Any]:
+    ) -> Confirmation:
         response, after = sessions.answer(session, study.protocol, cursor, posted, self._access.now())
         self._store.append(session.id, cursor.version, after, response)
         self._access.remember(session, after)
@@ -120,7 +121,7 @@ class Answering:
         cursor: Cursor,
         posted: Posted,
         url: Callable[[Session, str], str],
-    ) -> dict[str, Any] | None:
+    ) -> Confirmation | None:
         """Return the reply that an answer had when it was stored; None if none is stored for its picture."""
         sessions.check_kept(cursor)
         is_open = posted.trial_index >= cursor.trial_index
@@ -148,7 +149,7 @@ class Answering:
         told = self._access.told(study, session, past)
         return replies.answer(study, session, past, stored[place], lambda name: url(session, name), told)
 
-    def debrief(self, session_id: str, token: str, url: Callable[[Session, str], str]) -> dict[str, Any]:
+    def debrief(self, session_id: str, token: str, url: Callable[[Session, str], str]) -> Debrief:
         """Return the own result beside others', and the truth, of a finished session.
 
         Raises:

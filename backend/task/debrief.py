@@ -7,7 +7,6 @@ computed here for one session, without numpy.
 
 from collections.abc import Callable, Sequence
 from math import fsum
-from typing import Any
 
 from backend.analysis.published import published_scores
 from backend.common.recent import Recent
@@ -17,6 +16,7 @@ from backend.experiment.session import Cursor, Picture, is_scored, picture_of
 from backend.experiment.staircase import modal_exposure
 from backend.stores.store import Store
 from backend.studies.withdrawals import withdrawn
+from backend.task.reply_types import Debrief
 
 _VALUES_KEPT = 4096
 _UNITS = {"infinity": "percent", "time": "ms"}
@@ -32,9 +32,7 @@ class Debriefing:
         self._store = store
         self._values = Recent[tuple[str | None, float]](_VALUES_KEPT)
 
-    def debrief(
-        self, study: Study, session: Session, cursor: Cursor, url: Callable[[str], str]
-    ) -> dict[str, Any]:
+    def debrief(self, study: Study, session: Session, cursor: Cursor, url: Callable[[str], str]) -> Debrief:
         """Return what the evaluator of a finished session is told; percent, or ms.
 
         Args:

@@ -3,24 +3,28 @@
 import threading
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from msgspec.structs import replace
 
 from backend.errors import Conflict, InvalidInput, OpenhypeError, Unavailable
 from backend.experiment import session as sessions
-from backend.experiment.panel import OUTCOMES, way_back
+from backend.experiment.panel import way_back
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
 from backend.payment import screened_out
 from backend.recruitment.recruit import told
 from backend.stores.updates import TRIES, retried
 from backend.studies import lifecycle, pausing
-from backend.task import replies
+from backend.task import replies, requests
 from backend.task.access import SessionAccess
 from backend.task.eligibility import kept
 from backend.task.plans import SessionPlans
+from backend.task.reply_types import Admitted, Opened, PublicStudy, QualificationFirst, WayBack
 from backend.task.visitors import Visitors
 
 T = TypeVar("T")
+Reply = Opened | QualificationFirst
 _TRIES_FOR_ROOM = 12
 _FULL = "study_full"
 
@@ -38,15 +42,13 @@ class Opening:
         self._plans = SessionPlans(access, dice)
         self._assigning = threading.Lock()
 
-    def public_study(self, name: str) -> dict[str, Any]:
+    def public_study(self, name: str) -> PublicStudy:
         """Return what a visitor may know of a study."""
         study = self._access.study(name)
         told = self._public(study, self._visitors.qualification_of(study))
         return {**told, "paused": pausing.is_paused(self._store, name)}
 
-    def admit(
-        self, study_name: str, panel: Mapping[str, str], signature: str | None = None
-    ) -> dict[str, Any]:
+    def admit(self, study_name: str, panel: Mapping[str, str], signature: str | None = None) -> Admitted:
         """Say that a person may take part, before consent is asked for; nothing is recorded.
 
         No place is held: one that is free now may be taken when the session is opened. The `pass` stands for
@@ -77,14 +79,11 @@ class Opening:
         panel: Mapping[str, str],
         qualification_token: str | None,
         signature: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> WayBack:
         """Return the way back to the panel for a person who takes no part: `redirect_url`, or null.
 
         The code for `screened_out`, which may be worth money, goes only to who took the test.
         """
-        if outcome not in OUTCOMES or outcome == "done":
-            reasons = ", ".join(name for name in OUTCOMES if name != "done")
-            raise InvalidInput(f"outcome must be one of {reasons}, not {outcome!r}")
         study = self._access.study(study_name)
         record = study.protocol.panel
         if outcome == "screened_out":
@@ -97,12 +96,11 @@ class Opening:
         back = way_back(record, kept(record, panel), outcome, told(self._store, study))
         return {"redirect_url": back["redirect_url"]}
 
-    def open(self, study_name: str, opening: Mapping[str, Any]) -> dict[str, Any]:
+    def open(self, study_name: str, opening: requests.Opening) -> Reply:
         """Open a session, or say which qualification comes first (`stage`).
 
         Args:
-            opening: as `requests.parse_opening` gives it; who asks for a simulated session has shown the
-                researcher's key.
+            opening: who asks for a simulated session has shown the researcher's key.
 
         Raises:
             InvalidInput: `consent_changed`.
@@ -112,7 +110,7 @@ class Opening:
                 `PlaceCheck.check`.
             Unavailable: the panel cannot be asked, or its keys not be fetched.
         """
-        enter = self._open_simulated if opening.get("simulated") else self._open_real
+        enter = self._open_simulated if opening.simulated else self._open_real
         for _ in range(TRIES):
             try:
                 return enter(self._access.study(study_name), opening)
@@ -120,33 +118,33 @@ class Opening:
                 continue
         raise Unavailable(f"the settings of study {study_name} change all the time; try again", code="busy")
 
-    def _open_simulated(self, study: Study, opening: Mapping[str, Any]) -> dict[str, Any]:
+    def _open_simulated(self, study: Study, opening: requests.Opening) -> Reply:
         """Open a session in which nobody takes part: no pause, panel, person or place is looked at."""
         qualification = self._visitors.qualification_of(study)
-        token = opening["qualification_token"]
+        token = opening.qualification_token
         if qualification and not self._visitors.has_passed(qualification, None, token, simulated=True):
             return self._comes_first(qualification)
         return self._opened(study, None, opening)
 
-    def _open_real(self, study: Study, opening: Mapping[str, Any]) -> dict[str, Any]:
+    def _open_real(self, study: Study, opening: requests.Opening) -> Reply:
         self._visitors.check_not_paused(study)
-        if opening["consent_version"] != study.protocol.consent_version:
+        if opening.consent_version != study.protocol.consent_version:
             raise InvalidInput(
                 f"consent_version must be {study.protocol.consent_version!r}, the version now in force",
                 code="consent_changed",
             )
-        proof, token = opening.get("signature"), opening["qualification_token"]
-        key, _ = self._visitors.vouched(study, opening["panel"], proof, token)
+        proof, token = opening.signature, opening.qualification_token
+        key, _ = self._visitors.vouched(study, opening.panel, proof, token)
         self._visitors.admission.check(study, key)
         qualification = self._visitors.qualification_of(study)
-        is_rehearsal = self._visitors.places.is_rehearsal(study, opening["panel"])
+        is_rehearsal = self._visitors.places.is_rehearsal(study, opening.panel)
         if qualification and not self._visitors.has_passed(qualification, key, token, simulated=is_rehearsal):
             return self._comes_first(qualification)
-        opening = {**opening, "simulated": is_rehearsal}
+        opening = replace(opening, simulated=is_rehearsal)
         return self._with_own_place(
             study,
             key,
-            lambda: self._with_room(study, opening["panel"], lambda: self._opened(study, key, opening)),
+            lambda: self._with_room(study, opening.panel, lambda: self._opened(study, key, opening)),
         )
 
     def _with_own_place(self, study: Study, key: str | None, take: Callable[[], T]) -> T:
@@ -180,7 +178,7 @@ class Opening:
         holds_place = bool(panel.get(study.protocol.panel.submission))
         return holds_place and self._watch is not None and self._watch.make_room(study)
 
-    def _opened(self, study: Study, key: str | None, opening: Mapping[str, Any]) -> dict[str, Any]:
+    def _opened(self, study: Study, key: str | None, opening: requests.Opening) -> Reply:
         secret = self._dice.randbytes(32).hex()
         with self._assigning:
             previous = self._visitors.admission.previous(study, key)
@@ -200,7 +198,7 @@ class Opening:
         }
 
     def _added(
-        self, study: Study, key: str | None, opening: Mapping[str, Any], secret: str
+        self, study: Study, key: str | None, opening: requests.Opening, secret: str
     ) -> tuple[Session, Cursor]:
         """Plan a session and store it, for another model where a server beside this one took the last place.
 
@@ -210,7 +208,7 @@ class Opening:
         """
 
         def add() -> tuple[Session, Cursor]:
-            room = self._plans.room(study, bool(opening.get("simulated")))
+            room = self._plans.room(study, opening.simulated)
             session = self._plans.planned(study, key, opening, secret)
             cursor = sessions.opening(study.protocol, session.opened_at)
             if not session.is_simulated:
@@ -221,10 +219,10 @@ class Opening:
 
         return retried(add, "many are let in at once")
 
-    def _comes_first(self, qualification: Study) -> dict[str, Any]:
+    def _comes_first(self, qualification: Study) -> QualificationFirst:
         return {"stage": "qualification", "qualification": self._public(qualification, None)}
 
-    def _public(self, study: Study, qualification: Study | None) -> dict[str, Any]:
+    def _public(self, study: Study, qualification: Study | None) -> PublicStudy:
         signature = self._visitors.places.signature(study)
         return replies.public_study(study, qualification, signature.parameter if signature else None)
 

@@ -2,11 +2,9 @@
 
 import hmac
 import json
-from collections.abc import Mapping
 from datetime import timedelta
 from functools import lru_cache
 from random import Random
-from typing import Any
 
 from backend.common.timestamps import stamp
 from backend.experiment import sampling
@@ -16,6 +14,7 @@ from backend.experiment.sampling import Pool
 from backend.stores.store import Room
 from backend.task.access import SessionAccess, hash_of
 from backend.task.eligibility import kept
+from backend.task.requests import Opening
 
 _SEED_BITS = 53
 
@@ -32,14 +31,14 @@ class SessionPlans:
         self._store, self._hash_key, self._clock = access.store, access.hash_key, access.clock
         self._pool = lru_cache(maxsize=16)(self._read_pool)
 
-    def planned(self, study: Study, key: str | None, opening: Mapping[str, Any], secret: str) -> Session:
+    def planned(self, study: Study, key: str | None, opening: Opening, secret: str) -> Session:
         """Return a session as it will be stored: model, pictures, order and codes are drawn.
 
         Raises:
             Conflict: `study_full`.
         """
-        is_simulated = bool(opening.get("simulated"))
-        seed = opening.get("seed") if is_simulated else None
+        is_simulated = opening.simulated
+        seed = opening.seed if is_simulated else None
         seed = self._dice.getrandbits(_SEED_BITS) if seed is None else seed
         rng = Random(seed)
         at = self._access.now()
@@ -60,9 +59,9 @@ class SessionPlans:
             opened_at=at,
             blocks=blocks,
             spares=spares,
-            panel={} if is_simulated and key is None else kept(study.protocol.panel, opening["panel"]),
-            device=dict(opening["device"]),
-            consent_version="" if is_simulated else opening["consent_version"],
+            panel={} if is_simulated and key is None else kept(study.protocol.panel, opening.panel),
+            device=dict(opening.device),
+            consent_version="" if is_simulated else opening.consent_version,
             is_simulated=is_simulated,
             settings_id=study.settings_id,
         )

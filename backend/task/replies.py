@@ -12,11 +12,22 @@ from backend.experiment.panel import NOTHING_TOLD, Told, code_for, way_back
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import Cursor
+from backend.task.reply_types import (
+    Block,
+    Confirmation,
+    Done,
+    Effort,
+    Next,
+    PublicStudy,
+    Standing,
+    State,
+    Withdrawal,
+)
 
 
 def public_study(
     study: Study, qualification: Study | None, signature_parameter: str | None = None
-) -> dict[str, Any]:
+) -> PublicStudy:
     """Return what a visitor may know of a study before taking part.
 
     Args:
@@ -81,7 +92,7 @@ def protocol_of(protocol: Protocol) -> dict[str, Any]:
 
 def state(
     study: Study, session: Session, cursor: Cursor, withdrawal_url: str, told: Told = NOTHING_TOLD
-) -> dict[str, Any]:
+) -> State:
     """Return all that a page needs to go on with a session, and the link with which to withdraw from it."""
     return {
         "withdrawal_url": withdrawal_url,
@@ -100,7 +111,7 @@ def state(
     }
 
 
-def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[list[int]]) -> dict[str, Any]:
+def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[list[int]]) -> Block:
     """Return the pictures of the current block from the next trial on.
 
     Args:
@@ -128,7 +139,7 @@ def answer(
     response: Response,
     url: Any,
     told: Told = NOTHING_TOLD,
-) -> dict[str, Any]:
+) -> Confirmation:
     """Return the reply that confirms `response`, `cursor` being where the session stands after it.
 
     Whether the answer to a mistimed flash was right is not told: the spare has the same truth.
@@ -149,12 +160,12 @@ def answer(
     }
 
 
-def end(study: Study, session: Session, cursor: Cursor, told: Told = NOTHING_TOLD) -> dict[str, Any]:
+def end(study: Study, session: Session, cursor: Cursor, told: Told = NOTHING_TOLD) -> Standing:
     """Return the reply to an evaluator who ended the session early."""
     return _standing(study, session, cursor, told)
 
 
-def withdrawal(study: Study, cursor: Cursor) -> dict[str, Any]:
+def withdrawal(study: Study, cursor: Cursor) -> Withdrawal:
     """Return what is told before an evaluator withdraws."""
     return {
         "study": study.name,
@@ -166,7 +177,7 @@ def withdrawal(study: Study, cursor: Cursor) -> dict[str, Any]:
     }
 
 
-def withdrawn(title: str, contact: str, kept: Mapping[str, Any]) -> dict[str, Any]:
+def withdrawn(title: str, contact: str, kept: Mapping[str, Any]) -> Withdrawal:
     """Return what is told after an evaluator has withdrawn, from what is left of the session."""
     return {
         "study": kept["study"],
@@ -178,7 +189,7 @@ def withdrawn(title: str, contact: str, kept: Mapping[str, Any]) -> dict[str, An
     }
 
 
-def _standing(study: Study, session: Session, cursor: Cursor, told: Told) -> dict[str, Any]:
+def _standing(study: Study, session: Session, cursor: Cursor, told: Told) -> Standing:
     protocol, is_done = study.protocol, cursor.state != "active"
     earned = sessions.earned_usd_cents(protocol, cursor)
     return {
@@ -195,7 +206,7 @@ def _standing(study: Study, session: Session, cursor: Cursor, told: Told) -> dic
     }
 
 
-def _done(study: Study, session: Session, cursor: Cursor, told: Told) -> dict[str, Any]:
+def _done(study: Study, session: Session, cursor: Cursor, told: Told) -> Done:
     record, own_code = study.protocol.panel, session.completion_code
     known = None if told.by_server else code_for(record, session.panel, "done", told)
     return {
@@ -212,7 +223,7 @@ def _done(study: Study, session: Session, cursor: Cursor, told: Told) -> dict[st
     }
 
 
-def _next(study: Study, session: Session, cursor: Cursor) -> dict[str, Any]:
+def _next(study: Study, session: Session, cursor: Cursor) -> Next:
     """Return the trial that comes next; its staircase's count only where right and wrong are told anyway."""
     return {
         "trial_index": cursor.trial_index,
@@ -228,7 +239,7 @@ def _next_block(session: Session, cursor: Cursor) -> int:
     return sessions.locate(session, cursor.trial_index)[0]
 
 
-def _effort(protocol: Protocol) -> dict[str, Any]:
+def _effort(protocol: Protocol) -> Effort:
     return {
         "minutes": protocol.minutes,
         "pay": {"base_usd_cents": protocol.base_usd_cents, "bonus_usd_cents": protocol.bonus_usd_cents},

@@ -1,31 +1,186 @@
-"""What browsers send, checked at the border: JSON to typed values, or one clear message.
+"""What browsers send, declared once: `converted` checks it, and the OpenAPI document describes it.
 
 Nothing past this module meets a wrong type, a NaN, or a text of a megabyte.
 """
 
 import json
-import math
 import re
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar
 
+import msgspec
+from msgspec import Meta, Struct
+
+from backend.common.conversion import converted, named
 from backend.errors import InvalidInput
-from backend.experiment.records import TRUTHS, Interaction, Timing
+from backend.experiment.panel import OUTCOMES
+from backend.experiment.records import Interaction, Timing
 from backend.experiment.response_columns import FACTS, Kind
 from backend.experiment.session import Posted
 
+T = TypeVar("T")
 MAX_BODY_BYTES = 64 * 1024
-_MAX_TEXT = 300
-_MAX_SIGNATURE = 4096
-_MAX_ENTRIES = 40
 _MAX_FACTS_BYTES = 4096
 """Of what a browser tells of its device, or of its display; our page's are a tenth of it."""
 _DIGITS_OF_WHOLE = 19
 _DIGITS_OF_MS = 3
-_INTERACTIONS = ("focus", "blur", "fullscreenenter", "fullscreenexit")
+_MAX_ENTRIES = 40
+_MAX_FLOAT = 1.7e308
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, and halves of surrogate pairs."""
-_FLAG = re.compile(r"[a-z0-9_-]{1,32}")
+
+Whole = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Text = Annotated[str, Meta(max_length=300)]
+Number = Annotated[int, Meta(ge=0, lt=10**9)] | Annotated[float, Meta(ge=0, lt=1e9)]
+Word = Annotated[str, Meta(pattern="^[a-z0-9_-]{1,32}$", extra={"expected": "a short lower-case word"})]
+Plain = Annotated[
+    bool | int | Annotated[float, Meta(ge=-_MAX_FLOAT, le=_MAX_FLOAT)] | Text | None,
+    Meta(extra={"expected": "a short text, a finite number, true or false"}),
+]
+Facts = Annotated[dict[Text, Plain], Meta(max_length=_MAX_ENTRIES)]
+Numbers = Annotated[
+    list[Number],
+    Meta(max_length=_MAX_ENTRIES, extra={"expected": f"a list of at most {_MAX_ENTRIES} numbers"}),
+]
+Wholes = Annotated[list[Whole], Meta(max_length=_MAX_ENTRIES)]
+Panel = Annotated[
+    dict[Text, Text], Meta(max_length=_MAX_ENTRIES, description="Parameters of the panel's link")
+]
+Signature = Annotated[
+    Annotated[str, Meta(max_length=4096)] | None,
+    Meta(
+        description="The token in the panel's link (JWT) that vouches for the person, or the pass that "
+        "`admission` gave for it, where the study asks for one; it is not stored",
+        extra={"is_secret": True},  # it lets somebody in
+    ),
+]
+_OUTCOME = Literal[tuple(name for name in OUTCOMES if name != "done")]
+
+
+class Admission(Struct, frozen=True, kw_only=True):
+    """Of a visit that begins."""
+
+    panel: Panel = {}
+    signature: Signature = None
+
+
+class WaitBegin(Admission, frozen=True, kw_only=True):
+    """Of somebody who begins to wait."""
+
+    qualification_token: str | None = None
+
+
+class Exit(WaitBegin, frozen=True, kw_only=True):
+    """Of a visit that ends early."""
+
+    outcome: _OUTCOME
+
+
+class Opening(WaitBegin, frozen=True, kw_only=True):
+    """Of a visit that opens a session after consent."""
+
+    consent_version: Text
+    device: Facts = {}
+    simulated: Annotated[
+        bool,
+        Meta(
+            description="A simulated session counts, pays and limits nothing; it needs the researcher's key"
+        ),
+    ] = False
+    seed: Annotated[Whole | None, Meta(description="Of the pictures of a simulated session")] = None
+
+    def __post_init__(self) -> None:
+        _check_size("device", self.device)
+        if self.seed is not None and not self.simulated:
+            raise ValueError("a seed goes with a simulated session only")
+
+
+class Sign(Struct, frozen=True):
+    """A sign of life of somebody who waits."""
+
+    is_visible: bool
+    is_here: bool
+
+
+class Resume(Struct, frozen=True):
+    """Of a page that takes its session over."""
+
+
+class BlockBegin(Struct, frozen=True):
+    """Of a page that begins a block, with facts of its display."""
+
+    lease: Whole
+    block: Whole
+    display: Facts = {}
+
+    def __post_init__(self) -> None:
+        _check_size("display", self.display)
+
+
+class End(Struct, frozen=True):
+    """Of a page that ends its session early."""
+
+    lease: Whole
+
+
+class PostedTiming(Struct, frozen=True):
+    """What is known of a flash; `records.Timing`."""
+
+    evidence: Word
+    planned_frames: Wholes
+    achieved_frames: Wholes
+    phase_ms: Numbers
+    lateness_ms: Number
+
+    def __post_init__(self) -> None:
+        counts = len(self.planned_frames), len(self.achieved_frames), len(self.phase_ms)
+        if len(set(counts)) > 1:
+            raise ValueError(
+                "timing must have as many planned_frames as achieved_frames and phase_ms, "
+                f"not {counts[0]}, {counts[1]} and {counts[2]}"
+            )
+
+
+class PostedInteraction(Struct, frozen=True):
+    """What an evaluator did on the page besides answering; `records.Interaction`."""
+
+    event: Literal["focus", "blur", "fullscreenenter", "fullscreenexit"]
+    time_ms: Number
+
+
+class _Answer(Struct, frozen=True, kw_only=True):
+    lease: Whole
+    trial_index: Whole
+    stimulus: Text
+    response: Annotated[Literal["real", "fake"], Meta(extra={"expected": "'real' or 'fake'"})]
+    exposure_ms: Number | None = None
+    shown_ms: Number | None = None
+    frames: Whole | None = None
+    frame_ms: Number | None = None
+    mask_ms: Numbers | None = None
+    rt: Number | None = None
+    flags: Annotated[
+        list[Word], Meta(max_length=_MAX_ENTRIES, extra={"expected": "a list of short lower-case words"})
+    ] = []
+    timing: PostedTiming | None = None
+    interactions: Annotated[list[PostedInteraction], Meta(max_length=_MAX_ENTRIES)] = []
+
+
+_FACT = {Kind.TEXT: Text, Kind.WHOLE: Whole, Kind.NUMBER: Number, Kind.LIST: Numbers}
+Answer = msgspec.defstruct(
+    "Answer",
+    [(name, _FACT[column.kind] | None, None) for name, column in FACTS.items()],
+    bases=(_Answer,),
+    frozen=True,
+    kw_only=True,
+)
+"""An answer, with the facts of a response that `response_columns` declares."""
+
+
+class PanelEvent(Struct, frozen=True):
+    """An event of Prolific's; what else it says is not read."""
+
+    event_type: str
+    resource_id: str
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
@@ -40,226 +195,57 @@ def parse_object(body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise InvalidInput("the body must be a JSON object in UTF-8; it could not be read as JSON") from None
     if not isinstance(data, dict):
-        raise InvalidInput(f"the body must be a JSON object, not {_named(data)}")
+        raise InvalidInput(f"the body must be a JSON object, not {named(data)}")
     _check_texts(data)
     return data
 
 
-def parse_opening(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an opening visit sends.
-
-    That is `consent_version`, `panel`, `device`, `qualification_token` and `signature`; and of a simulated
-    session, which only the researcher opens, `simulated` and perhaps the `seed` of its pictures.
-    """
-    simulated = data.get("simulated", False)
-    if not isinstance(simulated, bool):
-        raise InvalidInput(f"simulated must be true or false, not {_named(simulated)}")
-    seed = data.get("seed")
-    if seed is not None and not simulated:
-        raise InvalidInput("a seed goes with a simulated session only")
-    return {
-        "consent_version": _text(data, "consent_version"),
-        "panel": parse_panel(data),
-        "device": _facts(data, "device"),
-        "qualification_token": _maybe_token(data),
-        "signature": _maybe_signature(data),
-        "simulated": simulated,
-        "seed": None if seed is None else _whole(data, "seed"),
-    }
-
-
-def parse_admission(data: Mapping[str, Any]) -> tuple[dict[str, str], str | None]:
-    """Return (parameters of the link, the panel's signature of them) of a visit that begins."""
-    return parse_panel(data), _maybe_signature(data)
-
-
-def parse_leaving(data: Mapping[str, Any]) -> tuple[str, dict[str, str], str | None, str | None]:
-    """Return (outcome, parameters of the link, qualification token, signature) of a visit that ends early."""
-    return _text(data, "outcome"), parse_panel(data), _maybe_token(data), _maybe_signature(data)
-
-
-def parse_panel(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return the parameters of the panel's link."""
-    panel = _flat(data, "panel")
-    for name, value in panel.items():
-        if not isinstance(value, str):
-            raise InvalidInput(f"panel.{name} must be a text, not {_named(value)}")
-    return panel
-
-
-def parse_wait(data: Mapping[str, Any]) -> tuple[dict[str, Any], str | None, str | None]:
-    """Return (panel, qualification_token, signature) of somebody who begins to wait."""
-    opening = parse_opening({**data, "consent_version": "", "device": {}})
-    return opening["panel"], opening["qualification_token"], opening["signature"]
-
-
-def parse_sign(data: Mapping[str, Any]) -> tuple[bool, bool]:
-    """Return (is_visible, is_here) of a sign of life."""
-    for name in ("is_visible", "is_here"):
-        if not isinstance(data.get(name), bool):
-            raise InvalidInput(f"{name} must be true or false, not {_named(data.get(name))}")
-    return data["is_visible"], data["is_here"]
-
-
-def parse_block(data: Mapping[str, Any]) -> tuple[int, int, dict[str, Any]]:
-    """Return (lease, block, facts of the display)."""
-    return _whole(data, "lease"), _whole(data, "block"), _facts(data, "display")
-
-
-def parse_end(data: Mapping[str, Any]) -> int:
-    """Return the lease of the visit that ends its session early."""
-    return _whole(data, "lease")
-
-
-def parse_answer(data: Mapping[str, Any]) -> Posted:
-    """Return an answer as `session.Posted`. Times in ms.
+def parse(body: bytes, declared: type[T]) -> T:
+    """Return what a browser sent, as one of the types of this module.
 
     Raises:
         InvalidInput: names the field, what was expected and what came.
     """
-    response = data.get("response")
-    if response not in TRUTHS:
-        raise InvalidInput(f"response must be 'real' or 'fake', not {_named(response)}")
+    return converted(parse_object(body), declared)
+
+
+def posted(answer: Any) -> Posted:
+    """Return an `Answer` as the session takes it; measured times (ms) to the microsecond, as clocks tick."""
+    timing = answer.timing
     return Posted(
-        lease=_whole(data, "lease"),
-        trial_index=_whole(data, "trial_index"),
-        stimulus=_text(data, "stimulus"),
-        response=response,
-        exposure_ms=None if data.get("exposure_ms") is None else _number("exposure_ms", data["exposure_ms"]),
-        shown_ms=_maybe_number(data, "shown_ms"),
-        frames=None if data.get("frames") is None else _whole(data, "frames"),
-        frame_ms=_maybe_number(data, "frame_ms"),
-        mask_ms=None if data.get("mask_ms") is None else _numbers("mask_ms", data["mask_ms"]),
-        rt=_maybe_number(data, "rt"),
-        flags=_flags(data.get("flags", [])),
-        timing=None if data.get("timing") is None else _timing(data["timing"]),
-        interactions=_interactions(data.get("interactions", [])),
-        facts={
-            name: _FACT[column.kind](data, name)
-            for name, column in FACTS.items()
-            if data.get(name) is not None
-        },
+        lease=answer.lease,
+        trial_index=answer.trial_index,
+        stimulus=answer.stimulus,
+        response=answer.response,
+        exposure_ms=answer.exposure_ms,
+        shown_ms=_ms(answer.shown_ms),
+        frames=answer.frames,
+        frame_ms=_ms(answer.frame_ms),
+        mask_ms=None if answer.mask_ms is None else tuple(map(_ms, answer.mask_ms)),
+        rt=_ms(answer.rt),
+        flags=tuple(answer.flags),
+        timing=timing
+        and Timing(
+            timing.evidence,
+            _ms(timing.lateness_ms),
+            tuple(timing.planned_frames),
+            tuple(timing.achieved_frames),
+            tuple(map(_ms, timing.phase_ms)),
+        ),
+        interactions=tuple(Interaction(each.event, _ms(each.time_ms)) for each in answer.interactions),
+        facts={name: fact for name in FACTS if (fact := getattr(answer, name)) is not None},
     )
 
 
-def _timing(value: Any) -> Timing:
-    if not isinstance(value, dict):
-        raise InvalidInput(f"timing must be an object or null, not {_named(value)}")
-    evidence = value.get("evidence")
-    if not isinstance(evidence, str) or not _FLAG.fullmatch(evidence):
-        raise InvalidInput(f"timing.evidence must be a short lower-case word, not {_named(evidence)}")
-    planned, achieved, phase_ms = (
-        _numbers(f"timing.{name}", value.get(name))
-        for name in ("planned_frames", "achieved_frames", "phase_ms")
-    )
-    if not len(planned) == len(achieved) == len(phase_ms):
-        raise InvalidInput(
-            "timing must have as many planned_frames as achieved_frames and phase_ms, "
-            f"not {len(planned)}, {len(achieved)} and {len(phase_ms)}"
-        )
-    for name, frames in (("planned_frames", planned), ("achieved_frames", achieved)):
-        if not all(isinstance(count, int) for count in frames):
-            raise InvalidInput(f"timing.{name} must hold whole numbers, not {_named(list(frames))}")
-    lateness_ms = _duration("timing.lateness_ms", value.get("lateness_ms"))
-    return Timing(evidence, lateness_ms, planned, achieved, phase_ms)
+def _ms(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS_OF_MS)
 
 
-def _maybe_token(data: Mapping[str, Any]) -> str | None:
-    token = data.get("qualification_token")
-    if token is not None and not isinstance(token, str):
-        raise InvalidInput(f"qualification_token must be a text or null, not {_named(token)}")
-    return token
-
-
-def _maybe_signature(data: Mapping[str, Any]) -> str | None:
-    """Return the panel's signature; a message about it does not quote it, for it lets somebody in."""
-    signature = data.get("signature")
-    if signature is not None and (not isinstance(signature, str) or len(signature) > _MAX_SIGNATURE):
-        raise InvalidInput(f"signature must be a text of at most {_MAX_SIGNATURE} characters, or null")
-    return signature
-
-
-def _whole(data: Mapping[str, Any], name: str) -> int:
-    value = data.get(name)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
-        raise InvalidInput(f"{name} must be a whole number from 0, not {_named(value)}")
-    return value
-
-
-def _text(data: Mapping[str, Any], name: str) -> str:
-    value = data.get(name)
-    if not isinstance(value, str) or len(value) > _MAX_TEXT:
-        raise InvalidInput(f"{name} must be a text of at most {_MAX_TEXT} characters, not {_named(value)}")
-    return value
-
-
-def _maybe_number(data: Mapping[str, Any], name: str) -> float | None:
-    value = data.get(name)
-    return None if value is None else _duration(name, value)
-
-
-def _duration(name: str, value: Any) -> float:
-    """Return a measured time in ms, to the microsecond: no browser's clock ticks more finely."""
-    return round(_number(name, value), _DIGITS_OF_MS)
-
-
-def _number(name: str, value: Any) -> float:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or not 0 <= value < 1e9:
-        raise InvalidInput(f"{name} must be a number from 0 to 1e9 or null, not {_named(value)}")
-    return value
-
-
-def _numbers(name: str, value: Any) -> tuple[float, ...]:
-    if not isinstance(value, list) or len(value) > _MAX_ENTRIES:
-        raise InvalidInput(f"{name} must be a list of at most {_MAX_ENTRIES} numbers, not {_named(value)}")
-    return tuple(_duration(name, entry) for entry in value)
-
-
-def _flags(value: Any) -> tuple[str, ...]:
-    words = isinstance(value, list) and len(value) <= _MAX_ENTRIES
-    if not words or not all(isinstance(word, str) and _FLAG.fullmatch(word) for word in value):
-        raise InvalidInput(f"flags must be a list of short lower-case words, not {_named(value)}")
-    return tuple(value)
-
-
-def _interactions(value: Any) -> tuple[Interaction, ...]:
-    if not isinstance(value, list) or len(value) > _MAX_ENTRIES:
-        raise InvalidInput(
-            f"interactions must be a list of at most {_MAX_ENTRIES} entries, not {_named(value)}"
-        )
-    for each in value:
-        if not isinstance(each, dict) or each.get("event") not in _INTERACTIONS:
-            raise InvalidInput(
-                f"interactions must be objects whose event is one of {', '.join(_INTERACTIONS)}, "
-                f"not {_named(each)}"
-            )
-    return tuple(
-        Interaction(each["event"], _duration("interactions.time_ms", each.get("time_ms"))) for each in value
-    )
-
-
-def _facts(data: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return facts of a browser, which are stored with each session as they came, and so must be few."""
-    value = _flat(data, name)
-    length = len(json.dumps(value, ensure_ascii=False).encode())
+def _check_size(name: str, facts: dict[str, Any]) -> None:
+    """Check facts of a browser, which are stored with each session as they came, and so must be few."""
+    length = len(json.dumps(facts, ensure_ascii=False).encode())
     if length > _MAX_FACTS_BYTES:
-        raise InvalidInput(f"{name} must be of at most {_MAX_FACTS_BYTES} bytes as JSON, not {length}")
-    return value
-
-
-def _flat(data: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return an object of plain values, which is stored as it came."""
-    value = data.get(name, {})
-    if not isinstance(value, dict) or len(value) > _MAX_ENTRIES:
-        raise InvalidInput(f"{name} must be an object of at most {_MAX_ENTRIES} entries, not {_named(value)}")
-    for key, entry in value.items():
-        plain = entry is None or isinstance(entry, (bool, int, float, str))
-        too_long = len(key) > _MAX_TEXT or (isinstance(entry, str) and len(entry) > _MAX_TEXT)
-        not_finite = isinstance(entry, float) and not math.isfinite(entry)
-        if not plain or too_long or not_finite:
-            raise InvalidInput(f"{name} must hold short texts and finite numbers, not {_named(entry)}")
-    return value
+        raise ValueError(f"{name} must be of at most {_MAX_FACTS_BYTES} bytes as JSON, not {length}")
 
 
 def _check_texts(value: Any) -> None:
@@ -271,7 +257,7 @@ def _check_texts(value: Any) -> None:
     if isinstance(value, str):
         if _UNPRINTABLE.search(value):
             raise InvalidInput(
-                f"texts must be of letters, digits, signs and spaces, not {_named(value)} with a control "
+                f"texts must be of letters, digits, signs and spaces, not {named(value)} with a control "
                 "character or half of a surrogate pair"
             )
     elif isinstance(value, dict):
@@ -292,19 +278,3 @@ def _whole_number(digits: str) -> float:
 
 def _no_constant(name: str) -> None:
     raise ValueError(name)
-
-
-def _named(value: Any) -> str:
-    text = json.dumps(value) if value is None or isinstance(value, (bool, int, float, str)) else None
-    if text is None:
-        return {"list": "a list", "dict": "an object"}.get(type(value).__name__, type(value).__name__)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-_FACT = {
-    Kind.TEXT: _text,
-    Kind.WHOLE: _whole,
-    Kind.NUMBER: lambda data, name: _number(name, data[name]),
-    Kind.LIST: lambda data, name: list(_numbers(name, data[name])),
-}
-"""How a fact of each kind is taken from a body."""

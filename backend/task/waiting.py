@@ -1,12 +1,12 @@
 """Waiting for a study to start, paid: `studies/waiting_room.py` for one visitor."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from backend.errors import NotAllowed
 from backend.studies import lifecycle, waiting_room
 from backend.task.access import SessionAccess
 from backend.task.eligibility import kept
+from backend.task.reply_types import Wait
 from backend.task.visitors import Visitors
 
 
@@ -22,7 +22,7 @@ class Waiting:
         panel: Mapping[str, str],
         qualification_token: str | None,
         signature: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> Wait:
         """Begin to wait, paid, until the study is let go on.
 
         Raises:
@@ -47,9 +47,7 @@ class Waiting:
         panel = kept(study.protocol.panel, panel)
         return waiting_room.begin(self._store, study, passed, panel, self._access.clock().timestamp())
 
-    def sign(
-        self, study_name: str, wait_id: str, token: str, is_visible: bool, is_here: bool
-    ) -> dict[str, Any]:
+    def sign(self, study_name: str, wait_id: str, token: str, is_visible: bool, is_here: bool) -> Wait:
         """Take a sign of life of somebody who waits; `waiting_room.sign`."""
         study, at = self._access.study(study_name), self._access.clock().timestamp()
         return waiting_room.sign(self._store, study, wait_id, token, is_visible, is_here, at)

@@ -2,7 +2,6 @@
 
 import hmac
 from contextlib import suppress
-from typing import Any
 
 from backend.errors import Conflict, NotAllowed, NotFound
 from backend.experiment.records import Session
@@ -10,6 +9,7 @@ from backend.stores.store import Entry
 from backend.studies import withdrawals
 from backend.task import replies, withdrawal
 from backend.task.access import SessionAccess
+from backend.task.reply_types import Withdrawal
 
 
 class Withdrawing:
@@ -18,7 +18,7 @@ class Withdrawing:
     def __init__(self, access: SessionAccess):
         self._access, self._store = access, access.store
 
-    def withdrawal(self, session_id: str, secret: str) -> dict[str, Any]:
+    def withdrawal(self, session_id: str, secret: str) -> Withdrawal:
         """Return what an evaluator would delete by withdrawing, or that it is done.
 
         Raises:
@@ -33,7 +33,7 @@ class Withdrawing:
         _check_somebodys(session)
         return replies.withdrawal(self._access.study_of(session), self._store.cursor(session_id))
 
-    def withdraw(self, session_id: str, secret: str) -> dict[str, Any]:
+    def withdraw(self, session_id: str, secret: str) -> Withdrawal:
         """Delete a session with its answers; asked again, say that it is done. Raises as `withdrawal`."""
         self._check_link(session_id, secret)
         entry = self._store.entry(withdrawals.BOOK, session_id)
@@ -47,7 +47,7 @@ class Withdrawing:
             entry = withdrawal.finish_one(self._store, entry)
         return self._withdrawn(entry)
 
-    def _withdrawn(self, entry: Entry) -> dict[str, Any]:
+    def _withdrawn(self, entry: Entry) -> Withdrawal:
         """Return what is told of a session that was withdrawn, also once its study was deleted."""
         name = entry.data["study"]
         with suppress(NotFound):

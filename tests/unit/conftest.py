@@ -3,7 +3,9 @@
 import secrets
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
+from flask import request
 from hypothesis import HealthCheck, settings
 
 from backend.handlers import create_app
@@ -11,6 +13,8 @@ from backend.stores.datadir import DataDir
 from backend.stores.dynamodb.store import create_table
 from backend.stores.opening import open_store
 from backend.task.picture_names import PictureNames
+from backend.task.reply_types import Refused
+from backend.web import openapi
 
 from . import sample_studies as studies
 from .memory import MemoryStore
@@ -33,12 +37,23 @@ class Clock:
         self.now += timedelta(**time)
 
 
+def _as_declared(reply):
+    """Check that a reply of the API is what its declaration says, no field more and none less."""
+    if request.url_rule and request.path.startswith("/api/") and reply.is_json:
+        rule = request.url_rule.rule.replace("<", "{").replace(">", "}")
+        is_refusal = reply.status_code >= 400
+        declared = Refused if is_refusal else openapi.reply_type(request.method, rule, reply.status_code)
+        assert msgspec.convert(reply.json, declared) == reply.json
+    return reply
+
+
 class World:
     """An application, its store and its clock, with shortcuts for what tests do over and over."""
 
     def __init__(self, store, data):
         self.store, self.data, self.clock = store, data, Clock()
         self.app = create_app(store, data, data.keys(), self.clock)
+        self.app.after_request(_as_declared)
         self.http = self.app.test_client()
         self.pools = {}
 

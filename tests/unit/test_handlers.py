@@ -153,12 +153,24 @@ def test_another_answer_to_a_replaced_picture_is_refused(world):
         ({}, "timing.evidence must be a short lower-case word, not null"),
         ({"evidence": "element", "planned_frames": [1]}, "timing.achieved_frames must be a list"),
         (
-            {"evidence": "x", "planned_frames": [1], "achieved_frames": [1, 2], "phase_ms": []},
+            {
+                "evidence": "x",
+                "lateness_ms": 0,
+                "planned_frames": [1],
+                "achieved_frames": [1, 2],
+                "phase_ms": [],
+            },
             "as many planned_frames as achieved_frames",
         ),
         (
-            {"evidence": "x", "planned_frames": [1.5], "achieved_frames": [1], "phase_ms": [1]},
-            "timing.planned_frames must hold whole numbers",
+            {
+                "evidence": "x",
+                "lateness_ms": 0,
+                "planned_frames": [1.5],
+                "achieved_frames": [1],
+                "phase_ms": [1],
+            },
+            "timing.planned_frames[0] must be a whole number from 0, not 1.5",
         ),
     ],
 )

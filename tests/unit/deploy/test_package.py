@@ -196,7 +196,7 @@ def names_of(stage):
 def test_the_api_package_holds_what_it_imports_and_nothing_heavy():
     tops = {name.partition("/")[0] for name in names_of("api")}
 
-    flask = {"flask", "werkzeug", "jinja2", "markupsafe", "itsdangerous", "click", "blinker"}
+    flask = {"flask", "werkzeug", "jinja2", "markupsafe", "itsdangerous", "click", "blinker", "msgspec"}
     aws = {"boto3", "botocore", "s3transfer", "jmespath", "dateutil", "urllib3", "six.py"}
     zappa = {"zappa", "durationpy", "handler.py", "zappa_settings.py", "__init__.py", "__pycache__"}
     assert tops == {"backend", "deploy"} | flask | aws | zappa
@@ -237,7 +237,7 @@ def test_the_packages_fit_into_lambda(stage):
     built = function.built(stage)
 
     assert built.unpacked <= 250 * 2**20
-    assert stage == "score" or built.size < 6.2 * 2**20
+    assert stage == "score" or built.size < 6.5 * 2**20
 
 
 def test_a_package_that_is_too_large_is_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""One more fact of a response is one line in the back end, beside the API's description and the page.
+"""One more fact of a response is one line in the back end, beside the page that posts it.
 
 The line is added to a copy of the product, which then takes answers with the fact, keeps it in both stores,
 and exports it.
@@ -51,12 +51,13 @@ packed = [response_codec.unpack_response(response_codec.pack_response(each, pict
 whole = response_codec.unpack_responses(response_codec.pack_responses(responses, pictures), pictures)
 text = [json_codec.load_response(json_codec.dump(each)) for each in responses]
 data = export(store, study, folder / "out")[0]
+schemas = world.http.get("/api/openapi.json").json["components"]["schemas"]
 print(json.dumps({
     "refused": refused,
     "stored": [each.facts for each in responses],
     "is_kept": packed == whole == text == responses,
     "exported": [row["confidence"] for row in read_responses(data)],
-    "described": "confidence" in FILES[""][0],
+    "described": "confidence" in FILES[""][0] and "confidence" in schemas["Answer"]["properties"],
 }))
 """
 

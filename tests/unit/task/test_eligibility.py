@@ -9,6 +9,7 @@ from backend.experiment.panel import MTURK, PRIVATE
 from backend.studies.pausing import set_paused
 from backend.task import eligibility, withdrawal
 from backend.task.eligibility import issue_links
+from backend.task.requests import Opening
 
 from .. import sample_studies as studies
 
@@ -140,7 +141,7 @@ class DiesIn:
 def test_a_death_between_any_two_writes_of_an_opening_locks_nobody_out(two, n):
     from backend.task.service import TaskService
 
-    opening = {"consent_version": "1", "panel": P1, "device": {}, "qualification_token": None}
+    opening = Opening(consent_version="1", panel=P1)
     dying = TaskService.over(DiesIn(two.store, n), two.data.keys().hashing, two.clock)
     died = False
     try:

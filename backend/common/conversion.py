@@ -1,0 +1,133 @@
+"""JSON values into declared types (`msgspec`), or one message that says what was expected and what came."""
+
+import json
+import re
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from backend.errors import InvalidInput
+
+T = TypeVar("T")
+_OURS = ("Expected", "Object missing", "Invalid enum")
+"""How msgspec's messages begin; any other is of a declaration's own check."""
+_PLACE = re.compile(r"(?P<text>.*) - at (?P<is_key>`key` in )?`\$(?P<path>[^`]*)`", re.DOTALL)
+"""The last place named, since what came may be quoted before it."""
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+_MISSING = re.compile(r"Object missing required field `(.*)`")
+_LONGEST_NAMED = 60
+
+
+def converted(data: Any, declared: type[T]) -> T:
+    """Return JSON data as an object of a declared type; fields that are not declared are left out.
+
+    Raises:
+        InvalidInput: names the field, what was expected and what came.
+    """
+    try:
+        return msgspec.convert(data, declared)
+    except msgspec.ValidationError as error:
+        raise InvalidInput(_message(str(error), data, declared)) from None
+
+
+def named(value: Any) -> str:
+    """Return a JSON value as a message can quote it: short, and on one line."""
+    if isinstance(value, (list, dict)):
+        return f"{'a list' if isinstance(value, list) else 'an object'} of {len(value)} entries"
+    text = json.dumps(value)
+    return text if len(text) <= _LONGEST_NAMED else text[: _LONGEST_NAMED - 3] + "..."
+
+
+def _message(problem: str, data: Any, declared: Any) -> str:
+    found = _PLACE.fullmatch(problem)
+    text, path = (found["text"], found["path"]) if found else (problem, "")
+    if missing := _MISSING.fullmatch(text):
+        path += f".{missing[1]}"
+    value, node, where = data, inspect.type_info(declared), ""
+    for name, place in _STEP.findall(path):
+        node = _inner(node)
+        if isinstance(node, inspect.DictType):
+            name = _wrong_entry(value, node)
+            value, node = value[name], node.value_type
+        elif place:
+            value, node = value[int(place)], node.item_type
+            name = f"[{place}]"
+        else:
+            (node,) = (field.type for field in node.fields if field.encode_name == name)
+            value = value.get(name)
+        where += name if name.startswith("[") or not where else f".{name}"
+    if not text.startswith(_OURS):
+        return text
+    if found and found["is_key"]:
+        return f"{where} must have short names only, not {named(max(value, key=len))}"
+    expected, is_secret = _expected(node)
+    return f"{where} must be {expected}" + ("" if is_secret else f", not {named(value)}")
+
+
+def _inner(node: Any) -> Any:
+    """Return the type that has entries, of one that may be null or is annotated."""
+    if isinstance(node, inspect.Metadata):
+        return _inner(node.type)
+    if isinstance(node, inspect.UnionType):
+        return next(_inner(each) for each in node.types if not isinstance(_inner(each), inspect.NoneType))
+    return node
+
+
+def _wrong_entry(value: dict[str, Any], node: inspect.DictType) -> str:
+    """Return the name of the first entry that is not of the declared kind; msgspec does not tell it."""
+    kinds = _members(node.value_type)
+    return next(name for name, entry in value.items() if not any(_fits(entry, kind) for kind in kinds))
+
+
+def _members(node: Any) -> list[Any]:
+    node = node.type if isinstance(node, inspect.Metadata) else node
+    return (
+        [kind for each in node.types for kind in _members(each)]
+        if isinstance(node, inspect.UnionType)
+        else [node]
+    )
+
+
+def _fits(entry: Any, kind: Any) -> bool:
+    if isinstance(kind, inspect.StrType):
+        return isinstance(entry, str) and (kind.max_length is None or len(entry) <= kind.max_length)
+    if isinstance(kind, inspect.FloatType):
+        return isinstance(entry, float) and (kind.ge is None or kind.ge <= entry <= kind.le)
+    plain = {inspect.BoolType: bool, inspect.IntType: int, inspect.NoneType: type(None)}
+    return type(entry) is plain[type(kind)]
+
+
+def _expected(node: Any) -> tuple[str, bool]:
+    """Return what a type takes, in words, and whether what came must not be quoted."""
+    extra, is_null = {}, False
+    while isinstance(node, (inspect.Metadata, inspect.UnionType)):
+        if isinstance(node, inspect.Metadata):
+            extra, node = {**(node.extra or {}), **extra}, node.type
+        else:
+            some = [each for each in node.types if not isinstance(each, inspect.NoneType)]
+            is_null |= len(some) < len(node.types)
+            node = next((each for each in some if isinstance(_inner(each), inspect.FloatType)), some[0])
+    words = extra.get("expected") or _words(node)
+    return words + (" or null" if is_null else ""), extra.get("is_secret", False)
+
+
+def _words(node: Any) -> str:
+    match node:
+        case inspect.BoolType():
+            return "true or false"
+        case inspect.IntType():
+            return f"a whole number from {node.ge}"
+        case inspect.FloatType():
+            return "a number from 0 to 1e9" if node.ge == 0 else "a finite number"
+        case inspect.StrType(max_length=int(length)):
+            return f"a text of at most {length} characters"
+        case inspect.StrType():
+            return "a text"
+        case inspect.LiteralType():
+            return f"one of {', '.join(node.values)}"
+        case inspect.ListType(max_length=int(length)) | inspect.VarTupleType(max_length=int(length)):
+            return f"a list of at most {length} entries"
+        case inspect.DictType(max_length=int(length)):
+            return f"an object of at most {length} entries"
+    return "an object"

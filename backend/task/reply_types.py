@@ -1,0 +1,316 @@
+"""What evaluators' pages are told, declared once.
+
+`replies.py` gives objects of these types, `web/openapi.py` describes them, and the page's types follow.
+"""
+
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from msgspec import Meta
+
+Currency = Annotated[
+    Literal["USD", "GBP"],
+    Meta(description="Currency of all amounts, which are in its cents (for GBP, pence)"),
+]
+Truth = Literal["real", "fake"]
+Method = Literal["infinity", "time"]
+Contact = Annotated[
+    str, Meta(description="Whom evaluators can write to: an e-mail address, a URL or a text; may be empty")
+]
+
+
+class Consent(TypedDict):
+    version: str
+    text: str
+
+
+class Pay(TypedDict):
+    base_usd_cents: int
+    bonus_usd_cents: int
+
+
+class Retainer(TypedDict):
+    usd_cents: int
+    minutes: int
+
+
+class Effort(TypedDict):
+    """What a study costs its evaluators, and brings them."""
+
+    minutes: float
+    pay: Pay
+    images: int
+
+
+class QualificationOffer(Effort):
+    study: str
+    title: str
+
+
+class PublicStudy(Effort):
+    """What a visitor may know of a study."""
+
+    study: str
+    kind: Literal["study", "qualification"]
+    title: str
+    method: Method
+    consent: Consent
+    contact: Contact
+    keep_days: Annotated[
+        float,
+        Meta(description="Days for which panel parameters and devices are kept; 0: as long as the study"),
+    ]
+    currency: Currency
+    retainer: Annotated[
+        Retainer | None, Meta(description="Pay for waiting: usd_cents a minute, minutes at most")
+    ]
+    blocks: int
+    feedback: bool
+    half_real: Annotated[
+        bool, Meta(description="Whether exactly half of the pictures are real; else each is by chance")
+    ]
+    size_px: int
+    flashes: bool
+    refresh_hz: list[float]
+    repeat_visits: bool
+    debrief: Annotated[
+        bool, Meta(description="Whether a finished session is told its result and what its pictures were")
+    ]
+    panel_parameters: list[str]
+    signature_parameter: Annotated[
+        str | None,
+        Meta(description="Parameter of the link that carries the panel's signature; null where none is"),
+    ]
+    preview: Annotated[
+        list[str] | None, Meta(description="Parameter and value that mark a visit which only looks")
+    ]
+    qualification: QualificationOffer | None
+    pass_share: float | None
+    paused: NotRequired[Annotated[bool, Meta(description="Whether no new session is opened for now")]]
+
+
+class PageProtocol(TypedDict):
+    """The numbers of the experiment that a page needs."""
+
+    method: Method
+    countdown_from: int
+    countdown_ms: float
+    mask_count: int
+    mask_ms: float
+    feedback: bool
+    feedback_ms: float
+    full_screen: bool
+    size_px: int
+    same_answer_notice: int
+    largest_css_px: Annotated[float, Meta(description="The largest width of a picture, in CSS pixels")]
+    half_real: bool
+    block_images: list[int]
+
+
+class Next(TypedDict):
+    """The trial that comes next."""
+
+    trial_index: int
+    block: int
+    exposure_ms: float | None
+    right_in_a_row: Annotated[
+        int | None, Meta(description="Of the staircase; null in a study without feedback")
+    ]
+
+
+class Progress(TypedDict):
+    answered: int
+    total: int
+    replaced: Annotated[
+        int,
+        Meta(description="Pictures that were not shown properly and were replaced, though answered"),
+    ]
+
+
+class QualificationResult(TypedDict):
+    passed: bool
+    reals_right: float
+    fakes_right: float
+    needed: float
+    may_retake: bool
+
+
+class Form(TypedDict):
+    action: str
+    fields: dict[str, str]
+
+
+class Done(TypedDict):
+    """Of a session that is closed."""
+
+    complete: bool
+    completion_code: str
+    redirect_url: str | None
+    form: Annotated[
+        Form | None,
+        Meta(description="To be posted by the page on completion, for panels that ask for it"),
+    ]
+    reported: Annotated[bool, Meta(description="The server itself tells the panel that the person is done")]
+    earned_usd_cents: int
+    right: int
+    answered: int
+    qualification: QualificationResult | None
+
+
+class Standing(TypedDict):
+    """Where a session stands."""
+
+    next: Next | None
+    progress: Progress
+    earned_usd_cents: int | None
+    done: Done | None
+
+
+class State(Standing):
+    """All that a page needs to go on with a session."""
+
+    withdrawal_url: Annotated[
+        str,
+        Meta(
+            description="Path of the page on which the evaluator can withdraw; its secret stands after the #"
+        ),
+    ]
+    session: str
+    study: str
+    kind: Literal["study", "qualification"]
+    currency: Currency
+    lease: int
+    stage: Literal["block", "done"]
+    protocol: PageProtocol
+    block_begun: bool
+
+
+class Resumed(TypedDict):
+    state: State
+
+
+class QualificationFirst(TypedDict):
+    stage: Literal["qualification"]
+    qualification: PublicStudy
+
+
+class Opened(TypedDict):
+    stage: Literal["session"]
+    token: str
+    state: State
+
+
+Admitted = TypedDict(
+    "Admitted",
+    {
+        "admitted": Annotated[bool, Meta(description="False for a preview, which only looks")],
+        "pass": Annotated[
+            str | None,
+            Meta(
+                description="What stands for the panel's word from now on, for a day: to be sent as "
+                "`signature`; null where none is asked for"
+            ),
+        ],
+    },
+)
+
+
+class WayBack(TypedDict):
+    redirect_url: str | None
+
+
+class StaircaseRule(TypedDict):
+    right_to_descend: int
+    down_ms: float
+    up_ms: float
+    start_ms: float
+    min_ms: float
+    max_ms: float
+    grid_ms: float
+
+
+class Block(TypedDict):
+    """The pictures of the current block, from the next trial on."""
+
+    block: int
+    first_trial_index: int
+    images: list[str]
+    masks: list[str]
+    trial_masks: Annotated[list[list[int]], Meta(description="For each trial the places of its masks")]
+    staircase: StaircaseRule | None
+    next: Next
+
+
+class Confirmation(Standing):
+    """Of an answer that is stored."""
+
+    trial_index: int
+    was_correct: bool | None
+    replaced_by: str | None
+    may_end: Annotated[
+        bool,
+        Meta(description="Whether to ask if the session is to end: several flashes in a row were mistimed"),
+    ]
+    block_finished: bool
+
+
+class Withdrawal(TypedDict):
+    study: str
+    title: str
+    contact: Contact
+    is_withdrawn: bool
+    answers: Annotated[int, Meta(description="Answers that are there, or were")]
+    is_open: Annotated[bool, Meta(description="Whether the session was under way")]
+
+
+class Wait(TypedDict):
+    """What is owed to somebody who waits, and whether the study has started."""
+
+    token: NotRequired[Annotated[str, Meta(description="Only when the wait begins")]]
+    is_called: bool
+    minutes: int
+    earned_usd_cents: int
+    asks: Annotated[bool, Meta(description="Whether it is time to ask: still here?")]
+    is_over: Annotated[bool, Meta(description="Whether nothing more is paid for waiting")]
+    beat_seconds: float
+
+
+class Others(TypedDict):
+    evaluators: int
+    mean: float | None
+    values: Annotated[list[float], Meta(description="Lowest first")]
+
+
+class Published(TypedDict):
+    model: str
+    data: str
+    score: float
+
+
+class JudgedPicture(TypedDict):
+    url: str
+    truth: Truth
+    response: Truth
+
+
+class Debrief(TypedDict):
+    """The own result beside others'. Scores are percent (`infinity`) or ms (`time`)."""
+
+    method: Method
+    unit: Literal["percent", "ms"]
+    score: Annotated[float, Meta(description="The evaluator's value")]
+    fakes_error: Annotated[float | None, Meta(description="Percent of the fakes judged wrong")]
+    reals_error: Annotated[float | None, Meta(description="Percent of the reals judged wrong")]
+    model: Annotated[str | None, Meta(description="The model that was judged")]
+    others: Annotated[Others, Meta(description="Of all others who finished with the same model")]
+    published: list[Published]
+    pictures: Annotated[list[JudgedPicture], Meta(description="Those that the session answered, in order")]
+
+
+class Error(TypedDict):
+    code: str
+    message: str
+    id: Annotated[str, Meta(description="As it stands in the server's log")]
+
+
+class Refused(TypedDict):
+    error: Error
