@@ -32,7 +32,7 @@ export function makeDemo(site, { picture, random }) {
 
   /**
    * @param {string} path
-   * @param {any} body
+   * @param {object} body
    */
   async function post(path, body) {
     if (path.endsWith("/admission")) return { admitted: true };
@@ -42,7 +42,7 @@ export function makeDemo(site, { picture, random }) {
       return { stage: "session", token: null, state: stateOf(site, session) };
     }
     if (path.endsWith("/blocks")) return blockOf(site, session, random);
-    if (path.endsWith("/answers")) return answered(site, session, body);
+    if (path.endsWith("/answers")) return answered(site, session, /** @type {import("../types/api.js").Answer} */ (body));
     throw new Refused("unknown_session", "a demo keeps no session", "");
   }
 
@@ -120,7 +120,7 @@ function blockOf(site, session, random) {
 /**
  * @param {Site} site
  * @param {Session} session
- * @param {any} body the answer, as the server would get it
+ * @param {import("../types/api.js").Answer} body the answer, as the server would get it
  */
 function answered(site, session, body) {
   const block = Math.floor(session.trial / site.images);
@@ -152,7 +152,7 @@ function answered(site, session, body) {
 
 /**
  * @param {Site} site
- * @param {any} body
+ * @param {import("../types/api.js").Answer} body
  */
 function isMistimed({ mask_count }, { timing, flags }) {
   if (!timing) return false;
@@ -225,10 +225,11 @@ function scoreOf(site, session) {
 
 /**
  * The visitor's own score among the published ones, and the pictures; a reload plays again.
- * @param {any} _study
- * @param {{done: {right: number, answered: number, debrief: import("./debrief.js").Debrief}}} visit
+ * @param {import("../types/api.js").PublicStudy} _study
+ * @param {import("./visit.js").Ended} visit
  */
-async function showEnd(_study, { done: { right, answered: count, debrief } }) {
+async function showEnd(_study, { done }) {
+  const { right, answered: count, debrief } = /** @type {{right: number, answered: number, debrief: import("./debrief.js").Debrief}} */ (/** @type {unknown} */ (done));
   await ask(
     "done",
     headline(debrief),

@@ -9,6 +9,8 @@ import { writeToken } from "./storage.js";
 import { questions } from "./trouble.js";
 import { withdrawalNote } from "./withdraw_link.js";
 
+/** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
+
 /** The mark of an address that the demo's start page led to. */
 const DEMO = "#demo";
 
@@ -24,12 +26,12 @@ function backForm({ action, fields }, isPrimary) {
 }
 
 /**
- * @param {any} study
- * @param {import("./visit.js").Visit} visit
+ * @param {PublicStudy} study
+ * @param {import("./visit.js").Ended} visit
  */
 export async function showDone(study, visit) {
   if (visit.done.qualification) {
-    if ((await showResult(visit, study)) === "again") takeAgain(study);
+    if ((await showResult(/** @type {import("./visit.js").Tested} */ (visit), study)) === "again") takeAgain(study);
     return;
   }
   const { done } = visit;
@@ -49,8 +51,8 @@ export async function showDone(study, visit) {
 
 /**
  * The end where nobody waits for the completion code: how one did comes first. Null where it is not told.
- * @param {any} study
- * @param {import("./visit.js").Visit} visit
+ * @param {PublicStudy} study
+ * @param {import("./visit.js").Ended} visit
  */
 async function showDebrief(study, visit) {
   showWaiting("One moment", "Your result is on its way.");
@@ -66,7 +68,7 @@ async function showDebrief(study, visit) {
 
 /**
  * Whether a panel hears of the end through the page, or is told its code.
- * @param {import("./visit.js").Visit} visit
+ * @param {import("./visit.js").Ended} visit
  */
 function isAwaited({ done, earned }) {
   return Boolean(done.redirect_url || done.form || done.reported) || earned !== null;
@@ -74,7 +76,7 @@ function isAwaited({ done, earned }) {
 
 /**
  * A place for how one did, below the way back to the panel, which waits for nothing.
- * @param {import("./visit.js").Visit} visit
+ * @param {import("./visit.js").Ended} visit
  */
 function debriefBelow(visit) {
   const place = el("section", {});
@@ -90,7 +92,7 @@ function notTold(error) {
   return null;
 }
 
-/** @param {any} study */
+/** @param {PublicStudy} study */
 function takeAgain(study) {
   writeToken(study.study, null);
   location.reload();
@@ -98,8 +100,8 @@ function takeAgain(study) {
 
 /**
  * The end of a qualification, opened by its own link or on the way to a study.
- * @param {import("./visit.js").Visit} visit
- * @param {any} study the qualification
+ * @param {import("./visit.js").Tested} visit
+ * @param {PublicStudy} study the qualification
  * @param {boolean} [leadsOn] to the study, which then is the one primary button
  * @returns {Promise<string>} `on` to the study, or `again`
  */
@@ -114,8 +116,8 @@ export function showResult(visit, study, leadsOn = false) {
 }
 
 /**
- * @param {import("./visit.js").Visit} visit
- * @param {any} study
+ * @param {import("./visit.js").Ended} visit
+ * @param {PublicStudy} study
  * @param {string[][]} [rows] more facts, which stand first
  * @param {boolean} [isPrimary] whether the way back is what to do next
  */
@@ -142,8 +144,8 @@ function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
 }
 
 /**
- * @param {import("./visit.js").Visit} visit
- * @param {any} study
+ * @param {import("./visit.js").Tested} visit
+ * @param {PublicStudy} study
  * @param {boolean} passed
  * @param {boolean} leadsOn
  */

@@ -8,6 +8,8 @@ import { EXITS } from "./refusals.js";
 import { ask, el, show } from "./screens.js";
 import { readPass, writePass, writeToken } from "./storage.js";
 
+/** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
+
 /**
  * @typedef {import("./visit.js").Visit} Visit
  * @typedef {object} World
@@ -21,7 +23,7 @@ import { readPass, writePass, writeToken } from "./storage.js";
 /**
  * Admission, the device, consent, and the opening of a session; null where it ends before.
  * @param {World} world
- * @param {any} study
+ * @param {PublicStudy} study
  */
 export async function enter(world, study) {
   const { api } = world;
@@ -51,7 +53,7 @@ const PLACE_PAUSE_MS = 2500;
  * Be let in, and keep the pass that stands for the panel's word: a signature runs out in two minutes.
  * The panel may not know a place in the moment after it was taken.
  * @param {import("./visit.js").Api} api
- * @param {any} study
+ * @param {PublicStudy} study
  */
 async function vouchedFor(api, study) {
   for (let tried = 1; ; tried += 1) {
@@ -82,7 +84,7 @@ async function firstLook() {
 
 /**
  * @param {World} world
- * @param {any} study
+ * @param {PublicStudy} study
  */
 async function admitted(world, study) {
   const opened = await open(world, study, null);
@@ -92,8 +94,8 @@ async function admitted(world, study) {
 
 /**
  * @param {World} world
- * @param {any} study
- * @param {any} qualification
+ * @param {PublicStudy} study
+ * @param {PublicStudy} qualification
  * @returns {Promise<Visit | null>}
  */
 async function afterQualification(world, study, qualification) {
@@ -105,12 +107,13 @@ async function afterQualification(world, study, qualification) {
     visit = world.begun(qualification, await open(world, qualification, null));
   }
   if (visit.state.stage === "block") await playBlocks(api, qualification, visit);
-  const done = visit.done;
-  if (!done) return null; // the device could not show it
+  if (!visit.done) return null; // the device could not show it
+  const tested = /** @type {import("./visit.js").Tested} */ (visit);
+  const { done } = tested;
   if (!done.qualification.passed && !done.qualification.may_retake) {
     done.redirect_url = (await exitLink(api, study, "screened_out", visit.token)) ?? done.redirect_url;
   }
-  if ((await showResult(visit, qualification, true)) === "again") writeToken(qualification.study, null);
+  if ((await showResult(tested, qualification, true)) === "again") writeToken(qualification.study, null);
   const opened = await open(world, study, visit.token);
   if (opened.stage === "session") return world.begun(study, opened);
   writeToken(qualification.study, null); // the test can be taken anew, the pass having run out or not been had
@@ -119,7 +122,7 @@ async function afterQualification(world, study, qualification) {
 
 /**
  * @param {World} world
- * @param {any} study
+ * @param {PublicStudy} study
  * @param {string | null} qualificationToken
  */
 function open({ api }, study, qualificationToken) {
@@ -140,7 +143,7 @@ function open({ api }, study, qualificationToken) {
 
 /**
  * @param {World} world
- * @param {any} study
+ * @param {PublicStudy} study
  * @param {any} error
  * @returns {Promise<null>}
  */
@@ -153,7 +156,7 @@ async function turnedAway({ api, showError }, study, error) {
 /**
  * Ask for consent; what plays the blocks is loaded while it is read.
  * @param {World} world
- * @param {any} study
+ * @param {PublicStudy} study
  * @param {string} [before] title of the study that this qualification opens
  */
 async function consented({ playing }, study, before) {

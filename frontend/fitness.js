@@ -5,11 +5,13 @@ import { measureDisplay, screenAtHand, unfitness } from "./display.js";
 import { exitLink, sayGoodbye } from "./panel_exit.js";
 import { ask, el, show } from "./screens.js";
 
+/** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
+
 /**
  * The display, measured and found fit for flashes; tells kindly where it is not, and checks again when asked.
  * Null where the person gives up, and the page has ended.
  * @param {import("./visit.js").Api} api
- * @param {any} study
+ * @param {PublicStudy} study
  * @param {string} safe what becomes of what was done so far
  * @param {import("./frames.js").Refresh | null} [glance] enough where the display is fit by it
  */

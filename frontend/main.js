@@ -14,6 +14,8 @@ import { holdTab, readToken, writeToken } from "./storage.js";
 import { makeStuck, tellTrouble } from "./trouble.js";
 import { makeVisit } from "./visit.js";
 
+/** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
+
 /** What the server says of a token that opens nothing; any other refusal must not cost the session. */
 const TOKEN_IS_DEAD = ["wrong_token", "unknown_session"];
 const STUDY = document.body.dataset.study ?? decodeURIComponent(location.pathname.split("/")[2] ?? "");
@@ -29,7 +31,7 @@ let api = makeApi({
   onTrouble: (trouble) => tellTrouble(trouble, safe()),
   onStuck: makeStuck(about, safe, (isStuck) => (isStuck ? stopGuarding() : guardAgain())),
 });
-/** @type {((study: any, visit: import("./visit.js").Visit) => Promise<void>) | null} */
+/** @type {((study: PublicStudy, visit: import("./visit.js").Ended) => Promise<void>) | null} */
 let showDemoEnd = null;
 
 listenToKeys(document);
@@ -47,7 +49,7 @@ async function visitStudy(name) {
   about.giveUp = () => showGivenUp(api, study, about);
   if (isPreview(study)) return showPreview(study);
   const visit = (await resumed(name)) ?? (await enter({ api, resumed, begun, playing, showError }, study));
-  if (visit) await playToEnd(study, visit);
+  if (visit) await playToEnd(study, /** @type {import("./visit.js").Ended} */ (visit));
 }
 
 /** What plays the blocks and shows their end; asked for early, so that it is there when it is needed. */
@@ -120,8 +122,8 @@ async function resumed(name) {
 
 /**
  * The visit of a session that was just opened.
- * @param {any} study
- * @param {any} opened
+ * @param {PublicStudy} study
+ * @param {import("../types/api.js").Opened} opened
  */
 function begun(study, opened) {
   writeToken(study.study, opened.token);
@@ -130,7 +132,7 @@ function begun(study, opened) {
 
 /**
  * @param {string} token
- * @param {any} state
+ * @param {import("../types/api.js").State} state
  */
 function visitOf(token, state) {
   about.session = state.session;
@@ -138,13 +140,13 @@ function visitOf(token, state) {
 }
 
 /**
- * @param {any} study
+ * @param {PublicStudy} study
  * @param {import("./visit.js").Visit} visit
  */
 async function playToEnd(study, visit) {
   const { playBlocks, showDone } = await playing();
   if (visit.state.stage === "block") await playBlocks(api, study, visit);
-  if (visit.done) await (showDemoEnd ?? showDone)(study, visit);
+  if (visit.done) await (showDemoEnd ?? showDone)(study, /** @type {import("./visit.js").Ended} */ (visit));
 }
 
 /**

@@ -3,12 +3,14 @@
 
 import { contactLink, days, duration, el, facts, money, paragraphs, show } from "./screens.js";
 
+/** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
+
 const HALF_REAL = "Half of them are real. The other half were made by a computer: they are fake. They come in random order.";
 const REAL_BY_CHANCE = "Each one is either real, or was made by a computer: then it is fake. Both are equally likely each time, whatever came before.";
 
 /**
  * Whether a visit only looks, before the task is accepted at the panel.
- * @param {any} study
+ * @param {PublicStudy} study
  */
 export function isPreview(study) {
   return study.preview !== null && new URLSearchParams(location.search).get(study.preview[0]) === study.preview[1];
@@ -16,7 +18,7 @@ export function isPreview(study) {
 
 /**
  * The task as it will be, to look at before it is accepted at the panel.
- * @param {any} study
+ * @param {PublicStudy} study
  */
 export function showPreview(study) {
   show("consent", study.title, [
@@ -29,7 +31,7 @@ export function showPreview(study) {
 
 /**
  * What is asked, for how long and for what pay; what may keep somebody from taking part comes first.
- * @param {any} study
+ * @param {PublicStudy} study
  * @param {string} [before] title of the study that this qualification opens
  */
 export function offer(study, before) {
@@ -52,7 +54,7 @@ export function offer(study, before) {
 
 /**
  * How a trial goes.
- * @param {any} study
+ * @param {PublicStudy} study
  * @param {boolean} isBack whether somebody goes on with a session
  */
 export function instructions(study, isBack) {
@@ -67,7 +69,7 @@ export function instructions(study, isBack) {
   ];
 }
 
-/** @param {any} study */
+/** @param {PublicStudy} study */
 function pay({ currency, pay: { base_usd_cents, bonus_usd_cents } }) {
   const base = base_usd_cents ? [money(base_usd_cents, currency)] : [];
   const bonus = bonus_usd_cents ? [`${money(bonus_usd_cents, currency)} for each right answer`] : [];

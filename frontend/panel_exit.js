@@ -5,26 +5,28 @@ import { el, hideProgress, show } from "./screens.js";
 import { readPass } from "./storage.js";
 import { quotes } from "./trouble.js";
 
+/** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
+
 /** @typedef {"no_consent" | "unfit_device" | "screened_out" | "fault"} Outcome */
 
-/** @param {any} study */
+/** @param {PublicStudy} study */
 export const pathOf = (study) => `/api/studies/${encodeURIComponent(study.study)}`;
 
 /**
  * What the panel's link says.
- * @param {any} study
+ * @param {PublicStudy} study
  * @returns {Record<string, string>}
  */
 export function panelParameters(study) {
   const query = new URLSearchParams(location.search);
   const names = study.panel_parameters.filter((/** @type {string} */ name) => query.get(name));
-  return Object.fromEntries(names.map((/** @type {string} */ name) => [name, query.get(name)]));
+  return Object.fromEntries(names.map((/** @type {string} */ name) => [name, query.get(name) ?? ""]));
 }
 
 /**
  * What the panel vouches with: the pass that it was changed for, or the link's signature; null where the study asks for
  * nothing of the kind.
- * @param {any} study
+ * @param {PublicStudy} study
  */
 export function signature(study) {
   const pass = readPass(study.study, location.search);
@@ -36,7 +38,7 @@ export function signature(study) {
  * The panel's address for those who take no part or cannot go on; null where it has none. It is not waited for
  * long: the page ends in any case, and says what it can.
  * @param {import("./visit.js").Api} api
- * @param {any} study
+ * @param {PublicStudy} study
  * @param {Outcome} outcome
  * @param {string | null} [qualificationToken]
  * @returns {Promise<string | null>}
@@ -84,7 +86,7 @@ export function sayGoodbye(back) {
 /**
  * The end of a visit that cannot go on, through no fault of the person's; it never ends.
  * @param {import("./visit.js").Api} api
- * @param {any} study
+ * @param {PublicStudy} study
  * @param {import("./trouble.js").About} about
  * @returns {Promise<void>}
  */

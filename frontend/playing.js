@@ -9,6 +9,8 @@ import { ask, el, hideProgress } from "./screens.js";
 import { playBlock } from "./trials.js";
 import { withdrawalNote } from "./withdraw_link.js";
 
+/** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
+
 export { showDone, showResult } from "./endings.js";
 
 /** @typedef {import("./visit.js").Visit} Visit */
@@ -16,7 +18,7 @@ export { showDone, showResult } from "./endings.js";
 /**
  * Play what is left of a session; `visit.done` is null where the person gave up, and the page has ended.
  * @param {import("./visit.js").Api} api
- * @param {any} study
+ * @param {PublicStudy} study
  * @param {Visit} visit
  */
 export async function playBlocks(api, study, visit) {
@@ -27,7 +29,7 @@ export async function playBlocks(api, study, visit) {
   ]);
   startGuarding();
   while (!visit.done) {
-    const block = visit.next.block;
+    const { block } = /** @type {import("./visit.js").Next} */ (visit.next);
     if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
     const display = study.flashes ? await fitDisplay(api, study, "Every answer so far is stored.") : null;
     if (study.flashes && !display) return stopGuarding();

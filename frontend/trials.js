@@ -68,7 +68,7 @@ export async function playBlock(visit, display, isPaid) {
 
 /**
  * @param {Scene} scene
- * @param {any} block
+ * @param {import("../types/api.js").Block} block
  * @param {Pictures} pictures
  */
 async function playTrials(scene, block, pictures) {
@@ -107,7 +107,7 @@ async function playTrials(scene, block, pictures) {
     }
     spare?.close();
     spare = null;
-    carried = disagreement(block.staircase, next, reply);
+    carried = disagreement(block.staircase, /** @type {import("./staircase.js").StaircaseState} */ (next), reply);
     if (isRepeating(response) && !reply.block_finished) {
       await saySameAnswers(response, visit.state.protocol.same_answer_notice, visit.state.protocol.half_real);
       carried.push("same_answer_notice");
@@ -187,13 +187,13 @@ function replaced(isPaid) {
 
 /**
  * Flags for the next answer where the server's exposure is not what the rule gives.
- * @param {any} rule
- * @param {any} before
- * @param {any} reply
+ * @param {import("../types/api.js").Block["staircase"]} rule
+ * @param {import("./staircase.js").StaircaseState} before
+ * @param {import("../types/api.js").Confirmation} reply
  * @returns {string[]}
  */
 function disagreement(rule, before, reply) {
-  if (!rule || reply.replaced_by || reply.block_finished || reply.was_correct === null) return [];
+  if (!rule || reply.replaced_by || reply.block_finished || reply.was_correct === null || !reply.next) return [];
   const expected = staircase.step(rule, before, reply.was_correct);
   if (expected.exposure_ms === reply.next.exposure_ms) return [];
   console.error("staircase: expected", expected, "but the server announced", reply.next);

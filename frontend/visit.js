@@ -4,12 +4,18 @@
 /**
  * @typedef {ReturnType<import("./api.js").makeApi>} Api
  * @typedef {ReturnType<typeof makeVisit>} Visit
+ * @typedef {import("../types/api.js").State} State
+ * @typedef {import("../types/api.js").Standing} Standing
+ * @typedef {import("../types/api.js").Next} Next
+ * @typedef {import("../types/api.js").Done} Done
+ * @typedef {Visit & {done: Done}} Ended a visit whose session is closed
+ * @typedef {Visit & {done: Done & {qualification: object}}} Tested one that was a qualification
  */
 
 /**
  * @param {Api} api
  * @param {string} token
- * @param {any} state as the server gave it
+ * @param {State} state
  */
 export function makeVisit(api, token, state) {
   const path = `/api/sessions/${state.session}`;
@@ -20,14 +26,14 @@ export function makeVisit(api, token, state) {
     progress: state.progress,
     /** @type {number | null} */
     earned: state.earned_usd_cents,
-    /** @type {any} */
+    /** @type {Standing["next"]} */
     next: state.next,
-    /** @type {any} */
+    /** @type {Standing["done"]} */
     done: state.done,
     fetchPicture: api.picture,
     /** @param {object} display */
     beginBlock: (display) =>
-      api.post(`${path}/blocks`, { lease: state.lease, block: visit.next.block, display }, token),
+      api.post(`${path}/blocks`, { lease: state.lease, block: /** @type {Next} */ (visit.next).block, display }, token),
     /** How one did, once the session is finished; of a study that tells it. It fails where it cannot be had soon. */
     debrief: () => api.get(`${path}/debrief`, token, () => false),
     /** @param {object} answer */
@@ -35,7 +41,10 @@ export function makeVisit(api, token, state) {
     /** End early; the server lets those whose flashes keep going wrong. */
     end: async () => moved(await api.post(`${path}/end`, { lease: state.lease }, token)),
   };
-  /** @param {any} reply that tells where the session stands now */
+  /**
+   * @template {Standing} T
+   * @param {T} reply
+   */
   function moved(reply) {
     visit.progress = reply.progress;
     visit.earned = reply.earned_usd_cents;

@@ -7,6 +7,8 @@ import { ask, el, facts, money, show } from "./screens.js";
 import { readToken } from "./storage.js";
 import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
 
+/** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
+
 const STUDY = decodeURIComponent(location.pathname.split("/")[2] ?? "");
 const PATH = `/api/studies/${encodeURIComponent(STUDY)}`;
 const TASK = `/s/${encodeURIComponent(STUDY)}${location.search}`;
@@ -46,8 +48,8 @@ async function wait() {
 }
 
 /**
- * @param {any} study
- * @param {any} begun
+ * @param {PublicStudy} study
+ * @param {import("../types/api.js").Wait & {token: string}} begun
  */
 async function stay(study, begun) {
   const earned = el("dd", {});

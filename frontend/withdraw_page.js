@@ -33,7 +33,7 @@ async function withdraw() {
   showDone(await api.post(PATH, {}, secret));
 }
 
-/** @param {any} found */
+/** @param {import("../types/api.js").Withdrawal} found */
 function told({ title, answers, is_open }) {
   const given = answers === 1 ? "your one answer" : `all of your ${answers} answers`;
   return [
@@ -46,7 +46,7 @@ function told({ title, answers, is_open }) {
   ];
 }
 
-/** @param {any} found */
+/** @param {import("../types/api.js").Withdrawal} found */
 function showDone({ is_open }) {
   show("done", "Your answers are deleted", [
     el("p", {}, "You have withdrawn from the study. What you earned is paid all the same."),

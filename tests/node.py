@@ -20,11 +20,24 @@ def main(task: str) -> int:
     if task == "install":
         return install(ROOT)
     if task == "types":
-        return subprocess.call([*node, "node_modules/typescript/bin/tsc", "-p", "."], cwd=ROOT)
+        check = [*node, "node_modules/typescript/bin/tsc", "-p", "."]
+        return _write_types(node) or subprocess.call(check, cwd=ROOT)
     if task == "test":
         tests = sorted(str(path) for path in (ROOT / "tests" / "unit").glob("*.test.js"))
         return subprocess.call([*node, "--test", *tests], cwd=ROOT)
     raise SystemExit(f"python -m tests.node takes install, types or test, not {task!r}")
+
+
+def _write_types(node: list[str]) -> int:
+    """Write `types/api.d.ts`, the types of requests and replies, and return the status."""
+    from backend.web.openapi import document
+
+    folder = ROOT / "types"
+    folder.mkdir(exist_ok=True)
+    (folder / "openapi.json").write_bytes(document())
+    how = ["--root-types", "--root-types-no-schema-prefix", "-o", str(folder / "api.d.ts")]
+    program = ["node_modules/openapi-typescript/bin/cli.js", str(folder / "openapi.json"), *how]
+    return subprocess.call([*node, *program], cwd=ROOT, stdout=subprocess.DEVNULL)
 
 
 def install(folder: Path) -> int:
