@@ -15,10 +15,11 @@ from backend.analysis.response_rows import answers_of
 from backend.analysis.response_table import Answers
 from backend.analysis.shown_exposures import as_exposed
 from backend.errors import InvalidInput
+from backend.experiment.judgments import check_analysed
 from backend.report.findings import Question, findings
 from backend.responses.readers import read_answers
 from backend.responses.reading.metrics import read_metrics
-from backend.scoring import check_method, score_answers
+from backend.scoring import score_answers
 
 _REHEARSED = "the pilot's sessions are simulated: the SDs are those of the simulation, not of people"
 
@@ -189,7 +190,7 @@ def _answers(responses: Any, method: str | None, details: bool, simulated: bool 
         return read_answers(Path(responses), details, simulated)
     rows = _rows(responses)
     chosen = method or _method(rows)
-    check_method(chosen)
+    check_analysed(chosen)
     return answers_of(rows, chosen, simulated)
 
 

@@ -5,27 +5,31 @@ bootstrap's over evaluators (HYPE 3), exact unless iterations are asked for. Not
 nothing is clipped.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from math import fsum
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from backend.analysis import bootstrap
+from backend.analysis.bootstrap import lattice_of
 from backend.analysis.browsers import browser_caveats, by_browser
 from backend.analysis.caveats import caveats
 from backend.analysis.comparisons import Groups
-from backend.analysis.designs import design_of
-from backend.analysis.model_tests import tests_of
+from backend.analysis.designs import BETWEEN, design_of
+from backend.analysis.model_tests import between_subjects, tests_of
 from backend.analysis.response_rows import answers_of
 from backend.analysis.response_table import Answers
 from backend.analysis.score_intervals import beside_scores, between_models
 from backend.analysis.values import Values, balanced, plain, values_by_model
 from backend.errors import InvalidInput
+from backend.experiment.judgments import judgment_of
 
-UNITS = {"infinity": "percent", "time": "ms"}
-_WRITTEN = {"infinity": " percentage points", "time": " ms"}
+_WRITTEN = {"percent": " percentage points", "ms": " ms"}
 _FALLBACK_SEED = 0
 
 
@@ -59,7 +63,8 @@ def score(rows: Iterable[Mapping[str, Any]], method: str, **options: Any) -> dic
     Raises:
         InvalidInput: a bad row, no rows, an unknown method, or an option out of range.
     """
-    check_method(method)
+    if not judgment_of(method).has_report:
+        return score_values(rows, method, **options)
     return score_answers(answers_of(rows, method), **options)
 
 
@@ -72,12 +77,13 @@ def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
     chosen = Options(**options)
     if not len(answers):
         raise InvalidInput("there are no responses to score")
+    unit = judgment_of(answers.method).methods[answers.method].unit
     values, intervals, beside, models = _scored(answers, chosen)
     groups = groups_of(values, [row["model"] for row in models])
     design = design_of(answers)
     return {
         "method": answers.method,
-        "unit": UNITS[answers.method],
+        "unit": unit,
         "simulated": answers.is_simulated,
         "models": models,
         **tests_of(answers, values, groups, chosen.level),
@@ -89,10 +95,78 @@ def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
         "settings": _settings(chosen, models, {one.way for one in intervals.values() if one is not None}),
         "warnings": [
             *caveats(answers, groups, beside),
-            *browser_caveats(by_browser(answers, values, chosen.level), _WRITTEN[answers.method]),
+            *browser_caveats(by_browser(answers, values, chosen.level), _WRITTEN[unit]),
         ],
         "notes": [*answers.notes, *_notes(answers)],
     }
+
+
+def score_values(
+    rows: Iterable[Mapping[str, Any]],
+    method: str,
+    simulated: bool = False,
+    exposures: str = "nominal",
+    **options: Any,
+) -> dict[str, Any]:
+    """Return scores as means of evaluators' values, of a judgment of which `analysis` has no tables.
+
+    Intervals are over evaluators, and so are the tests between models, which different people judged.
+
+    Args:
+        rows: mappings with the columns of the responses file.
+        simulated: of simulated sessions, rather than real ones.
+
+    Raises:
+        InvalidInput: no rows, somebody who judged two models, exposures other than `nominal`, or an option
+            out of range.
+    """
+    judgment, chosen = judgment_of(method), Options(**options)
+    title = judgment.methods[method].title
+    if exposures != "nominal":
+        raise InvalidInput(f"{title} has no exposures to score on; leave out exposures='shown'")
+    by_evaluator: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if bool(row.get("simulated")) == simulated:
+            by_evaluator.setdefault(row["evaluator"], []).append(row)
+    if not by_evaluator:
+        raise InvalidInput("there are no responses to score")
+    exact: dict[str, dict[str, Fraction | float]] = {}
+    for evaluator, own in by_evaluator.items():
+        models = {row["model"] for row in own}
+        if len(models) > 1:
+            raise InvalidInput(
+                f"an evaluator must judge one model ({title}); {evaluator} judged {', '.join(sorted(models))}"
+            )
+        exact.setdefault(models.pop(), {})[evaluator] = judgment.value(method, own)
+    values = {model: _values(found) for model, found in exact.items()}
+    intervals = {model: _interval(one, chosen) for model, one in values.items()}
+    responses = Counter(own[0]["model"] for own in by_evaluator.values() for _ in own)
+    models = [
+        {**_row(model, values[model], intervals[model], responses[model]), "interval": None}
+        for model in values
+    ]
+    models.sort(key=lambda row: (-row["score"], row["model"]))
+    groups = groups_of(values, [row["model"] for row in models])
+    tests = between_subjects(groups, chosen.level)
+    if len(models) != 2:
+        del tests["ttest"]
+    return {
+        "method": method,
+        "unit": judgment.methods[method].unit,
+        "simulated": simulated,
+        "models": models,
+        **tests,
+        "design": BETWEEN,
+        "responses": responses.total(),
+        "settings": _settings(chosen, models, {one.way for one in intervals.values() if one is not None}),
+        "warnings": [],
+        "notes": [],
+    }
+
+
+def _values(by_evaluator: Mapping[str, Fraction | float]) -> Values:
+    exact = [*by_evaluator.values()]
+    return Values([*by_evaluator], np.array(exact, float), lattice_of(exact))
 
 
 def score_models(answers: Answers, **options: Any) -> list[dict[str, Any]]:
@@ -103,12 +177,6 @@ def score_models(answers: Answers, **options: Any) -> list[dict[str, Any]]:
 def groups_of(values: Mapping[str, Values], order: Iterable[str]) -> Groups:
     """Return the values of the models that enter tests: those with two evaluators or more."""
     return {model: values[model].numbers for model in order if len(values[model]) >= 2}
-
-
-def check_method(method: str) -> None:
-    """Raise where there is no such method."""
-    if method not in UNITS:
-        raise InvalidInput(f"method must be 'infinity' or 'time', not {method!r}")
 
 
 def _scored(answers: Answers, options: Options) -> tuple[dict, dict, dict, list[dict[str, Any]]]:
@@ -140,16 +208,30 @@ def _model(
 ) -> dict[str, Any]:
     model, judges = answers.model.names[code], answers.judges
     mine, interval = judges.model == code, intervals[model]
-    row: dict[str, Any] = {"model": model, "score": fsum(values[model].numbers) / len(values[model])}
+    errors: dict[str, Any] = {}
     if answers.method == "infinity":
-        row["fakes_error"] = _mean_error(judges.wrong_fakes[mine], judges.fakes[mine])
-        row["reals_error"] = _mean_error(judges.wrong_reals[mine], judges.reals[mine])
-        row |= _kinds_of_score(answers, mine)
-    row["std"] = interval.std if interval else None
-    row["ci"] = [interval.low, interval.high] if interval else None
-    row["evaluators"] = len(values[model])
-    row["responses"] = int(judges.seen[mine].sum())
-    return row
+        errors["fakes_error"] = _mean_error(judges.wrong_fakes[mine], judges.fakes[mine])
+        errors["reals_error"] = _mean_error(judges.wrong_reals[mine], judges.reals[mine])
+        errors |= _kinds_of_score(answers, mine)
+    return _row(model, values[model], interval, int(judges.seen[mine].sum()), errors)
+
+
+def _row(
+    model: str,
+    values: Values,
+    interval: bootstrap.Interval | None,
+    responses: int,
+    errors: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Any]:
+    return {
+        "model": model,
+        "score": fsum(values.numbers) / len(values),
+        **errors,
+        "std": interval.std if interval else None,
+        "ci": [interval.low, interval.high] if interval else None,
+        "evaluators": len(values),
+        "responses": responses,
+    }
 
 
 def _kinds_of_score(answers: Answers, mine: np.ndarray) -> dict[str, float]:

@@ -61,7 +61,7 @@ def _measured(emulator: Any, folder: Path) -> dict:
     store = open_store(url, folder)
     study = studies.study(images=IMAGES, evaluators=EVALUATORS)
     store.add_study(study, studies.pool(study, each=200))
-    truths = {each.name: (each.truth, each.model) for each in store.stimuli(study.name)}
+    pictures = {each.name: each for each in store.stimuli(study.name)}
     DataDir(folder).keys()
     environment = {**aws, "OPENHYPE_STORE": url, "OPENHYPE_DATA": str(folder)}
     functions = [Function("api", environment) for _ in range(INSTANCES)]
@@ -71,7 +71,7 @@ def _measured(emulator: Any, folder: Path) -> dict:
         client = _Counted(base, seen, lock)
         try:
             panel = {"PROLIFIC_PID": f"p{number}"}
-            return take_part(client, study, truths, lambda truth, *_: truth, panel)["complete"]
+            return take_part(client, study, pictures, lambda truth, *_: truth, panel)["complete"]
         except OpenhypeError as error:
             print(f"evaluator {number}: {error}", flush=True)  # noqa: T201
             return False

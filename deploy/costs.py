@@ -19,8 +19,8 @@ _WRITE_UNIT, _READ_UNIT = 1024, 4096
 _HEAD_BYTES, _HEAD_BYTES_A_PICTURE = 750, 2
 _STANDING_BYTES = 260
 """Key and cursor of an item, with what the browser told of its display."""
-_ANSWER_BYTES = {"infinity": 33, "time": 92}
-_PACKED_BYTES = {"infinity": 9, "time": 25}
+_ANSWER_BYTES = {False: 33, True: 92}
+_PACKED_BYTES = {False: 9, True: 25}
 """A response among all of its session, compressed."""
 _STIMULUS_BYTES = 35
 _STUDY_BYTES = 4096
@@ -66,10 +66,10 @@ def of_session(protocol: Protocol, assumed: Mapping[str, float]) -> Usage:
     """Return what a session takes whose evaluator is named by a panel and answers every trial."""
     trials, writes = protocol.trials, protocol.trials + protocol.blocks
     planned = trials + protocol.spare_images
-    masks = _MASKS if protocol.method == "time" and protocol.mask_count else 0
+    masks = _MASKS if protocol.flashes and protocol.mask_count else 0
     head = _HEAD_BYTES + _HEAD_BYTES_A_PICTURE * planned
-    packed = _STANDING_BYTES + _PACKED_BYTES[protocol.method] * trials
-    answers = _STANDING_BYTES * ceil(writes / WRITES_PER_ITEM) + _ANSWER_BYTES[protocol.method] * trials
+    packed = _STANDING_BYTES + _PACKED_BYTES[protocol.flashes] * trials
+    answers = _STANDING_BYTES * ceil(writes / WRITES_PER_ITEM) + _ANSWER_BYTES[protocol.flashes] * trials
     api_requests = 3 + writes
     read_units = _OPENING_READS + _COUNTS * SHARDS + _units(head + answers, _READ_UNIT)
     return Usage(
@@ -90,7 +90,7 @@ def of_session(protocol: Protocol, assumed: Mapping[str, float]) -> Usage:
 def of_study(protocol: Protocol, evaluators: int, pictures: int, assumed: Mapping[str, float]) -> Usage:
     """Return what a study takes: it is made, played by so many evaluators, and scored once."""
     pool = _STIMULUS_BYTES * pictures + _STUDY_BYTES
-    scoring = _units(evaluators * (_PACKED_BYTES[protocol.method] * protocol.trials + 3000), _READ_UNIT)
+    scoring = _units(evaluators * (_PACKED_BYTES[protocol.flashes] * protocol.trials + 3000), _READ_UNIT)
     made = Usage(0, 2, _units(pool, _WRITE_UNIT), 0, 0, 0, 0, pool, 0)
     scored = Usage(0, 10 + evaluators / 50, 0, SHARDS + scoring, SHARDS + scoring, 0, 0, 0, 0)
     return made + of_session(protocol, assumed).times(evaluators) + scored

@@ -2,6 +2,7 @@
 /** From the link to an open session: what excludes is said first, then comes consent, then a test where there is one. */
 
 import { Refused } from "./api.js";
+import { judgmentOf } from "./judgment.js";
 import { offer } from "./offer.js";
 import { exitLink, panelParameters, pathOf, sayGoodbye, signature } from "./panel_exit.js";
 import { EXITS } from "./refusals.js";
@@ -165,5 +166,6 @@ async function consented({ playing }, study, before) {
     { label: "No, thank you", value: "no" },
   ]);
   playing().catch(() => {}); // whoever needs it asks again
+  judgmentOf(study).catch(() => {});
   return (await asked) === "yes";
 }

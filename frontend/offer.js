@@ -4,9 +4,7 @@
 import { contactLink, days, duration, el, facts, money, paragraphs, show } from "./screens.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
-
-const HALF_REAL = "Half of them are real. The other half were made by a computer: they are fake. They come in random order.";
-const REAL_BY_CHANCE = "Each one is either real, or was made by a computer: then it is fake. Both are equally likely each time, whatever came before.";
+/** @typedef {import("./judgment.js").Judgment} Judgment */
 
 /**
  * Whether a visit only looks, before the task is accepted at the panel.
@@ -19,13 +17,14 @@ export function isPreview(study) {
 /**
  * The task as it will be, to look at before it is accepted at the panel.
  * @param {PublicStudy} study
+ * @param {Judgment} judgment
  */
-export function showPreview(study) {
+export function showPreview(study, judgment) {
   show("consent", study.title, [
     el("p", { class: "preview" }, "This is a preview. Accept the task to begin; nothing is recorded until then."),
     ...offer(study),
     el("h2", {}, "How it works"),
-    ...instructions(study, false),
+    ...instructions(study, judgment, false),
   ]);
 }
 
@@ -55,15 +54,16 @@ export function offer(study, before) {
 /**
  * How a trial goes.
  * @param {PublicStudy} study
+ * @param {Judgment} judgment
  * @param {boolean} isBack whether somebody goes on with a session
  */
-export function instructions(study, isBack) {
-  const keys = [el("kbd", {}, "F"), " for fake or ", el("kbd", {}, "J"), " for real"];
+export function instructions(study, { each, choices, instructions }, isBack) {
+  const keys = choices.flatMap(({ label, keys: [key] }, i) => [i ? " or " : "", el("kbd", {}, key.toUpperCase()), ` for ${label.toLowerCase()}`]);
   return [
     ...(isBack ? [el("p", {}, "You go on where you stopped. Every answer so far is stored.")] : []),
-    el("p", {}, `You will see pictures, one at a time. ${study.half_real ? HALF_REAL : REAL_BY_CHANCE}`),
-    el("p", { class: "with-keys" }, "For each picture, press ", ...keys, ", or use the buttons."),
-    el("p", { class: "without-keys" }, "For each picture, tap “Fake” or “Real”."),
+    ...instructions(study),
+    el("p", { class: "with-keys" }, `For each ${each}, press `, ...keys, ", or use the buttons."),
+    el("p", { class: "without-keys" }, `For each ${each}, tap ${choices.map(({ label }) => `“${label}”`).join(" or ")}.`),
     ...(study.feedback ? [el("p", {}, "After each answer you are told whether it was right. Nobody gets them all; follow your first impression.")] : []),
     ...(pay(study) ? [el("p", {}, `You are paid ${pay(study)}.`)] : []),
   ];

@@ -3,6 +3,7 @@
 
 import { enterFullScreen, leaveFullScreen } from "./display.js";
 import { fitDisplay } from "./fitness.js";
+import { judgmentOf } from "./judgment.js";
 import { startGuarding, stopGuarding } from "./leaving.js";
 import { instructions } from "./offer.js";
 import { ask, el, hideProgress } from "./screens.js";
@@ -23,8 +24,9 @@ export { showDone, showResult } from "./endings.js";
  */
 export async function playBlocks(api, study, visit) {
   const blocks = visit.state.protocol.block_images.length;
+  const judgment = await judgmentOf(study);
   const isBack = visit.progress.answered > 0;
-  await ask("instructions", isBack ? "Welcome back" : "How it works", [...instructions(study, isBack), ...withdrawing(visit)], [
+  await ask("instructions", isBack ? "Welcome back" : "How it works", [...instructions(study, judgment, isBack), ...withdrawing(visit)], [
     { label: isBack ? "Continue" : "Start", value: "start", primary: true },
   ]);
   startGuarding();
@@ -33,13 +35,13 @@ export async function playBlocks(api, study, visit) {
     if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
     const display = study.flashes ? await fitDisplay(api, study, "Every answer so far is stored.") : null;
     if (study.flashes && !display) return stopGuarding();
-    await playBlock(visit, display, study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0);
+    await playBlock(visit, judgment, display, study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0);
     if (!visit.done) {
       await ask(
         "break",
         "Time for a break",
         [
-          el("p", {}, `Part ${block + 1} of ${blocks} is done: ${visit.progress.answered} of ${visit.progress.total} pictures. All your answers are stored.`),
+          el("p", {}, `Part ${block + 1} of ${blocks} is done: ${visit.progress.answered} of ${visit.progress.total} ${judgment.each}s. All your answers are stored.`),
           el("p", {}, "Rest your eyes for as long as you like."),
           ...withdrawing(visit),
         ],

@@ -3,15 +3,13 @@
 
 import { ask, el } from "./screens.js";
 
-/** @typedef {"real" | "fake"} Response */
-
 /**
  * Count equal answers in a row, for one block; pure.
  * @param {number} limit after how many to say so; 0 for never
- * @returns {(response: Response) => boolean} told each answer; true once, when it is time
+ * @returns {(response: string) => boolean} told each answer; true once, when it is time
  */
 export function countSameAnswers(limit) {
-  /** @type {Response | null} */
+  /** @type {string | null} */
   let last = null;
   let inARow = 0;
   let isSaid = false;
@@ -25,17 +23,17 @@ export function countSameAnswers(limit) {
 }
 
 /**
- * @param {Response} response
+ * @param {string} answer as its button has it, in lower case
  * @param {number} count
- * @param {boolean} isHalfReal whether exactly half of the pictures are real
+ * @param {string} shares how often each answer is right
  */
-export function saySameAnswers(response, count, isHalfReal) {
+export function saySameAnswers(answer, count, shares) {
   return ask(
     "break",
     "A short break",
     [
-      el("p", {}, `Your last ${count} answers were all “${response}”. That is all right if it is what you see.`),
-      el("p", {}, `${isHalfReal ? "Half" : "About half"} of all pictures are real, and the others are fake. Please take a moment with each one.`),
+      el("p", {}, `Your last ${count} answers were all “${answer}”. That is all right if it is what you see.`),
+      el("p", {}, `${shares} Please take a moment with each one.`),
     ],
     [{ label: "Continue", value: "on", primary: true }],
   );

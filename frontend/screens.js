@@ -151,15 +151,15 @@ export function showWaiting(title, text) {
 
 /**
  * The screen of trials, built once a block, so that nothing moves between trials.
+ * @param {import("./judgment.js").Judgment} judgment
  */
-export function trialScreen() {
+export function trialScreen(judgment) {
   const stage = el("div", { class: "stage" });
-  const fake = choice("Fake", "F");
-  const real = choice("Real", "J");
+  const buttons = new Map(judgment.choices.map(({ answer, label, keys }) => [answer, choice(label, keys[0])]));
   const verdict = el("p", { class: "verdict", role: "status" });
-  const heading = el("h1", { tabindex: "-1" }, "Real or fake?");
+  const heading = el("h1", { tabindex: "-1" }, judgment.heading);
   const main = byId("main");
-  const choices = el("div", { class: "choices" }, fake, real);
+  const choices = el("div", { class: "choices" }, ...buttons.values());
   const asking = el("div", { class: "asking" }, heading, verdict);
   /** Put the screen in its place, also after another one stood there. */
   const enter = () => {
@@ -167,7 +167,7 @@ export function trialScreen() {
     main.replaceChildren(stage, asking, choices);
   };
   enter();
-  return { main, stage, fake, real, verdict, heading, enter };
+  return { main, stage, buttons, verdict, heading, enter };
 }
 
 /**
@@ -193,12 +193,13 @@ export function stageSize(size_px, largest_css, { width, height, pixel_ratio }) 
  * @param {{answered: number, total: number, replaced?: number}} progress
  * @param {number | null} earned
  * @param {string} currency
+ * @param {string} each what one trial shows, in a word
  */
-export function showProgress(progress, earned, currency) {
+export function showProgress(progress, earned, currency, each) {
   byId("bar").hidden = false;
   const shown = progress.answered + (progress.replaced ?? 0);
   const total = progress.total + (progress.replaced ?? 0);
-  byId("progress").textContent = `Picture ${Math.min(shown + 1, total)} of ${total}`;
+  byId("progress").textContent = `${each[0].toUpperCase()}${each.slice(1)} ${Math.min(shown + 1, total)} of ${total}`;
   /** @type {HTMLProgressElement} */ (byId("meter")).value = shown / total;
   byId("earned").textContent = earned === null ? "" : `${money(earned, currency)} earned`;
 }
@@ -224,6 +225,6 @@ function byId(id) {
  */
 function choice(label, key) {
   return /** @type {HTMLButtonElement} */ (
-    el("button", { type: "button", "aria-keyshortcuts": key.toLowerCase() }, label, el("kbd", { class: "with-keys" }, key))
+    el("button", { type: "button", "aria-keyshortcuts": key }, label, el("kbd", { class: "with-keys" }, key.toUpperCase()))
   );
 }

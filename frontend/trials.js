@@ -11,13 +11,12 @@ import { loadPictures } from "./pictures.js";
 import { makePresenter } from "./presenter.js";
 import { interruptionsSoFar, untilUncovered } from "./interruption.js";
 import { countSameAnswers, saySameAnswers } from "./same_answers.js";
+import { loadStimuli, namesOf } from "./stimuli.js";
 import { ask, el, enterScreen, showProgress, showWaiting, stageSize, trialScreen } from "./screens.js";
 
-const KEYS = /** @type {Record<string, "fake" | "real">} */ ({ f: "fake", j: "real", r: "real" });
 const DECODED_AHEAD = 3;
 const FRAMES_MEASURED_QUICKLY = 60;
 const READING_MS = 3000;
-const OTHER = /** @type {const} */ ({ real: "fake", fake: "real" });
 
 /**
  * @typedef {import("./visit.js").Visit} Visit
@@ -25,17 +24,18 @@ const OTHER = /** @type {const} */ ({ real: "fake", fake: "real" });
  * @typedef {ReturnType<typeof trialScreen>} Screen
  * @typedef {ReturnType<typeof loadPictures>} Pictures
  * @typedef {Awaited<ReturnType<typeof makePresenter>>} Presenter
- * @typedef {{visit: Visit, screen: Screen, presenter: Presenter, masks: Pictures, display: Refresh, isFull: boolean,
+ * @typedef {{visit: Visit, judgment: import("./judgment.js").Judgment, screen: Screen, presenter: Presenter, masks: Pictures, display: Refresh, isFull: boolean,
  *   isPaid: boolean}} Scene
  */
 
 /**
  * Play the current block to its end.
  * @param {Visit} visit
+ * @param {import("./judgment.js").Judgment} judgment
  * @param {Refresh | null} display as measured just before, for flashes
  * @param {boolean} isPaid whether the task is paid
  */
-export async function playBlock(visit, display, isPaid) {
+export async function playBlock(visit, judgment, display, isPaid) {
   const { protocol } = visit.state;
   const isTimed = protocol.method === "time";
   const tellLoaded = showWaiting("One moment", isTimed ? "The pictures are loading, so that none of them comes late." : "The first pictures are on their way.");
@@ -50,18 +50,18 @@ export async function playBlock(visit, display, isPaid) {
     shown_css_px: Math.round(100 * size.css) / 100,
     shown_px: size.px,
   });
-  const onProgress = (/** @type {number} */ done) => isTimed && tellLoaded(done / block.images.length);
-  const pictures = loadPictures(block.images, visit.fetchPicture, size, { areAllNeeded: isTimed, onProgress });
+  const onProgress = (/** @type {number} */ share) => isTimed && tellLoaded(share);
+  const pictures = loadStimuli(block.images, visit.fetchPicture, size, judgment.arrange, { areAllNeeded: isTimed, onProgress });
   const masks = loadPictures(block.masks, visit.fetchPicture, size, { areAllNeeded: true });
   if (isTimed) {
     await Promise.all([pictures.all(), masks.all()]);
     await Promise.all(block.masks.map((/** @type {string} */ _, /** @type {number} */ i) => masks.needed(i)));
-    await ask("instructions", "Ready?", readyText(), [{ label: "Start", value: "start", primary: true }]);
+    await ask("instructions", "Ready?", readyText(judgment.afterFlash), [{ label: "Start", value: "start", primary: true }]);
   }
   await pictures.needed(0);
-  const screen = trialScreen();
+  const screen = trialScreen(judgment);
   const presenter = await makePresenter(screen.stage, size, isTimed);
-  await playTrials({ visit, screen, presenter, masks, display: measured, isFull: isFullScreen(), isPaid }, block, pictures);
+  await playTrials({ visit, judgment, screen, presenter, masks, display: measured, isFull: isFullScreen(), isPaid }, block, pictures);
   presenter.end();
   onTrialKeys(null);
 }
@@ -72,7 +72,7 @@ export async function playBlock(visit, display, isPaid) {
  * @param {Pictures} pictures
  */
 async function playTrials(scene, block, pictures) {
-  const { visit, screen } = scene;
+  const { visit, judgment, screen } = scene;
   const isRepeating = countSameAnswers(visit.state.protocol.same_answer_notice);
   let next = block.next;
   let stimulus = block.images[0];
@@ -86,20 +86,20 @@ async function playTrials(scene, block, pictures) {
     const ahead = Array.from({ length: Math.min(DECODED_AHEAD, block.images.length - i) }, (_, k) => pictures.bitmap(i + k));
     const picture = spare ?? (await pictures.needed(i));
     await readyToFlash(scene, next, ahead);
-    showProgress(visit.progress, visit.earned, visit.state.currency);
+    showProgress(visit.progress, visit.earned, visit.state.currency, judgment.each);
     const masks = await Promise.all((block.trial_masks[i] ?? []).map((/** @type {number} */ k) => scene.masks.needed(k)));
     await untilUncovered();
     const showing = await showPicture(scene, picture, masks, next);
-    const { response, rt, flags } = await judgement(screen);
+    const { response, rt, flags } = await answered(screen, judgment);
     const seen = await showing.settled;
     const facts = { exposure_ms: next.exposure_ms, frame_ms: scene.display.frame_ms, ...seen, flags: [...seen.flags, ...carried, ...flags] };
     const trial = { trial_index: next.trial_index, attempt, ...facts };
     publish(trial);
-    const reply = await visit.answer({ ...trial, stimulus: stimulus.split("/").pop(), response, rt, interactions: takeInteractions() });
+    const reply = await visit.answer({ ...trial, stimulus: namesOf(stimulus), response, rt, interactions: takeInteractions() });
     const coming = reply.replaced_by === null ? null : pictures.extra(reply.replaced_by);
     coming?.catch(() => {}); // awaited below
     publish({ ...trial, was_correct: reply.was_correct, was_replaced: reply.replaced_by !== null });
-    await tell(screen, reply, response, visit.state.protocol.feedback_ms, scene.isPaid);
+    await tell(screen, judgment, reply, response, visit.state.protocol.feedback_ms, scene.isPaid);
     if (!reply.block_finished) await settleIn(scene, seen.flags);
     if (reply.may_end && !(await goesOn(scene))) {
       await visit.end();
@@ -109,7 +109,8 @@ async function playTrials(scene, block, pictures) {
     spare = null;
     carried = disagreement(block.staircase, /** @type {import("./staircase.js").StaircaseState} */ (next), reply);
     if (isRepeating(response) && !reply.block_finished) {
-      await saySameAnswers(response, visit.state.protocol.same_answer_notice, visit.state.protocol.half_real);
+      const { same_answer_notice, half_real } = visit.state.protocol;
+      await saySameAnswers(wordOf(judgment, response), same_answer_notice, judgment.shares(half_real));
       carried.push("same_answer_notice");
       screen.enter();
     }
@@ -129,13 +130,15 @@ async function playTrials(scene, block, pictures) {
 }
 
 /**
- * Ask real or fake; the time (ms) runs from when the question can be answered, through whatever comes in between.
+ * Ask for the answer; the time (ms) runs from when the question can be answered, through whatever comes in between.
  * @param {Screen} screen
- * @returns {Promise<{response: "real" | "fake", rt: number, flags: string[]}>}
+ * @param {import("./judgment.js").Judgment} judgment
+ * @returns {Promise<{response: string, rt: number, flags: string[]}>}
  */
-function judgement(screen) {
+function answered(screen, { choices }) {
   if (isGone(screen)) return new Promise(() => {});
-  for (const button of [screen.fake, screen.real]) {
+  const buttons = [...screen.buttons.values()];
+  for (const button of buttons) {
     button.disabled = false;
     button.classList.remove("given");
   }
@@ -144,19 +147,19 @@ function judgement(screen) {
   const asked = performance.now();
   const before = interruptionsSoFar();
   return new Promise((resolve) => {
-    /** @param {"real" | "fake"} response */
+    /** @param {string} response */
     const give = (response) => {
-      if (screen.fake.disabled) return;
-      screen.fake.disabled = screen.real.disabled = true;
-      screen[response].classList.add("given");
+      if (buttons[0].disabled) return;
+      for (const button of buttons) button.disabled = true;
+      screen.buttons.get(response)?.classList.add("given");
       onTrialKeys(null);
       const flags = interruptionsSoFar() === before ? [] : ["interrupted"];
       resolve({ response, rt: performance.now() - asked, flags });
     };
-    screen.fake.onclick = () => give("fake");
-    screen.real.onclick = () => give("real");
+    for (const [answer, button] of screen.buttons) button.onclick = () => give(answer);
     onTrialKeys((key) => {
-      if (key in KEYS) give(KEYS[key]);
+      const meant = choices.find(({ keys }) => keys.includes(key));
+      if (meant) give(meant.answer);
     });
   });
 }
@@ -164,19 +167,29 @@ function judgement(screen) {
 /**
  * Tell right or wrong, in words and not by colour alone; or that another picture comes.
  * @param {Screen} screen
+ * @param {import("./judgment.js").Judgment} judgment
  * @param {{was_correct: boolean | null, replaced_by: string | null}} reply `was_correct` null while feedback is off
- * @param {"real" | "fake"} response
+ * @param {string} response
  * @param {number} ms
  * @param {boolean} isPaid whether the task is paid
  */
-async function tell(screen, { was_correct, replaced_by }, response, ms, isPaid) {
+async function tell(screen, judgment, { was_correct, replaced_by }, response, ms, isPaid) {
   if (isGone(screen)) return new Promise(() => {});
   if (was_correct === null && replaced_by === null) return;
   enterScreen("feedback");
   screen.verdict.className = `verdict ${was_correct === null ? "" : was_correct ? "right" : "wrong"}`;
   screen.verdict.textContent =
-    was_correct === null ? replaced(isPaid) : was_correct ? `✓ Right: ${response}` : `✗ Not this time: it was ${OTHER[response]}`;
+    was_correct === null ? replaced(isPaid) : judgment.verdict(response, was_correct);
   await waitFrames(was_correct === null ? Math.max(ms, READING_MS) : ms);
+}
+
+/**
+ * An answer as its button has it, in lower case.
+ * @param {import("./judgment.js").Judgment} judgment
+ * @param {string} response
+ */
+function wordOf({ choices }, response) {
+  return choices.find(({ answer }) => answer === response)?.label.toLowerCase() ?? response;
 }
 
 /** @param {boolean} isPaid */
@@ -205,9 +218,10 @@ function publish(trial) {
   /** @type {any} */ (window).openhype = { lastTrial: trial };
 }
 
-function readyText() {
+/** @param {string} afterFlash */
+function readyText(afterFlash) {
   return [
     el("p", {}, "Each picture flashes once, after a countdown of 3, 2, 1. Keep your eyes where the numbers stand."),
-    el("p", {}, "Then say whether it was real or fake. There is no hurry with the answer."),
+    el("p", {}, afterFlash),
   ];
 }

@@ -24,6 +24,7 @@ from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.experiment import panel as panels
 from backend.experiment import protocol as protocols
 from backend.experiment import sampling
+from backend.experiment.judgments import judgment_of
 from backend.experiment.panel import PanelRecord
 from backend.experiment.records import Stimulus, Study
 from backend.panels.signed_links import check_installed
@@ -208,8 +209,10 @@ def _made(
         settings_id=lifecycle.new_settings_id(),
     )
 
+    judgment = judgment_of(protocol.method)
+
     def lacking(stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
-        return sampling.lack(dataclasses.replace(study, classes=tuple(classes)), sampling.pool_of(stimuli))
+        return judgment.lack(dataclasses.replace(study, classes=tuple(classes)), sampling.pool_of(stimuli))
 
     try:
         intake = take_in(
@@ -232,7 +235,8 @@ def _made(
     if say and (where := _listed(data, order.name, intake.left_out_untold)):
         say(f"all files that were left out are listed in {where}")
     study = dataclasses.replace(study, classes=intake.classes, notes=(*trimmed, *intake.notes))
-    study = _with_pool_notes(study, sampling.pool_of(intake.stimuli))
+    of_pool = judgment.notes(study, sampling.pool_of(intake.stimuli))
+    study = dataclasses.replace(study, notes=(*study.notes, *of_pool))
     study = _with_masks(study, order, data, partial, intake, progress, say)
     study = _with_flash_note(study, order, partial, intake)
     _publish(store, data, study, intake.stimuli, partial, publish)
@@ -250,22 +254,6 @@ def _listed(data: DataDir, study: str, lines: Sequence[str]) -> Path | None:
     except OSError:  # a disk that is full must not hide what was to be said
         return None
     return path
-
-
-def _with_pool_notes(study: Study, pool: sampling.Pool) -> Study:
-    """Return the study with notes on its pool.
-
-    They say what pools smaller than the paper's mean for its scores, and how few pictures a session can
-    replace mistimed flashes with.
-    """
-    notes = [sampling.pool_note(study, pool) if study.kind == "study" else None]
-    wanted, left = study.protocol.spare_images // 2, sampling.spares_left(study, pool)
-    if study.protocol.method == "time" and left != wanted:
-        notes.append(
-            f"the pictures leave {left} of {wanted} spare reals and fakes to replace mistimed flashes; a "
-            "session that uses them up ends early, and is paid"
-        )
-    return dataclasses.replace(study, notes=(*study.notes, *filter(None, notes)))
 
 
 def _with_clean_names(order: Order) -> tuple[Order, list[str]]:
@@ -290,6 +278,7 @@ def _checked(store: Store, order: Order) -> protocols.Protocol:
     lifecycle.check_name(store, order.name)
     base = _base(order)
     protocol = protocols.new_protocol(base, order.kind, order.settings)
+    judgment_of(protocol.method).check(protocol, order.kind)
     if order.kind == "qualification" and protocol.debrief:
         raise InvalidInput(
             "a qualification must not have debrief=true: who takes it again, or hears of it, would know "
@@ -309,10 +298,7 @@ def _base(order: Order) -> protocols.Protocol:
         raise InvalidInput(f"kind must be 'study' or 'qualification', not {order.kind!r}")
     if order.kind == "qualification":
         return protocols.QUALIFICATION
-    bases = {"infinity": protocols.INFINITY, "time": protocols.TIME}
-    if order.method not in bases:
-        raise InvalidInput(f"method must be 'infinity' or 'time', not {order.method!r}")
-    return bases[order.method]
+    return judgment_of(order.method).methods[order.method].protocol
 
 
 def _check_models(names: Sequence[str]) -> None:
@@ -349,7 +335,7 @@ def _with_masks(
 ) -> Study:
     from backend.stimuli import masks
 
-    if study.protocol.method != "time" or study.protocol.mask_count == 0:
+    if not study.protocol.flashes or study.protocol.mask_count == 0:
         return study
     if order.masks is not None:
         names = masks.take_in_masks(
@@ -375,7 +361,7 @@ def _with_masks(
 def _with_flash_note(study: Study, order: Order, partial: Path, intake: Any) -> Study:
     from backend.stimuli import photosensitivity
 
-    if study.protocol.method != "time":
+    if not study.protocol.flashes:
         return study
     pictures = [stimulus.name for stimulus in intake.stimuli]
     return dataclasses.replace(

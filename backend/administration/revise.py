@@ -14,6 +14,7 @@ from backend.administration.create import check_qualification
 from backend.errors import Conflict, InvalidInput
 from backend.experiment import protocol as protocols
 from backend.experiment import sampling
+from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
 from backend.stores.datadir import DataDir
@@ -93,13 +94,16 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
     )
     if not _differences(study.protocol, wanted):
         return study
-    if wanted.method == "time" and wanted.mask_count and not study.masks:
+    judgment = judgment_of(wanted.method)
+    judgment.check(wanted, study.kind)
+    if wanted.flashes and wanted.mask_count and not study.masks:
         raise InvalidInput(f"study {study.name} was made without masks, so that mask_count stays 0; {_ANEW}")
     if wanted.qualification != study.protocol.qualification and wanted.qualification:
         check_qualification(store, study.kind, wanted.qualification)
     after = replace(study, protocol=wanted)
     after = replace(after, protocol=_with_consent_version(study, after, "consent_version" in settings))
-    sampling.check_pool(after, sampling.pool_of(list(store.stimuli(study.name))))
+    if lack := judgment.lack(after, sampling.pool_of(list(store.stimuli(study.name)))):
+        raise InvalidInput(lack)
     notes = _notes(data, study, after)
     return replace(after, version=study.version + 1, settings_id=lifecycle.new_settings_id(), notes=notes)
 
@@ -151,9 +155,7 @@ def _next_version(version: str) -> str:
 
 def _notes(data: DataDir, before: Study, after: Study) -> tuple[str, ...]:
     """Return the notes, with the one on flashes made again where a flash is another one now."""
-    if after.protocol.method != "time" or not set(_differences(before.protocol, after.protocol)) & {
-        *_FLASHES
-    }:
+    if not after.protocol.flashes or not set(_differences(before.protocol, after.protocol)) & {*_FLASHES}:
         return before.notes
     return (*(note for note in before.notes if not note.startswith(_FLASH_NOTE)), _flash_note(data, after))
 

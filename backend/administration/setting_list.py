@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from textwrap import TextWrapper
 from typing import Any
 
+from backend.experiment.judgments import METHODS
 from backend.experiment.panel import PanelRecord
-from backend.experiment.protocol import INFINITY, QUALIFICATION, TIME, documented_settings, value_of
+from backend.experiment.protocol import QUALIFICATION, documented_settings, value_of
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 
-PROTOCOLS = {"infinity": INFINITY, "time": TIME, "qualification": QUALIFICATION}
+PROTOCOLS = {method: judgment.methods[method].protocol for method, judgment in METHODS.items()} | {
+    "qualification": QUALIFICATION
+}
 """By what `openhype settings` calls it."""
 _LONG = 60
 

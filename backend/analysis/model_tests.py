@@ -21,7 +21,7 @@ def tests_of(answers: Answers, values: Mapping[str, Values], groups: Groups, lev
     """
     kind = design_of(answers).kind
     if kind == BETWEEN:
-        found = _between(groups, level)
+        found = between_subjects(groups, level)
     else:
         crossing = crossing_of(answers, values, [*groups])
         is_whole = kind == WITHIN and len(groups) >= 2
@@ -66,7 +66,8 @@ def beside_tests(
     }
 
 
-def _between(groups: Groups, level: float) -> dict[str, Any]:
+def between_subjects(groups: Groups, level: float) -> dict[str, Any]:
+    """Return what `tests_of` returns, of models that different people judged."""
     is_testable = comparisons.are_comparable(groups)
     return {
         "anova": comparisons.anova(Moments.of(groups)) if is_testable else None,

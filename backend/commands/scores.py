@@ -14,6 +14,7 @@ from backend.commands.world import (
     finding_options,
     named,
     pass_world,
+    scores_named,
     store_options,
 )
 
@@ -45,13 +46,11 @@ def score(
     **options: Any,
 ) -> None:
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
-    from backend.analysis.shown_exposures import as_exposed
     from backend.common.json_text import json_parts
     from backend.report.findings import Question
     from backend.report.text_report import as_sections
     from backend.report.text_tables import as_table
     from backend.responses.reading.metrics import read_metrics
-    from backend.scoring import score_answers
 
     is_full = full or metrics is not None
     if is_full:
@@ -59,8 +58,7 @@ def score(
         asked = Question(values, margin=margin, threshold_at=threshold_at)
         scores = _findings(world, what, asked, exposures, simulated, **options)
     else:
-        answers = answers_named(world, what, exposures == "shown", simulated)
-        scores = score_answers(as_exposed(answers, exposures), **options)
+        scores = scores_named(world, what, exposures, simulated, **options)
     if as_json and is_full:
         for part in json_parts(scores):
             click.echo(part, nl=False)

@@ -4,7 +4,9 @@ import shutil
 
 import click
 
-_KINDS = ("infinity", "time", "qualification")
+from backend.experiment.judgments import METHODS
+
+_KINDS = (*METHODS, "qualification")
 _WIDEST = 100
 
 

@@ -23,8 +23,9 @@ from urllib.parse import urlsplit
 from backend.administration.clear import clear_outdated
 from backend.errors import Conflict, InvalidInput, OpenhypeError
 from backend.experiment import sampling
+from backend.experiment.judgments import judgment_of
 from backend.experiment.observer import Observer, parse_observer
-from backend.experiment.records import Session, Study
+from backend.experiment.records import Session, Stimulus, Study
 from backend.experiment.session import Cursor
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
@@ -34,7 +35,8 @@ _FRAME_MS = 1000 / 60
 _SECONDS_TO_RETRY = 120
 _SEED_BITS = 31
 _DEFAULT_OBSERVER = "0.75"
-Truths = Mapping[str, tuple[str, str | None]]
+Pictures = Mapping[str, Stimulus]
+"""The pictures of a study, by the names that browsers know."""
 
 
 class Refused(OpenhypeError):
@@ -102,7 +104,7 @@ class Client:
 def take_part(
     client: Client,
     study: Study,
-    truths: Truths,
+    pictures: Pictures,
     answer: Callable[[str, str | None, float | None], str],
     panel: dict[str, str] | None = None,
     qualification_token: str | None = None,
@@ -111,16 +113,16 @@ def take_part(
     """Play one session from consent to completion code, as a real one; return the reply's `done`.
 
     Args:
-        truths: (truth, model) of each picture by its stored name.
+        pictures: by their stored names.
         names: of the server, where it gives each session names of its own.
-        answer: from (truth, model judged, exposure in ms or None) to 'real' or 'fake'.
+        answer: from (right answer, model judged, exposure in ms or None) to an answer.
     """
     asked = {"panel": panel or {}, "qualification_token": qualification_token}
     opened = _opened(client, study, asked)
     if names is not None:
         session = opened["state"]["session"]
-        truths = {names.sealed(session, name): what for name, what in truths.items()}
-    return _play(client, study, truths, answer, opened, ())
+        pictures = {names.sealed(session, name): what for name, what in pictures.items()}
+    return _play(client, study, pictures, answer, opened, ())
 
 
 def simulate(
@@ -185,10 +187,10 @@ class _Run:
     turns: "_Turns" = field(default_factory=lambda: _Turns())
 
     def __post_init__(self):
-        self.truths = _truths(self.store, self.study)
+        self.pictures = _pictures(self.store, self.study)
         gate = self.study.protocol.qualification
         self.qualification = self.store.study(gate) if gate else None
-        self.gate_truths = _truths(self.store, self.qualification) if self.qualification else {}
+        self.gate_pictures = _pictures(self.store, self.qualification) if self.qualification else {}
 
     def one(self, i: int) -> None:
         """Have an evaluator take part, having passed the qualification if there is one."""
@@ -202,11 +204,13 @@ class _Run:
                 for model, seen in self.observers.items()
             }
 
+            answers = judgment_of(self.study.protocol.method).answers
+
             def answer(truth: str, model: str | None, exposure_ms: float | None) -> str:
                 observer = varied.get(model) or varied["all"]
-                return observer.answer(truth, exposure_ms, rng)
+                return observer.answer(truth, exposure_ms, rng, answers)
 
-            _play(client, self.study, self.truths, answer, opened, ("simulated",))
+            _play(client, self.study, self.pictures, answer, opened, ("simulated",))
         finally:
             client.close()
 
@@ -224,7 +228,7 @@ class _Run:
         gate = self.qualification
         opened = self._open(client, gate, pictures, None)
         done = _play(
-            client, gate, self.gate_truths, lambda truth, model, exposure_ms: truth, opened, ("simulated",)
+            client, gate, self.gate_pictures, lambda truth, model, exposure_ms: truth, opened, ("simulated",)
         )
         return done["token"]
 
@@ -268,8 +272,8 @@ def _parsed(study: Study, observers: Mapping[str, str]) -> dict[str, Observer]:
     return {model: parse_observer(text) for model, text in told.items()}
 
 
-def _truths(store: Store, study: Study) -> Truths:
-    return {s.name: (s.truth, s.model) for s in store.stimuli(study.name)}
+def _pictures(store: Store, study: Study) -> Pictures:
+    return {picture.name: picture for picture in store.stimuli(study.name)}
 
 
 def _opened(client: Client, study: Study, asked: Mapping[str, Any], key: str | None = None) -> dict[str, Any]:
@@ -286,7 +290,7 @@ def _opened(client: Client, study: Study, asked: Mapping[str, Any], key: str | N
 def _play(
     client: Client,
     study: Study,
-    truths: Truths,
+    pictures: Pictures,
     answer: Callable[[str, str | None, float | None], str],
     opened: Mapping[str, Any],
     flags: tuple[str, ...],
@@ -295,21 +299,23 @@ def _play(
     state, token = opened["state"], opened["token"]
     path = f"/api/sessions/{state['session']}"
     trial, done = state["next"], None
+    judgment = judgment_of(study.protocol.method)
     while done is None:
         begin = {"lease": state["lease"], "block": trial["block"], "display": {"refresh_hz": 60}}
         block = client.post(f"{path}/blocks", begin, token)
-        model = _model_judged(block["images"], truths)
-        for url in block["images"]:
-            name = url.rpartition("/")[2]
-            response = answer(truths[name][0], model, trial["exposure_ms"])
-            posted = _posted(state["lease"], trial, name, response, study.protocol, flags)
+        shown = [[url.rpartition("/")[2] for url in urls.split(" ")] for urls in block["images"]]
+        model = _model_judged([pictures[name] for names in shown for name in names])
+        for names in shown:
+            truth = judgment.truth([pictures[name] for name in names])
+            response = answer(truth, model, trial["exposure_ms"])
+            posted = _posted(state["lease"], trial, " ".join(names), response, study.protocol, flags)
             reply = client.post(f"{path}/answers", posted, token)
             trial, done = reply["next"], reply["done"]
     return {**done, "token": token}
 
 
-def _model_judged(urls: list[str], truths: Mapping[str, tuple[str, str | None]]) -> str | None:
-    models = {truths[url.rpartition("/")[2]][1] for url in urls} - {None}
+def _model_judged(shown: list[Stimulus]) -> str | None:
+    models = {picture.model for picture in shown} - {None}
     return models.pop() if len(models) == 1 else None
 
 

@@ -19,6 +19,7 @@ from backend.commands.world import (
     store_options,
 )
 from backend.errors import InvalidInput
+from backend.experiment.judgments import METHODS
 
 if TYPE_CHECKING:
     from backend.experiment.records import Study
@@ -79,7 +80,7 @@ def _image_options(command: Any) -> Any:
 
 @click.command()
 @click.argument("name")
-@click.option("--method", type=click.Choice(["infinity", "time"]), default="infinity", show_default=True)
+@click.option("--method", type=click.Choice([*METHODS]), default="infinity", show_default=True)
 @_image_options
 @click.option("--masks", type=click.Path(path_type=Path), help="Folder of masks to use instead of made ones.")
 @click.option("--evaluators", type=int, metavar="N", help="Finished sessions wanted for each model.")

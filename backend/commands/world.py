@@ -138,6 +138,18 @@ def answers_named(world: World, what: str, details: bool, simulated: bool = Fals
     return study_answers(world.store, found, simulated)
 
 
+def scores_named(world: World, what: str, exposures: str, simulated: bool, **options: Any) -> dict[str, Any]:
+    """Return the scores of a responses file, or of the study of that name."""
+    found = named(world, what)
+    if isinstance(found, Path):
+        from backend.responses.readers import score_file
+
+        return score_file(found, exposures, simulated, **options)
+    from backend.responses.study_data import study_scores
+
+    return study_scores(world.store, found, exposures, simulated, **options)
+
+
 def named(world: World, what: str) -> "Study | Path":
     """Return the study of that name, or else the file or folder of responses.
 

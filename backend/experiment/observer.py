@@ -8,11 +8,12 @@ every exposure; one that rises from chance as 1 - exp(-t / tau), as in the simul
 import dataclasses
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from backend.errors import InvalidInput
-from backend.experiment.records import FAKE, REAL, Truth
+from backend.experiment.records import TRUTHS
 
 if TYPE_CHECKING:
     from random import Random
@@ -33,10 +34,14 @@ class Observer(ABC):
     def with_best(self, best: float) -> Self:
         """Return this observer with another accuracy without a time limit."""
 
-    def answer(self, truth: Truth, exposure_ms: float | None, rng: "Random") -> Truth:
-        """Return what this evaluator answers to a picture."""
-        is_right = rng.random() < self.accuracy(exposure_ms)
-        return truth if is_right else {REAL: FAKE, FAKE: REAL}[truth]
+    def answer(
+        self, truth: str, exposure_ms: float | None, rng: "Random", answers: Sequence[str] = TRUTHS
+    ) -> str:
+        """Return what this evaluator answers to a trial; a wrong answer is any of the other `answers`."""
+        if rng.random() < self.accuracy(exposure_ms):
+            return truth
+        wrong = [each for each in answers if each != truth]
+        return wrong[0] if len(wrong) == 1 else rng.choice(wrong)
 
     def varied(self, sd: float, rng: "Random") -> Self:
         """Return one evaluator of many, whose best accuracy is Normal around this one's, and clipped."""

@@ -8,7 +8,7 @@ import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any
 
 from backend.common.suggestions import did_you_mean
 from backend.errors import InvalidInput, brief
@@ -17,8 +17,6 @@ from backend.experiment import panel as panels
 from backend.experiment.panel import PanelRecord
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 
-Method = Literal["infinity", "time"]
-METHODS = ("infinity", "time")
 MADE_MASKS = ("texture", "phase")
 """Kinds of masks that are made from a study's own pictures."""
 OWN_MASKS = "own"
@@ -55,7 +53,7 @@ def _setting(default: Any, doc: str, low: float | None = None, high: float | Non
 class Protocol:
     """The settings of a study. Times in ms, money in cents of its currency, shares 0 to 1."""
 
-    method: Method = _setting("infinity", "`infinity` (no time limit) or `time` (staircase of exposures)")
+    method: str = _setting("infinity", "`infinity` (no time limit) or `time` (staircase of exposures)")
     images: int = _setting(100, "pictures a block (`infinity`: a session), half of them real", 2, 5000)
     blocks: int = _setting(1, "blocks a session; with `infinity` and classes, one block a class", 1, 50)
     class_design: str = _setting(
@@ -190,8 +188,6 @@ class Protocol:
 
     def __post_init__(self):
         _check_numbers(self)
-        if self.method not in METHODS:
-            raise InvalidInput(f"method must be 'infinity' or 'time', not {self.method!r}")
         for name in ("images", "spare_images"):
             if getattr(self, name) % 2:
                 raise InvalidInput(f"{name} must be even, half of them being real, not {getattr(self, name)}")
@@ -212,13 +208,18 @@ class Protocol:
             )
         _check_contact(self.contact)
         money.currency(self.currency)
-        if (self.staircase is None) != (self.method == "infinity"):
+        if (self.staircase is not None) != (self.method == "time"):
             raise InvalidInput("a staircase goes with method 'time', and only with it")
         if self.debrief and self.repeat_visits and self.bonus_usd_cents:
             raise InvalidInput(
                 "debrief tells what the pictures were, so that who comes again (repeat_visits) would be "
                 "paid for knowing them; set bonus_usd_cents=0, or one of the two to false"
             )
+
+    @property
+    def flashes(self) -> bool:
+        """Whether pictures are flashed for the exposures of a staircase, rather than shown until answered."""
+        return self.staircase is not None
 
     @property
     def steps_in_frames(self) -> bool:
@@ -287,7 +288,9 @@ def value_of(protocol: Protocol, name: str) -> Any:
     return getattr(protocol, name)
 
 
-TEXTS = frozenset(setting.name for setting in fields(Protocol) if setting.type is str)
+TEXTS = frozenset(
+    setting.name for setting in fields(Protocol) if setting.type is str and setting.name != "method"
+)
 """Settings whose value is a text."""
 
 
@@ -326,7 +329,7 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     panel = {name: str(settings[name]) for name in _PANEL_SHORTHANDS if name in settings}
     if panel:
         changes["panel"] = _with_entries(changes.get("panel", base.panel), panel)
-    if base.method == "time" and changes.get("feedback") is False and base.feedback:
+    if base.flashes and changes.get("feedback") is False and base.feedback:
         raise InvalidInput(
             "feedback=false does not go with HYPE-time: a staircase tells by its next exposure whether the "
             "answer was right; leave it true, as the papers did, or make the study with --method infinity"

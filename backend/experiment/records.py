@@ -88,10 +88,14 @@ class Study:
 
 @dataclass(frozen=True)
 class PlannedBlock:
-    """The pictures of one block, in the order of its trials, with what they are."""
+    """What the trials of one block show, in their order, with the right answers.
+
+    A stimulus of several pictures is written as their names, separated by spaces.
+    """
 
     stimuli: tuple[str, ...]
-    truths: tuple[Truth, ...]
+    truths: tuple[str, ...]
+    """The right answers."""
     models: tuple[str | None, ...]
     class_: str = ""
 
@@ -161,7 +165,7 @@ class Response:
     trial_index: int
     block: int
     stimulus: str
-    response: Truth
+    response: str
     exposure_ms: float | None
     shown_ms: float | None
     frames: int | None

@@ -13,7 +13,7 @@ from typing import Any
 from backend.errors import Conflict
 from backend.experiment import staircase
 from backend.experiment.protocol import Protocol
-from backend.experiment.records import FAKE, REAL, Interaction, Response, Session, Timing, Truth
+from backend.experiment.records import Interaction, Response, Session, Timing
 from backend.experiment.staircase import StaircaseRule
 
 CLOSED = ("finished", "ended")
@@ -37,8 +37,8 @@ class Cursor:
     """The next trial to be answered, over the whole session."""
     exposure_ms: float | None = None
     right_in_a_row: int = 0
-    reals_right: int = 0
-    fakes_right: int = 0
+    right: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """Right answers that count, by the right answer."""
     voided_answers: int = 0
     """Answers to mistimed flashes: stored and paid, not scored."""
     voided_right: int = 0
@@ -54,10 +54,11 @@ class Cursor:
 
 @dataclass(frozen=True)
 class Picture:
-    """What stands at a trial: the file, its truth, its model, and its class."""
+    """What stands at a trial: its stimulus, the right answer, the model and the class."""
 
     stimulus: str
-    truth: Truth
+    truth: str
+    """The right answer."""
     model: str | None
     class_: str
 
@@ -69,7 +70,7 @@ class Posted:
     lease: int
     trial_index: int
     stimulus: str
-    response: Truth
+    response: str
     exposure_ms: float | None
     shown_ms: float | None
     frames: int | None
@@ -142,7 +143,7 @@ def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cur
     """
     check_kept(cursor)
     taken = dataclasses.replace(cursor, version=cursor.version + 1, lease=cursor.lease + 1)
-    if cursor.state != "active" or protocol.method != "time" or not _in_begun_block(session, cursor):
+    if cursor.state != "active" or not protocol.flashes or not _in_begun_block(session, cursor):
         return taken
     return _voided(session, taken, at)
 
@@ -258,7 +259,7 @@ def is_mistimed(protocol: Protocol, posted: Posted | Response) -> bool:
 
     A number of the countdown that was a refresh off is of no account.
     """
-    if protocol.method != "time":
+    if not protocol.flashes:
         return False
     judged = slice(-1 - protocol.mask_count, None)
     timing = posted.timing
@@ -309,8 +310,8 @@ def picture_of(session: Session, stimulus: str) -> Picture:
     raise KeyError(stimulus)
 
 
-def has_picture(session: Session, stimulus: str) -> bool:
-    """Return whether a picture is among those planned for a session, or kept to replace them."""
+def has_stimulus(session: Session, stimulus: str) -> bool:
+    """Return whether a stimulus is among those planned for a session, or kept to replace them."""
     return any(stimulus in block.stimuli for block in (*session.blocks, *session.spares))
 
 
@@ -338,25 +339,7 @@ def earned_part_usd_cents(protocol: Protocol, session: Session, cursor: Cursor) 
 
 def right_answers(cursor: Cursor, is_closed: bool) -> int:
     """Return how many answers were right; of a closed session, those to mistimed flashes as well."""
-    return cursor.reals_right + cursor.fakes_right + (cursor.voided_right if is_closed else 0)
-
-
-def qualification_result(session: Session, protocol: Protocol, cursor: Cursor) -> dict[str, Any]:
-    """Return whether a finished qualification was passed, and the shares (0 to 1) it rests on.
-
-    Passed means finished, with at least `pass_share` of the reals and of the fakes right (HYPE 2.3).
-    """
-    truths = [truth for block in session.blocks for truth in block.truths]
-    reals = cursor.reals_right / truths.count(REAL)
-    fakes = cursor.fakes_right / truths.count(FAKE)
-    needed = protocol.pass_share
-    return {
-        "passed": cursor.state == "finished" and reals >= needed and fakes >= needed,
-        "reals_right": reals,
-        "fakes_right": fakes,
-        "needed": needed,
-        "may_retake": protocol.retakes,
-    }
+    return sum(cursor.right.values()) + (cursor.voided_right if is_closed else 0)
 
 
 def _after_mistimed(cursor: Cursor, picture: Picture, response: Response) -> Cursor:
@@ -389,11 +372,14 @@ def _after(
         trial_index=next_index,
         exposure_ms=stair.exposure_ms if stair else None,
         right_in_a_row=stair.right_in_a_row if stair else 0,
-        reals_right=cursor.reals_right + (was_correct and picture.truth == REAL),
-        fakes_right=cursor.fakes_right + (was_correct and picture.truth == FAKE),
+        right=_counted(cursor.right, picture.truth) if was_correct else cursor.right,
         state="finished" if next_index == total_trials(session) else cursor.state,
         last_at=response.at,
     )
+
+
+def _counted(right: Mapping[str, int], truth: str) -> dict[str, int]:
+    return {**right, truth: right.get(truth, 0) + 1}
 
 
 def _next_exposure(
@@ -416,7 +402,7 @@ def _start_exposure(protocol: Protocol) -> float | None:
 def _check_display(protocol: Protocol, display: dict[str, Any]) -> None:
     """Refuse a display whose refresh rate the study does not admit; one that tells none is let pass."""
     rate = display.get("refresh_hz")
-    if protocol.method != "time" or not isinstance(rate, (int, float)):
+    if not protocol.flashes or not isinstance(rate, (int, float)):
         return
     if not protocol.min_refresh_hz <= rate <= protocol.max_refresh_hz:
         raise Conflict(

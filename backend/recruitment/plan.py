@@ -208,5 +208,5 @@ def _fair_base(protocol: Protocol) -> str:
 
 def _largest_bonus(protocol: Protocol) -> int:
     """Return the bonus of somebody who is always right, on replaced flashes too."""
-    spares = protocol.spare_images * protocol.blocks if protocol.method == "time" else 0
+    spares = protocol.spare_images * protocol.blocks if protocol.flashes else 0
     return protocol.bonus_usd_cents * (protocol.trials + spares)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from backend.experiment.judgments import judgment_of
 from backend.report.formatting import verdict
 
 SIMULATED = "SIMULATED sessions: nobody looked at the pictures"
@@ -12,9 +13,9 @@ _PAIRS = {"tukey": "Tukey", "paired": "paired, Holm", "clustered": "Welch over e
 def as_table(scores: Mapping[str, Any]) -> str:
     """Return scores as lines for a terminal."""
     unit = {"percent": "%", "ms": " ms"}[scores["unit"]]
-    title = {"infinity": "HYPE-infinity, share of pictures judged wrong", "time": "HYPE-time, threshold"}
+    judgment = judgment_of(scores["method"])
     lines = [SIMULATED] if scores["simulated"] else []
-    lines += [title[scores["method"]], *_columns(scores, unit), *_legend(scores)]
+    lines += [judgment.methods[scores["method"]].score, *_columns(scores, unit), *_legend(scores)]
     anova = scores["anova"]
     if anova is not None:
         df = ", ".join(f"{each:.0f}" if each == int(each) else f"{each:.1f}" for each in anova["df"])
@@ -57,11 +58,13 @@ def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
     """Yield the head of the table of models and a line for each."""
     level = f"{100 * scores['settings']['level']:g}% interval"
     width = max(5, *(len(row["model"]) for row in scores["models"]))
-    more = _of_times if unit != "%" else _of_balanced_shares if scores["balanced"] else _of_shares
+    more, is_told = _nothing_more, judgment_of(scores["method"]).has_report
+    if is_told:
+        more = _of_times if unit != "%" else _of_balanced_shares if scores["balanced"] else _of_shares
     head = [
         f"{'model':<{width}}",
         f"{'score':>9}",
-        f"{level:>18}",
+        *([f"{level:>18}"] if is_told else []),
         f"{'percentile (paper)':>18}",
         f"{'SD':>7}",
     ]
@@ -70,10 +73,15 @@ def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
         interval = row["interval"]
         std = "" if row["std"] is None else f"{row['std']:.2f}"
         cells = [f"{row['model']:<{width}}", f"{row['score']:.1f}{unit}".rjust(9)]
-        cells += [f"{'' if interval is None else span(interval['ci']):>18}", f"{span(row['ci']):>18}"]
+        cells += [f"{'' if interval is None else span(interval['ci']):>18}"] if is_told else []
+        cells.append(f"{span(row['ci']):>18}")
         yield "  ".join(
             [*cells, f"{std:>7}", *more(row), f"{row['evaluators']:>10}", f"{row['responses']:>9}"]
         )
+
+
+def _nothing_more(row: Mapping[str, Any] | None) -> list[str]:
+    return []
 
 
 def _of_shares(row: Mapping[str, Any] | None) -> list[str]:

@@ -19,6 +19,7 @@ from typing import Any, TextIO
 
 from backend import __version__
 from backend.errors import Conflict
+from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import to_json
 from backend.experiment.records import FAKE, Study
 from backend.responses.codebook import COLUMNS, FILES
@@ -60,6 +61,9 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
         which: out / "data" / f"study-{keyword}{f'_description-{which}' if which else ''}_data.csv"
         for which in FILES
     }
+    has_images = judgment_of(study.protocol.method).has_report
+    if not has_images:
+        paths.pop("images").unlink(missing_ok=True)
     images = _Images()
     with contextlib.ExitStack() as files:
         write = {
@@ -67,7 +71,7 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
             for which, path in paths.items()
         }
         counts = _write_answers(store, study, simulated, write, images)
-        for row in images.rows():
+        for row in images.rows() if has_images else ():
             write["images"](row)
     return [*paths.values(), *_write_about(study, name, simulated, out, paths[""], counts)]
 
@@ -117,12 +121,17 @@ def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
     from backend.analysis.response_rows import answers_of
     from backend.analysis.values import values_by_model
 
+    method = study.protocol.method
+    judgment = judgment_of(method)
+    same = {name: rows[0][name] for name in ("study", "method", "session", "simulated")}
+    if not judgment.has_report:
+        who = {name: rows[0][name] for name in ("model", "evaluator")}
+        return {**same, **who, "responses": len(rows), "value": float(judgment.value(method, rows))}
     models = {row["model"] for row in rows}
     model = models.pop() if len(models) == 1 else _ANY_MODEL  # a qualification mixes models
-    answers = answers_of(({**row, "model": model} for row in rows), study.protocol.method)
+    answers = answers_of(({**row, "model": model} for row in rows), method)
     (found,) = evaluator_table(answers, values_by_model(answers))
     shown = {"model": "" if model == _ANY_MODEL else model}
-    same = {name: rows[0][name] for name in ("study", "method", "session", "simulated")}
     return {**found, **shown, **same}
 
 
@@ -198,19 +207,21 @@ def _write_about(
 def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
     whose = "simulated evaluators" if simulated else "evaluators"
     used = {column for columns, _ in FILES.values() for column in columns}
+    judgment = judgment_of(study.protocol.method)
+    title = judgment.methods[study.protocol.method].title
     return {
         "@context": "https://schema.org/",
         "@type": "Dataset",
         "name": name,
         "description": (
-            f"Answers of {whose} to the question whether images are real or generated, in the "
-            f"HYPE-{study.protocol.method} {study.kind} {study.name} of {', '.join(study.models)}"
+            f"Answers of {whose} to the question {judgment.question}, in the "
+            f"{title} {study.kind} {study.name} of {', '.join(study.models)}"
             f"{f'. {_NOBODY}' if simulated else ''}"
         ),
         "schemaVersion": "Psych-DS 0.4.0",
         "dateCreated": study.created_at,
         "keywords": ["HYPE", "human evaluation", "generative models"],
-        "measurementTechnique": f"HYPE-{study.protocol.method}, openhype {__version__}",
+        "measurementTechnique": f"{title}, openhype {__version__}",
         "variableMeasured": [
             {
                 "@type": "PropertyValue",
@@ -218,7 +229,7 @@ def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
                 "description": column.description,
                 "unitText": column.unit,
             }
-            for name, column in COLUMNS.items()
+            for name, column in {**COLUMNS, **judgment.columns}.items()
             if name in used
         ],
     }
@@ -227,13 +238,16 @@ def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
 def _readme(study: Study, title: str, scored: Path, told: str) -> str:
     name = scored.name
     stem = name.removesuffix("_data.csv")
+    judgment = judgment_of(study.protocol.method)
+    kind = f"{judgment.methods[study.protocol.method].title} ({judgment.source})"
     files = "\n".join(
         f"- `data/{stem}{f'_description-{which}' if which else ''}_data.csv`: {what}"
         for which, (_, what) in FILES.items()
+        if which != "images" or judgment.has_report
     )
     return f"""# {title}
 
-Answers to the question whether images are real or generated: HYPE-{study.protocol.method} (Zhou et al., 2019)
+Answers to the question {judgment.question}: {kind}
 of {", ".join(study.models)}. {told[0].upper() + told[1:]}.
 
 {files}

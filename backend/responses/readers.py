@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from backend.analysis.shown_exposures import as_exposed
 from backend.common.csv_formulas import escape_formula
 from backend.errors import NotFound
+from backend.experiment.judgments import judgment_of
 from backend.experiment.response_columns import (
     COLUMNS,
     Kind,
@@ -105,9 +106,18 @@ def score_file(
     Args:
         exposures: `nominal`, or `shown` (HYPE-time).
         simulated: as `read_answers`.
-    """
-    from backend.scoring import score_answers
 
+    Raises:
+        NotFound: as `read_answers`.
+        InvalidInput: as `read_answers`, and as `scoring.score_answers`.
+    """
+    from backend.responses.reading.careful import method_of
+    from backend.scoring import score_answers, score_values
+
+    path = _file_to_score(Path(path))
+    method = method_of(path)
+    if not judgment_of(method).has_report:
+        return score_values(read_responses(path), method, simulated, exposures, **options)
     answers = read_answers(path, details=exposures == "shown", simulated=simulated)
     return score_answers(as_exposed(answers, exposures), **options)
 
@@ -139,7 +149,7 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
             raise chunk.bad(i, column, kind.value, text)
         return found
     if column in ("truth", "response"):
-        return truth_of(text)
+        return truth_of(text) or text.strip().lower()
     if kind is Kind.LIST:
         numbers = tuple(map(number, text.split()))
         if None in numbers:

@@ -13,6 +13,7 @@ from backend import __version__
 from backend.analysis.shown_exposures import as_exposed
 from backend.errors import InvalidInput
 from backend.experiment.browsers import engine_of
+from backend.experiment.judgments import check_analysed, judgment_of
 from backend.experiment.records import Study
 from backend.experiment.session import Cursor, is_scored, picture_of
 from backend.stores.store import Store
@@ -86,16 +87,26 @@ def study_answers(store: Store, study: Study, simulated: bool = False) -> "Answe
         simulated: those of simulated sessions, which else are in no score.
 
     Raises:
-        InvalidInput: a qualification, or no session is finished yet.
+        InvalidInput: a qualification, no session is finished yet, or a judgment without a report.
     """
     from backend.analysis.response_rows import answers_of
 
+    method = study.protocol.method
+    check_analysed(method)
+    return answers_of(_scored_rows(store, study, simulated), method, simulated)
+
+
+def _scored_rows(store: Store, study: Study, simulated: bool) -> Iterator[dict[str, Any]]:
+    """Return the rows that are scored.
+
+    Raises:
+        InvalidInput: as `study_answers`.
+    """
     if study.kind == "qualification":
         raise InvalidInput(f"{study.name} is a qualification; it admits evaluators and gives no scores")
     if not store.finished(study.name, simulated)[0]:
         raise InvalidInput(_nothing_finished(store, study, simulated))
-    rows = study_rows(store, study, simulated=simulated)
-    return answers_of(rows, study.protocol.method, simulated)
+    return study_rows(store, study, simulated=simulated)
 
 
 def _nothing_finished(store: Store, study: Study, simulated: bool) -> str:
@@ -125,8 +136,11 @@ def study_scores(
         simulated: as `study_answers`.
 
     Raises:
-        InvalidInput: as `study_answers`, or shown exposures of HYPE-infinity.
+        InvalidInput: a qualification, no session is finished yet, or shown exposures of a method without.
     """
-    from backend.scoring import score_answers
+    from backend.scoring import score_answers, score_values
 
+    method = study.protocol.method
+    if not judgment_of(method).has_report:
+        return score_values(_scored_rows(store, study, simulated), method, simulated, exposures, **options)
     return score_answers(as_exposed(study_answers(store, study, simulated), exposures), **options)

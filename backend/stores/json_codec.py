@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from backend.experiment import protocol as protocols
-from backend.experiment.records import Interaction, PlannedBlock, Response, Session, Study, Timing
+from backend.experiment.records import TRUTHS, Interaction, PlannedBlock, Response, Session, Study, Timing
 from backend.experiment.session import Cursor
 
 
@@ -42,6 +42,8 @@ def load_cursor(text: str) -> Cursor:
     data = json.loads(text)
     data["displays"] = tuple(data["displays"])
     data["voids"] = tuple((index, spare) for index, spare in data["voids"])
+    counts = {truth: data.pop(f"{truth}s_right", 0) for truth in TRUTHS}  # of older versions
+    data.setdefault("right", {truth: count for truth, count in counts.items() if count})
     return Cursor(**data)
 
 

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from backend.errors import Conflict, OpenhypeError
+from backend.errors import Conflict, InvalidInput, OpenhypeError
 from backend.experiment import session as sessions
+from backend.experiment.judgment import pictures_of
+from backend.experiment.judgments import either, judgment_of
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor, Posted
 from backend.stores.updates import retried
@@ -56,7 +58,7 @@ class Answering:
             ),
         )
         masks = _masks_of_block(study, session, block)
-        return replies.block(study, session, cursor, lambda name: url(session, name), masks)
+        return replies.block(study, session, cursor, _urls(session, url), masks)
 
     def end(self, session_id: str, token: str, lease: int) -> Standing:
         """End a session whose flashes keep going wrong, as its evaluator asks; again, it changes nothing.
@@ -78,6 +80,7 @@ class Answering:
                 `session.answer`.
         """
         session, study = self._access.authorized(session_id, token)
+        _check_answer(study, posted)
         posted = self._by_stored_name(session, posted)
         known = self._access.known_cursor(session_id)
         if known is not None and posted.trial_index >= known.trial_index:
@@ -94,10 +97,11 @@ class Answering:
         return retried(stored, BUSY)
 
     def _by_stored_name(self, session: Session, posted: Posted) -> Posted:
-        """Return an answer with the stored name of its picture, which browsers know by another one."""
-        name = self._names.opened(session.id, posted.stimulus)
-        is_theirs = name is not None and sessions.has_picture(session, name)
-        return dataclasses.replace(posted, stimulus=name) if is_theirs else posted
+        """Return an answer with the stored names of its pictures, which browsers know by other ones."""
+        names = [self._names.opened(session.id, name) or "" for name in pictures_of(posted.stimulus)]
+        stimulus = " ".join(names)
+        is_theirs = sessions.has_stimulus(session, stimulus)
+        return dataclasses.replace(posted, stimulus=stimulus) if is_theirs else posted
 
     def _stored(
         self,
@@ -112,7 +116,7 @@ class Answering:
         self._access.remember(session, after)
         self._access.tell(study, session, after)
         told = self._access.told(study, session, after)
-        return replies.answer(study, session, after, response, lambda name: url(session, name), told)
+        return replies.answer(study, session, after, response, _urls(session, url), told)
 
     def _repeated(
         self,
@@ -147,7 +151,7 @@ class Answering:
         if place + 1 == len(stored):
             past = dataclasses.replace(past, state=cursor.state)  # closed with this very answer
         told = self._access.told(study, session, past)
-        return replies.answer(study, session, past, stored[place], lambda name: url(session, name), told)
+        return replies.answer(study, session, past, stored[place], _urls(session, url), told)
 
     def debrief(self, session_id: str, token: str, url: Callable[[Session, str], str]) -> Debrief:
         """Return the own result beside others', and the truth, of a finished session.
@@ -158,13 +162,25 @@ class Answering:
         """
         session, study = self._access.authorized(session_id, token)
         cursor = self._access.cursor(session_id)
-        return self._debriefing.debrief(study, session, cursor, lambda name: url(session, name))
+        return self._debriefing.debrief(study, session, cursor, _urls(session, url))
+
+
+def _urls(session: Session, url: Callable[[Session, str], str]) -> Callable[[str], str]:
+    """Return the function from a stimulus to the URLs of its pictures, separated by spaces."""
+    return lambda stimulus: " ".join(url(session, name) for name in pictures_of(stimulus))
+
+
+def _check_answer(study: Study, posted: Posted) -> None:
+    """Raise InvalidInput where the answer is one of another judgment."""
+    answers = judgment_of(study.protocol.method).answers
+    if posted.response not in answers:
+        raise InvalidInput(f"response must be {either(answers)}, not {posted.response!r}")
 
 
 def _masks_of_block(study: Study, session: Session, block: int) -> list[list[int]]:
     """Return for each trial of a block the places of its masks, drawn with truth unseen."""
     count = study.protocol.mask_count
-    if study.protocol.method != "time" or not study.masks:
+    if not study.protocol.flashes or not study.masks:
         return []
     rng = Random(f"masks {session.seed} {block}")
     places = list(range(len(study.masks)))

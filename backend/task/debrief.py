@@ -11,15 +11,14 @@ from math import fsum
 from backend.analysis.published import published_scores
 from backend.common.recent import Recent
 from backend.errors import Conflict, NotAllowed
+from backend.experiment.judgments import judgment_of
 from backend.experiment.records import FAKE, REAL, Response, Session, Study
 from backend.experiment.session import Cursor, Picture, is_scored, picture_of
-from backend.experiment.staircase import modal_exposure
 from backend.stores.store import Store
 from backend.studies.withdrawals import withdrawn
 from backend.task.reply_types import Debrief
 
 _VALUES_KEPT = 4096
-_UNITS = {"infinity": "percent", "time": "ms"}
 
 Scored = Sequence[tuple[Response, Picture]]
 """The answers of a session that count, with what they were given to."""
@@ -51,8 +50,8 @@ class Debriefing:
         method = study.protocol.method
         return {
             "method": method,
-            "unit": _UNITS[method],
-            "score": value(method, scored),
+            "unit": judgment_of(method).methods[method].unit,
+            "score": _value(method, scored),
             "fakes_error": percent_wrong(scored, FAKE),
             "reals_error": percent_wrong(scored, REAL),
             "model": session.model,
@@ -84,7 +83,7 @@ class Debriefing:
         known = self._values.get(session_id)
         if known is None:
             session = self._store.session(session_id)
-            known = session.model, value(study.protocol.method, self._scored(session, cursor))
+            known = session.model, _value(study.protocol.method, self._scored(session, cursor))
             self._values.put(session_id, known)
         return known
 
@@ -96,15 +95,9 @@ class Debriefing:
         ]
 
 
-def value(method: str, scored: Scored) -> float:
-    """Return an evaluator's value: percent judged wrong, or the mean of the blocks' modal exposures (ms)."""
-    if method == "infinity":
-        return 100 * sum(response.response != picture.truth for response, picture in scored) / len(scored)
-    blocks: dict[int, list[float]] = {}
-    for response, _ in scored:
-        blocks.setdefault(response.block, []).append(response.exposure_ms or 0)
-    modes = [modal_exposure(exposures) for exposures in blocks.values()]
-    return fsum(modes) / len(modes)
+def _value(method: str, scored: Scored) -> float:
+    rows = [{**vars(response), "truth": picture.truth} for response, picture in scored]
+    return float(judgment_of(method).value(method, rows))
 
 
 def percent_wrong(scored: Scored, truth: str) -> float | None:

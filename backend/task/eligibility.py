@@ -16,6 +16,7 @@ from typing import Any
 from backend.common.timestamps import stamp
 from backend.errors import Conflict, NotAllowed, NotFound, TooMany
 from backend.experiment import session as sessions
+from backend.experiment.judgments import judgment_of
 from backend.experiment.panel import PRIVATE_LINK, PanelRecord
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Session, Study
@@ -150,7 +151,7 @@ class Admission:
             return False
         if cursor.state in ("active", "returned"):
             return False
-        if not sessions.qualification_result(session, qualification.protocol, cursor)["passed"]:
+        if not _result(session, qualification.protocol, cursor)["passed"]:
             if qualification.protocol.retakes:
                 return False
             raise NotAllowed("the qualification was taken and not passed", code="not_qualified")
@@ -237,11 +238,15 @@ class Admission:
     def _may_retake(self, study: Study, session_id: str, cursor: Cursor) -> bool:
         if study.kind != "qualification" or cursor.state in ("active", "returned"):
             return False
-        result = sessions.qualification_result(self._store.session(session_id), study.protocol, cursor)
+        result = _result(self._store.session(session_id), study.protocol, cursor)
         return not self._is_valid(study.protocol, cursor) if result["passed"] else study.protocol.retakes
 
     def _is_valid(self, protocol: Protocol, cursor: Cursor) -> bool:
         return cursor.last_at >= stamp(self._clock() - timedelta(days=protocol.valid_days))
+
+
+def _result(session: Session, protocol: Protocol, cursor: Cursor) -> dict[str, Any]:
+    return judgment_of(protocol.method).qualification_result(session, protocol, cursor)
 
 
 def issue_links(store: Store, hash_key: bytes, study: str, count: int) -> list[str]:

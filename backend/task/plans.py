@@ -8,6 +8,7 @@ from random import Random
 
 from backend.common.timestamps import stamp
 from backend.experiment import sampling
+from backend.experiment.judgments import judgment_of
 from backend.experiment.panel import CODE_LETTERS
 from backend.experiment.records import Condition, Session, Study
 from backend.experiment.sampling import Pool
@@ -43,9 +44,10 @@ class SessionPlans:
         rng = Random(seed)
         at = self._access.now()
         condition, turn = self.turn(study, rng, is_simulated)
-        reals = sampling.real_counts(study, self._coin(study, condition, turn), is_second=turn % 2 == 1)
+        coin = self._coin(study, condition, turn)
         pool = self._pool(study.name, study.created_at)
-        blocks, spares = sampling.draw_session(study, pool, condition, rng, reals)
+        judgment = judgment_of(study.protocol.method)
+        blocks, spares = judgment.draw(study, pool, condition, rng, coin, is_second=turn % 2 == 1)
         return Session(
             id=self._dice.randbytes(12).hex(),
             study=study.name,

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.experiment import session as sessions
+from backend.experiment.judgments import judgment_of
 from backend.experiment.panel import NOTHING_TOLD, Told, code_for, way_back
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Response, Session, Study
@@ -39,6 +40,7 @@ def public_study(
         "kind": study.kind,
         "title": protocol.title,
         "method": protocol.method,
+        "judgment": judgment_of(protocol.method).name,
         "consent": {"version": protocol.consent_version, "text": protocol.consent_text},
         "contact": protocol.contact,
         "keep_days": protocol.keep_days,
@@ -51,7 +53,7 @@ def public_study(
         "feedback": protocol.feedback,
         "half_real": protocol.is_half_real,
         "size_px": protocol.size_px,
-        "flashes": protocol.method == "time",
+        "flashes": protocol.flashes,
         "refresh_hz": [protocol.min_refresh_hz, protocol.max_refresh_hz],
         "repeat_visits": protocol.repeat_visits,
         "debrief": protocol.debrief,
@@ -115,7 +117,7 @@ def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[
     """Return the pictures of the current block from the next trial on.
 
     Args:
-        url: function from a public file name to its URL.
+        url: function from a stimulus to the URLs of its pictures, separated by spaces.
         masks: for each trial of the block, the places of its masks among the study's.
     """
     index, offset = sessions.locate(session, cursor.trial_index)
@@ -208,6 +210,7 @@ def _standing(study: Study, session: Session, cursor: Cursor, told: Told) -> Sta
 
 def _done(study: Study, session: Session, cursor: Cursor, told: Told) -> Done:
     record, own_code = study.protocol.panel, session.completion_code
+    judgment = judgment_of(study.protocol.method)
     known = None if told.by_server else code_for(record, session.panel, "done", told)
     return {
         "complete": cursor.state == "finished",
@@ -217,7 +220,7 @@ def _done(study: Study, session: Session, cursor: Cursor, told: Told) -> Done:
         "earned_usd_cents": sessions.earned_usd_cents(study.protocol, cursor),
         "right": sessions.right_answers(cursor, is_closed=True),
         "answered": cursor.trial_index + cursor.voided_answers,
-        "qualification": sessions.qualification_result(session, study.protocol, cursor)
+        "qualification": judgment.qualification_result(session, study.protocol, cursor)
         if study.kind == "qualification"
         else None,
     }

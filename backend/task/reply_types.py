@@ -7,12 +7,14 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 
 from msgspec import Meta
 
+from backend.experiment.judgments import METHODS
+
 Currency = Annotated[
     Literal["USD", "GBP"],
     Meta(description="Currency of all amounts, which are in its cents (for GBP, pence)"),
 ]
 Truth = Literal["real", "fake"]
-Method = Literal["infinity", "time"]
+Method = Literal[tuple(METHODS)]
 Contact = Annotated[
     str, Meta(description="Whom evaluators can write to: an e-mail address, a URL or a text; may be empty")
 ]
@@ -53,6 +55,7 @@ class PublicStudy(Effort):
     kind: Literal["study", "qualification"]
     title: str
     method: Method
+    judgment: Annotated[str, Meta(description="What is asked; the page has a module of this name")]
     consent: Consent
     contact: Contact
     keep_days: Annotated[

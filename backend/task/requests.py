@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 
 from backend.common.conversion import converted, named
 from backend.errors import InvalidInput
+from backend.experiment.judgments import ANSWERS, either
 from backend.experiment.panel import OUTCOMES
 from backend.experiment.records import Interaction, Timing
 from backend.experiment.response_columns import FACTS, Kind
@@ -151,7 +152,7 @@ class _Answer(Struct, frozen=True, kw_only=True):
     lease: Whole
     trial_index: Whole
     stimulus: Text
-    response: Annotated[Literal["real", "fake"], Meta(extra={"expected": "'real' or 'fake'"})]
+    response: Annotated[Literal[ANSWERS], Meta(extra={"expected": either(ANSWERS)})]
     exposure_ms: Number | None = None
     shown_ms: Number | None = None
     frames: Whole | None = None

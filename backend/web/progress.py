@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 from backend.experiment.browsers import MistimedFlashes, engine_of
+from backend.experiment.judgments import judgment_of
 from backend.experiment.money import currency, format_money
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
@@ -124,8 +125,9 @@ def as_text(data: dict[str, Any]) -> str:
     def money(cents: float) -> str:
         return format_money(cents, data["currency"])
 
+    title = judgment_of(data["method"]).methods[data["method"]].title
     paused = " (paused)" if data["paused"] else ""
-    lines = [f"{data['kind']} {data['study']} (HYPE-{data['method']}), {data['responses']} responses{paused}"]
+    lines = [f"{data['kind']} {data['study']} ({title}), {data['responses']} responses{paused}"]
     width = max(len(row["model"]) for row in data["models"])
     for row in data["models"]:
         states = ", ".join(f"{count} {state}" for state, count in row.items() if state != "model")

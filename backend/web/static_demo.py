@@ -15,6 +15,8 @@ from typing import Any
 
 from backend.analysis.published import published_scores
 from backend.errors import Conflict, InvalidInput
+from backend.experiment.judgments import judgment_of
+from backend.experiment.judgments.real_or_fake import JUDGMENT
 from backend.experiment.records import FAKE, REAL, Stimulus, Study
 from backend.stores.store import Store
 from backend.task import replies
@@ -43,8 +45,10 @@ def write_site(
 
     Raises:
         Conflict: there is something in `out`.
-        InvalidInput: `each` are too few for a session.
+        InvalidInput: `each` are too few for a session, or the study has another judgment.
     """
+    if judgment_of(study.protocol.method) is not JUDGMENT:
+        raise InvalidInput(f"a demo shows real-or-fake studies; {study.name} asks for something else")
     if out.exists() and any(out.iterdir()):
         raise Conflict(f"{out} is not empty; choose a new folder")
     pictures = _some(list(store.stimuli(study.name)), study, each)
@@ -87,7 +91,7 @@ def _described(study: Study, pictures: Sequence[Stimulus]) -> dict[str, Any]:
     return {
         "study": public,
         "protocol": replies.protocol_of(protocol),
-        "unit": {"infinity": "percent", "time": "ms"}[protocol.method],
+        "unit": JUDGMENT.methods[protocol.method].unit,
         "blocks": protocol.blocks,
         "images": protocol.images,
         "staircase": vars(protocol.staircase) if protocol.staircase else None,

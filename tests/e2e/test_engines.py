@@ -102,7 +102,7 @@ def test_an_infinity_session_is_played_with_keys_and_every_answer_is_stored(play
     assert "$0.20" in player.page.inner_text("main")
     assert [response.trial_index for response in responses] == list(range(10))
     assert all(response.rt > 0 for response in responses)
-    assert cursor.reals_right == cursor.fakes_right == 5
+    assert cursor.right == {"real": 5, "fake": 5}
     assert {row["browser"] for row in study_rows(site.store, site.store.study("faces"))} == {engine}
 
 

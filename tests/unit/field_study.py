@@ -317,8 +317,9 @@ class FieldStudy:
             return False
         right = self.rng.randint(0, count)
         after = dataclasses.replace(
-            cursor, version=cursor.version + 1, trial_index=count, state=state, reals_right=right // 2,
-            fakes_right=right - right // 2, last_at=stamp(self.clock()),
+            cursor, version=cursor.version + 1, trial_index=count, state=state,
+            right={"real": right // 2, "fake": right - right // 2},
+            last_at=stamp(self.clock()),
         )  # fmt: skip
         self.store.move(person.session, cursor.version, after)
         person.answered, person.right = count, right

@@ -69,8 +69,8 @@ class Payday:
         )
         at = stamp(datetime(2026, 1, 5, tzinfo=UTC) + timedelta(minutes=self.count))
         cursor = Cursor(
-            version=answered, trial_index=answered, state=state, last_at=at, reals_right=right // 2,
-            fakes_right=right - right // 2,
+            version=answered, trial_index=answered, state=state, last_at=at,
+            right={"real": right // 2, "fake": right - right // 2},
         )  # fmt: skip
         self.store.add_session(session, cursor)
         if at_panel in ("done", "rejected"):

@@ -15,7 +15,7 @@ from backend.web.server import in_background
 def take_part_all(base, store, study, data, count, right=0.7, seed=0, at_once=8):
     """Have `count` people answer a whole session each at the server `base`, right with a probability."""
     names = PictureNames(data.keys().hashing)
-    truths = {each.name: (each.truth, each.model) for each in store.stimuli(study.name)}
+    pictures = {each.name: each for each in store.stimuli(study.name)}
 
     def person(i):
         rng, client = Random(f"{seed} {i}"), Client(base)
@@ -25,7 +25,7 @@ def take_part_all(base, store, study, data, count, right=0.7, seed=0, at_once=8)
 
         try:
             return take_part(
-                client, study, truths, answer, {"PROLIFIC_PID": secrets.token_hex(12)}, names=names
+                client, study, pictures, answer, {"PROLIFIC_PID": secrets.token_hex(12)}, names=names
             )
         finally:
             client.close()

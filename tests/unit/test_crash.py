@@ -46,7 +46,7 @@ def test_a_killed_server_has_lost_and_doubled_nothing(tmp_path):
     store = open_store("sqlite:///openhype.db", tmp_path)
     store.add_study(study, studies.pool(study, each=60))
     names = PictureNames(DataDir(tmp_path).keys().hashing)
-    truths = {s.name: (s.truth, s.model) for s in store.stimuli("faces")}
+    pictures = {s.name: s for s in store.stimuli("faces")}
     port, given, lock = free_port(), {}, threading.Lock()
 
     def evaluator(i):
@@ -57,7 +57,9 @@ def test_a_killed_server_has_lost_and_doubled_nothing(tmp_path):
             return mine[-1]
 
         client = Client(f"http://127.0.0.1:{port}")
-        done = take_part(client, study, truths, answer, {"PROLIFIC_PID": secrets.token_hex(12)}, names=names)
+        done = take_part(
+            client, study, pictures, answer, {"PROLIFIC_PID": secrets.token_hex(12)}, names=names
+        )
         client.close()
         with lock:
             given[done["token"].partition(".")[0]] = mine

@@ -11,7 +11,8 @@ import numpy as np
 from backend.analysis.names import clean
 from backend.analysis.response_table import FOR_INTERVALS, NAMES, NUMBERS, Answers, Coder, truth_value
 from backend.errors import InvalidInput
-from backend.experiment.records import FAKE, REAL
+from backend.experiment.judgments import METHODS, check_analysed, either
+from backend.experiment.records import FAKE, REAL, TRUTHS
 from backend.experiment.response_columns import NEEDED_FOR_TIME, number, truth_of, whole
 from backend.responses.reading.chunks import Chunk, csv_chunks, json_chunks
 
@@ -19,6 +20,18 @@ from backend.responses.reading.chunks import Chunk, csv_chunks, json_chunks
 def is_json(path: Path) -> bool:
     """Tell whether a file is read as JSON lines."""
     return path.suffix in (".jsonl", ".ndjson")
+
+
+def method_of(path: Path) -> str:
+    """Return the method of a responses file, by its first rows.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidInput: a bad row among the first, columns that are missing, or no rows.
+    """
+    file = ResponsesFile(path)
+    next(file.chunks(), None)
+    return file.method or ""
 
 
 def read_carefully(path: Path, details: bool) -> Answers:
@@ -35,6 +48,7 @@ def read_carefully(path: Path, details: bool) -> Answers:
     texts = {name: Coder() for name in ("model", "evaluator", "block", *NAMES)}
     parts: dict[str, list[np.ndarray]] = {}
     for chunk in file.chunks():
+        check_analysed(file.method or "")
         kept = ["model", "evaluator", "session", *(["block"] if file.method == "time" else [])]
         wanted = [name for name in NAMES if details or name in FOR_INTERVALS]
         for name in dict.fromkeys([*kept, *wanted]):
@@ -125,12 +139,18 @@ class ResponsesFile:
             chunk.refuse("evaluator", "a name", lambda cell: not cell.strip())
         if any(not name.strip() for name in set(chunk.column("model"))):
             self._check_nameless(chunk)
+        answers = self._answers(chunk)
         for column in ("truth", "response"):
-            bad = {cell for cell in set(chunk.column(column)) if truth_of(cell) is None}
+            bad = {cell for cell in set(chunk.column(column)) if cell.strip().lower() not in answers}
             if bad:
-                chunk.refuse(column, "'real' or 'fake'", bad.__contains__)
+                chunk.refuse(column, either(answers), bad.__contains__)
         if "simulated" in chunk.places and None in map(truth_value, set(chunk.column("simulated"))):
             chunk.refuse("simulated", "true or false", lambda cell: truth_value(cell) is None)
+
+    def _answers(self, chunk: Chunk) -> tuple[str, ...]:
+        """Return what may be answered, by the method that the file states."""
+        stated = next(chunk.column("method")) if "method" in chunk.places else ""
+        return METHODS[stated].answers if stated in METHODS else TRUTHS
 
     def _check_nameless(self, chunk: Chunk) -> None:
         """Refuse a row without a model's name but for one of a real, which may belong to no model."""
@@ -145,8 +165,8 @@ class ResponsesFile:
     def _check_method(self, chunk: Chunk) -> None:
         """Find the file's method in the first row and hold all others to it."""
         stated = set(chunk.column("method")) if "method" in chunk.places else {""}
-        if not stated <= {"", "infinity", "time"}:
-            chunk.refuse("method", "'infinity' or 'time'", lambda cell: cell not in ("", "infinity", "time"))
+        if not stated <= {"", *METHODS}:
+            chunk.refuse("method", either(METHODS), lambda cell: cell not in ("", *METHODS))
         has_exposures = "exposure_ms" in chunk.places
         if self.method is None:
             own = next(chunk.column("method")) if "method" in chunk.places else ""
@@ -175,7 +195,7 @@ class ResponsesFile:
             return
         known = self._wholes[column]
         new = {text: whole(text) for text in set(chunk.column(column)).difference(known)}
-        if self.method == "infinity":
+        if self.method != "time":
             new.pop("", None)
         bad = {text for text, number in new.items() if number is None}
         if bad:

@@ -18,10 +18,15 @@ _FROM_HEX = str.maketrans("0123456789abcde", _SIGNS)
 _NO_PUNCTUATION = str.maketrans("", "", "-:.TZ")
 _FACTS = 10
 _NUMBERS = _FACTS + 6
+_NO_WORDS = ("",) * 6
+_WORDS_AT_LEAST = 4
 _SAME = "-"
 """Stands for what follows from another column: frames achieved as planned, times told by the phases."""
 _STATES = ("active", "finished", "ended", "returned")
 _TRUTHS = (REAL, FAKE)
+"""Answers written as digits; others are words."""
+_OTHER = "="
+"""Between the name and the count of right answers to what is neither real nor fake."""
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9, "lc": 0, "lp": 0, "pb": 0, "dict_size": 1 << 20}]
 
 
@@ -41,8 +46,8 @@ def pack_responses(responses: Sequence[Response], pictures: Sequence[str]) -> by
     """Return all responses of a session as bytes: column by column, compressed."""
     rows = [_columns(response, pictures) for response in responses]
     columns = list(zip(*(numbers + words for numbers, words in rows), strict=True))
-    if columns and not any(columns[-1]):
-        columns.pop()  # no facts, as in sessions of before there were any
+    while len(columns) > _NUMBERS + _WORDS_AT_LEAST and not any(columns[-1]):
+        columns.pop()  # no words but those of HYPE, and no facts
     text = "\v".join("\n".join(column) for column in columns)
     return lzma.compress(text.encode(), format=lzma.FORMAT_RAW, filters=_FILTERS)
 
@@ -63,23 +68,30 @@ def pack_cursor(cursor: Cursor, pictures: Sequence[str]) -> bytes:
     voids = [place for index, spare in cursor.voids for place in (index, places[spare])]
     numbers = (
         *(cursor.lease, cursor.blocks_begun, cursor.trial_index, cursor.exposure_ms),
-        *(cursor.right_in_a_row, cursor.reals_right, cursor.fakes_right),
+        *(cursor.right_in_a_row, *(cursor.right.get(truth, 0) for truth in _TRUTHS)),
         *(cursor.voided_answers, cursor.voided_right, _STATES.index(cursor.state)),
     )
     text = ",".join([*map(_text, numbers), _digits(cursor.last_at), _list(voids)])
-    return _nibbles(text) + "\n".join(strange).encode()
+    others = [f"{truth}{_OTHER}{count}" for truth, count in cursor.right.items() if truth not in _TRUTHS]
+    return _nibbles(text) + "\n".join([*strange, *others]).encode()
 
 
 def unpack_cursor(data: bytes, version: int, displays: Sequence[dict], pictures: Sequence[str]) -> Cursor:
     """Return the cursor that `pack_cursor` made bytes of."""
     text, rest = _from_nibbles(data)
-    strange = rest.decode().split("\n")
-    *numbers, state, last_at, voids = text.split(",")
+    lines = rest.decode().split("\n")
+    strange = [line for line in lines if _OTHER not in line]
+    others = [line.split(_OTHER) for line in lines if _OTHER in line]
+    *before, reals, fakes, answered, right, state, last_at, voids = text.split(",")
+    counts = [(REAL, int(reals)), (FAKE, int(fakes)), *((truth, int(count)) for truth, count in others)]
     places = _numbers(voids)
     spares = [pictures[place] if place >= 0 else strange[-1 - place] for place in places[1::2]]
     return Cursor(
         version,
-        *map(_number, numbers),
+        *map(_number, before),
+        right={truth: count for truth, count in counts if count},
+        voided_answers=int(answered),
+        voided_right=int(right),
         voids=tuple(zip(places[::2], spares, strict=True)),
         state=_STATES[int(state)],
         last_at=_stamp(last_at),
@@ -98,7 +110,7 @@ def _columns(response: Response, pictures: Sequence[str]) -> tuple[list[str], li
         str(response.trial_index),
         str(response.block),
         str(pictures.index(response.stimulus)) if known else "",
-        str(_TRUTHS.index(response.response)),
+        str(_TRUTHS.index(response.response)) if response.response in _TRUTHS else "",
         *map(_text, (response.exposure_ms, response.frames, response.frame_ms, response.rt)),
         _digits(response.at),
         str(response.attempt),
@@ -107,7 +119,8 @@ def _columns(response: Response, pictures: Sequence[str]) -> tuple[list[str], li
     evidence = response.timing.evidence if response.timing else ""
     happened = [f"{each.event}:{each.time_ms!r}" for each in response.interactions]
     facts = json.dumps(response.facts, separators=(",", ":")) if response.facts else ""
-    words = [" ".join(response.flags), "" if known else response.stimulus, " ".join(happened), facts]
+    other = "" if response.response in _TRUTHS else response.response
+    words = [" ".join(response.flags), "" if known else response.stimulus, " ".join(happened), facts, other]
     return numbers, [evidence, *words]
 
 
@@ -129,13 +142,13 @@ def _flash(response: Response) -> list[str]:
 
 def _response(numbers: Sequence[str], words: Sequence[str], pictures: Sequence[str]) -> Response:
     index, block, place, truth, exposure, frames, frame_ms, rt, at, attempt = numbers[:_FACTS]
-    evidence, flags, stimulus, happened, facts = (*words, "", "", "", "")[:5]
+    evidence, flags, stimulus, happened, facts, other = (*words, *_NO_WORDS)[: len(_NO_WORDS)]
     shown_ms, mask_ms, timing = _seen(numbers[_FACTS:], evidence)
     return Response(
         trial_index=int(index),
         block=int(block),
         stimulus=pictures[int(place)] if place else stimulus,
-        response=_TRUTHS[int(truth)],
+        response=_TRUTHS[int(truth)] if truth else other,
         exposure_ms=_number(exposure),
         shown_ms=shown_ms,
         frames=_number(frames),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from backend.errors import Conflict
 from backend.experiment import session as sessions
+from backend.experiment.judgments.real_or_fake import JUDGMENT
 from backend.experiment.records import Timing
 from backend.experiment.session import Posted
 
@@ -176,7 +177,7 @@ def test_the_cursor_is_what_a_replay_of_the_stored_answers_gives(rights, reloads
 
     past = sessions.replay(session, TIME.protocol, cursor, stored)
 
-    same = ("trial_index", "exposure_ms", "right_in_a_row", "reals_right", "fakes_right", "state")
+    same = ("trial_index", "exposure_ms", "right_in_a_row", "right", "state")
     assert [getattr(past, name) for name in same] == [getattr(cursor, name) for name in same]
 
 
@@ -187,17 +188,17 @@ def test_a_qualification_needs_65_percent_of_both_sides(reals, fakes, passed):
     study = studies.study(kind="qualification")
     session = studies.session(study, model=None)
     cursor = dataclasses.replace(
-        sessions.opening(study.protocol, AT), state="finished", reals_right=reals, fakes_right=fakes
+        sessions.opening(study.protocol, AT), state="finished", right={"real": reals, "fake": fakes}
     )
 
-    result = sessions.qualification_result(session, study.protocol, cursor)
+    result = JUDGMENT.qualification_result(session, study.protocol, cursor)
 
     assert result["passed"] is passed
 
 
 def test_pay_is_the_base_and_two_cents_for_each_right_answer():
     protocol = studies.study(base_usd_cents=100).protocol
-    cursor = dataclasses.replace(sessions.opening(protocol, AT), reals_right=30, fakes_right=12)
+    cursor = dataclasses.replace(sessions.opening(protocol, AT), right={"real": 30, "fake": 12})
 
     assert sessions.earned_usd_cents(protocol, cursor) == 100 + 2 * 42
 
@@ -341,7 +342,7 @@ def test_a_replay_counts_mistimed_answers_as_the_session_did(mistimed, rights):
 
     past = sessions.replay(session, TIME.protocol, cursor, stored)
 
-    same = ("trial_index", "exposure_ms", "right_in_a_row", "reals_right", "voided_answers", "voided_right")
+    same = ("trial_index", "exposure_ms", "right_in_a_row", "right", "voided_answers", "voided_right")
     assert [getattr(past, name) for name in same] == [getattr(cursor, name) for name in same]
     assert sum(sessions.is_scored(session, cursor, response) for response in stored) == cursor.trial_index
 

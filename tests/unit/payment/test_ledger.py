@@ -28,7 +28,11 @@ SESSION = dataclasses.replace(studies.session(STUDY), panel={"PROLIFIC_PID": "pe
 
 def cursor(state="finished", answered=10, right=7, voided=0, voided_right=0):
     return Cursor(
-        state=state, trial_index=answered, reals_right=right, voided_answers=voided, voided_right=voided_right
+        state=state,
+        trial_index=answered,
+        right={"real": right},
+        voided_answers=voided,
+        voided_right=voided_right,
     )
 
 

@@ -278,7 +278,7 @@ def test_who_claims_anothers_place_is_not_paid_and_takes_nothing_from_them(payda
     thief = {**session.panel, "PROLIFIC_PID": "thief"}
     payday.store.add_session(
         dataclasses.replace(session, id="a-thief", evaluator="e0", panel=thief),
-        dataclasses.replace(cursor, reals_right=5, fakes_right=5, last_at="2026-01-01T00:00:00+00:00"),
+        dataclasses.replace(cursor, right={"real": 5, "fake": 5}, last_at="2026-01-01T00:00:00+00:00"),
     )
 
     payday.payer().run()

@@ -65,11 +65,7 @@ def test_no_answer_is_lost_or_counted_twice_whatever_fails(on_disk, faulty, tmp_
         assert [response.trial_index for response in responses] == list(range(20))
         assert fresh.responses(session.id) == responses
         replayed = sessions.replay(session, study.protocol, cursor, responses)
-        assert (cursor.state, cursor.reals_right, cursor.fakes_right) == (
-            replayed.state,
-            replayed.reals_right,
-            replayed.fakes_right,
-        )
+        assert (cursor.state, cursor.right) == (replayed.state, replayed.right)
     assert sum(fresh.taken("faces", "2026").values()) == 50
     assert all(count > 5 for count in faulty.faults.values())
     for opened in (store, fresh):

@@ -27,8 +27,8 @@ responses = st.builds(
     Response,
     trial_index=st.integers(0, 10**5),
     block=st.integers(0, 50),
-    stimulus=st.sampled_from(PICTURES) | st.just("strange.png"),
-    response=st.sampled_from(["real", "fake"]),
+    stimulus=st.sampled_from(PICTURES) | st.sampled_from(["strange.png", "left.png right.png"]),
+    response=st.sampled_from(["real", "fake", "left", "not_sure"]),
     exposure_ms=maybe,
     shown_ms=maybe,
     frames=st.none() | st.integers(0, 1000),
@@ -89,6 +89,10 @@ def test_what_the_phases_tell_is_not_stored_twice(masks):
     assert len(packed) < len(response_codec.pack_response(other, PICTURES))
 
 
+def counted(counts):
+    return {truth: n for truth, n in zip(("real", "fake", "left"), counts, strict=True) if n}
+
+
 @given(
     st.builds(
         Cursor,
@@ -98,8 +102,7 @@ def test_what_the_phases_tell_is_not_stored_twice(masks):
         trial_index=st.integers(0, 10**5),
         exposure_ms=maybe,
         right_in_a_row=st.integers(0, 9),
-        reals_right=st.integers(0, 500),
-        fakes_right=st.integers(0, 500),
+        right=st.lists(st.integers(0, 500), min_size=3, max_size=3).map(counted),
         voided_answers=st.integers(0, 60),
         voided_right=st.integers(0, 60),
         voids=st.lists(
