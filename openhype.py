@@ -7,14 +7,14 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
-    "score": "backend.notebook",
-    "bootstrap": "backend.notebook",
-    "fit_psychometric": "backend.notebook",
-    "plan": "backend.notebook",
+    "score": "backend.report.notebook",
+    "bootstrap": "backend.report.notebook",
+    "fit_psychometric": "backend.report.notebook",
+    "plan": "backend.report.notebook",
     "StaircaseRule": "backend.experiment.staircase",
     "equilibrium_accuracy": "backend.experiment.staircase",
     "modal_exposure": "backend.experiment.staircase",
-    "OpenhypeError": "backend.errors",
+    "OpenhypeError": "backend.common.errors",
     "__version__": "backend",
 }
 __all__ = [name for name in _HOMES if name != "__version__"]

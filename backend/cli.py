@@ -12,8 +12,8 @@ import click
 
 from backend import __version__
 from backend.commands.world import store_options
+from backend.common.errors import OpenhypeError, reason
 from backend.common.suggestions import did_you_mean
-from backend.errors import OpenhypeError, reason
 
 _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Make and try a study": {

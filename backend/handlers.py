@@ -16,9 +16,7 @@ from typing import TypeVar
 from flask import Flask, Response, abort, request, send_file
 from werkzeug.exceptions import HTTPException
 
-from backend.common.printable import escaped
-from backend.common.timestamps import utc_now
-from backend.errors import (
+from backend.common.errors import (
     Conflict,
     InvalidInput,
     NotAllowed,
@@ -30,6 +28,8 @@ from backend.errors import (
     TooMany,
     Unavailable,
 )
+from backend.common.printable import escaped
+from backend.common.timestamps import utc_now
 from backend.experiment.records import Session
 from backend.recruitment.sync_thread import Watch
 from backend.stores.datadir import DataDir, Keys

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from backend.administration import ledger_copies
-from backend.errors import Conflict, NotFound
+from backend.common.errors import Conflict, NotFound
 from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import Cursor
 from backend.payment import accounts

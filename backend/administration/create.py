@@ -16,11 +16,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from backend.analysis.names import clean
+from backend.common.errors import Conflict, InvalidInput, NotFound, StoreFailed
+from backend.common.names import clean
 from backend.common.permissions import private, share
 from backend.common.text_files import read_text
 from backend.common.timestamps import stamp
-from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.experiment import panel as panels
 from backend.experiment import protocol as protocols
 from backend.experiment import sampling

@@ -18,8 +18,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from backend.administration import retention
+from backend.common.counts import counted
+from backend.common.errors import Conflict, NotFound
 from backend.common.timestamps import stamp
-from backend.errors import Conflict, NotFound
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
 from backend.payment import accounts
@@ -172,7 +173,7 @@ def _owed(store: Store, study: Study, now: datetime) -> list[str]:
     )
     what = format_money(left, study.protocol.currency) if left else "the approval of a place at the panel"
     return [
-        f"{_counted(len(unpaid), 'evaluator')} {_is(unpaid)} owed {what} (pay with "
+        f"{counted(len(unpaid), 'evaluator')} {_is(unpaid)} owed {what} (pay with "
         f"`openhype pay {study.name}`)"
     ]
 
@@ -183,7 +184,7 @@ def _unknown_to(store: Store, study: Study, now: datetime, elsewhere: str) -> li
     if not count:
         return []
     return [
-        f"{_counted(count, 'evaluator')} of sessions here {'is' if count == 1 else 'are'} not in the copied "
+        f"{counted(count, 'evaluator')} of sessions here {'is' if count == 1 else 'are'} not in the copied "
         f"ledger (copy the study to {elsewhere}, pay there, and copy it back)"
     ]
 
@@ -206,7 +207,7 @@ def _under_way(store: Store, study: Study, now: datetime) -> list[str]:
     if not active:
         return []
     return [
-        f"{_counted(len(active), 'session')} {_is(active)} under way (let nobody new begin with "
+        f"{counted(len(active), 'session')} {_is(active)} under way (let nobody new begin with "
         f"`openhype pause {study.name}`, and wait until they are finished, or silent for "
         f"{study.protocol.abandon_after_minutes:g} minutes)"
     ]
@@ -226,10 +227,6 @@ def _recruiting(store: Store, study: Study) -> list[str]:
 def _asked_for(store: Store, study: Study) -> list[str]:
     names = [other.name for other in store.studies() if other.protocol.qualification == study.name]
     return [f"it is the qualification of {', '.join(names)} (delete that first)"] if names else []
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _is(found: list[Any]) -> str:

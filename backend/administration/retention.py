@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from backend.common.counts import counted
 from backend.common.timestamps import stamp
 from backend.experiment import browsers
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
 from backend.payment import accounts
-from backend.report.formatting import counted
 from backend.stores.store import Store
 from backend.studies.waiting_room import book_of
 from backend.studies.withdrawals import BOOK, withdrawn

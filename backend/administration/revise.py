@@ -11,7 +11,7 @@ from typing import Any
 
 from backend.administration.clear import clear_outdated
 from backend.administration.create import check_qualification
-from backend.errors import Conflict, InvalidInput
+from backend.common.errors import Conflict, InvalidInput
 from backend.experiment import protocol as protocols
 from backend.experiment import sampling
 from backend.experiment.judgments import judgment_of

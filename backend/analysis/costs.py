@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.money import check_fee
 
 _AMOUNTS = (

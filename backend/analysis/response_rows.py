@@ -8,7 +8,7 @@ import numpy as np
 
 from backend.analysis.recognition import recognised
 from backend.analysis.response_table import NAMES, NUMBERS, Answers, Coder, of_one_kind, truth_value
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.records import FAKE, REAL
 from backend.experiment.response_columns import truth_of
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 
 NAMES = ("session", "stimulus", "class", "flags", "browser", "evidence")
 """Columns of texts that need not be there."""

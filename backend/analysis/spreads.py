@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backend.analysis.published import IMAGES, MODELS
 from backend.analysis.response_table import Answers
 from backend.analysis.values import Values, values_by_model
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
+from backend.experiment.published import IMAGES, MODELS
 from backend.experiment.staircase import NAMED_RULES, equilibrium_accuracy
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from backend.analysis.response_table import Answers
 from backend.analysis.simulated_staircase import step
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 
 FORETOLD = 0.98

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
+from backend.commands.demo_making import Making
+from backend.commands.demo_page import FRONT, add_pages
 from backend.commands.world import World
-from backend.demo.making import Making
-from backend.demo.page import FRONT, add_pages
-from backend.demo.photographs import check_installed
+from backend.stimuli.demo_photographs import check_installed
 
 
 class StartPage:

@@ -17,8 +17,8 @@ _FOLDER = click.argument("folder", metavar="DIR", type=click.Path(file_okay=Fals
 def backup(world: World, folder: Path) -> None:
     """Write a backup of the data directory into DIR while answers come in; done again, it catches up."""
     from backend.administration.backup import back_up
+    from backend.common.errors import InvalidInput
     from backend.common.timestamps import utc_now
-    from backend.errors import InvalidInput
     from backend.stores.opening import sqlite_path
 
     database = sqlite_path(world.url, world.data.root)

@@ -17,7 +17,7 @@ from backend.commands.world import (
     progress_bar,
     store_options,
 )
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
 

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from backend.commands.world import FEE_TYPE, Number, World, answers_named, pass_world, store_options
+from backend.common.errors import InvalidInput
 from backend.common.extras import check
-from backend.errors import InvalidInput
 
 _POSITIVE = Number(0, min_open=True)
 _SHARE = Number(1e-6, 1 - 1e-6)
@@ -64,7 +64,7 @@ def plan(
     world: World, pilot: str | None, out: Path | None, as_json: bool, method: str | None, **options: Any
 ) -> None:
     """Plan a study: evaluators, cost and time for a wanted interval, and the cheapest number of images."""
-    from backend.notebook import plan as make
+    from backend.report.notebook import plan as make
     from backend.report.plan_tables import as_table
 
     if pilot is not None and method is not None:

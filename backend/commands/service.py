@@ -20,7 +20,7 @@ from backend.commands.world import (
     server_url,
     store_options,
 )
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.records import Study
 from backend.web.session_limits import PER_HOUR, PER_MINUTE
 

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backend.administration.clear import clear_outdated
-from backend.errors import Conflict, InvalidInput, OpenhypeError
+from backend.common.errors import Conflict, InvalidInput, OpenhypeError
 from backend.experiment import sampling
 from backend.experiment.judgments import judgment_of
 from backend.experiment.observer import Observer, parse_observer

@@ -18,7 +18,7 @@ from backend.commands.world import (
     say,
     store_options,
 )
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.judgments import METHODS
 
 if TYPE_CHECKING:

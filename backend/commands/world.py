@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from backend.common.errors import InvalidInput, NotFound
 from backend.common.suggestions import did_you_mean
-from backend.errors import InvalidInput, NotFound
 from backend.experiment.money import parse_money
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.records import TRUTHS
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from backend.common.errors import InvalidInput, brief
 from backend.common.suggestions import did_you_mean
-from backend.errors import InvalidInput, brief
 from backend.experiment import money
 from backend.experiment import panel as panels
 from backend.experiment.panel import PanelRecord

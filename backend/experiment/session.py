@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.errors import Conflict
+from backend.common.errors import Conflict
 from backend.experiment import staircase
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Interaction, Response, Session, Timing

@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from backend.common.errors import NotAllowed, Unavailable
 from backend.common.extras import check
-from backend.errors import NotAllowed, Unavailable
 from backend.experiment.panel import Signature
 
 _ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}

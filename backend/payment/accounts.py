@@ -11,8 +11,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from backend.common.errors import Conflict, NotFound
 from backend.common.timestamps import stamp
-from backend.errors import Conflict, NotFound
 from backend.experiment.panel import PROLIFIC_STUDY
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor

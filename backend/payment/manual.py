@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from backend.common.csv_formulas import escape_formula
+from backend.common.errors import InvalidInput
 from backend.common.permissions import private
 from backend.common.text_files import read_text
-from backend.errors import InvalidInput
 from backend.experiment.records import Study
 from backend.payment.accounts import (
     change,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from backend.errors import Conflict, InvalidInput, Unavailable
+from backend.common.errors import Conflict, InvalidInput, Unavailable
 from backend.experiment.records import Study
 from backend.experiment.session import CLOSED
 from backend.panels.api import (

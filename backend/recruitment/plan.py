@@ -6,7 +6,7 @@ Money is in cents of the study's currency.
 from dataclasses import dataclass
 from typing import Self
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.money import currency, format_money
 from backend.experiment.panel import PROLIFIC
 from backend.experiment.protocol import Protocol

@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
+from backend.common.errors import Conflict, InvalidInput, NotFound
 from backend.common.timestamps import readable, stamp, utc_now
-from backend.errors import Conflict, InvalidInput, NotFound
 from backend.experiment.money import format_money
 from backend.experiment.panel import CODE_LETTERS, NOTHING_TOLD, Told
 from backend.experiment.records import Study

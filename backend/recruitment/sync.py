@@ -41,6 +41,7 @@ from backend.payment.ledger import key_of
 from backend.payment.screened_out import Report
 from backend.recruitment import recruit
 from backend.stores.store import Entry, Stale, Store
+from backend.studies.places_given_back import note_given_back
 from backend.studies.withdrawals import withdrawn
 
 ON_THE_WAY = ("reserved", "active")
@@ -191,7 +192,8 @@ def _give_back(
     )
     has_timed_out = place is not None and place.status == "timed_out"
     while is_gone or (has_timed_out and cursor.state == "active"):
-        _note_why(store, study, session, "timed_out" if has_timed_out and not is_missing else "returned")
+        why = "timed_out" if has_timed_out and not is_missing else "returned"
+        note_given_back(store, study, session, why)
         try:
             store.move(session.id, cursor.version, sessions.give_back(cursor, now))
             return "given back"
@@ -200,24 +202,6 @@ def _give_back(
         if cursor.state == "returned":
             break
     return "as it was" if place is not None or is_gone else "not known"
-
-
-def _note_why(store: Store, study: Study, session: Session, why: str) -> None:
-    """Write down why a place is gone, before its session is closed for it; what was written first stands."""
-    with suppress(Stale):
-        store.write_entry(_given_back(study), session.id, 0, {"why": why})
-
-
-def given_back(store: Store, study: Study) -> dict[str, str]:
-    """Return by session why its place is gone, `returned` or `timed_out`, of those closed for it.
-
-    Sessions closed by older versions are in it no more than those whose place is held.
-    """
-    return {entry.key: entry.data["why"] for entry in store.entries(_given_back(study))}
-
-
-def _given_back(study: Study) -> str:
-    return f"given back {study.name}"
 
 
 def _is_theirs(study: Study, state: Mapping[str, Any], session: Session, place: Submission) -> bool:

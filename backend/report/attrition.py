@@ -1,5 +1,6 @@
 """The section of who began and who finished: whether models lose evaluators at different rates."""
 
+from backend.common.counts import counted
 from backend.report import formatting
 from backend.report.context import Found
 from backend.report.elements import Column, Section, Table
@@ -21,7 +22,7 @@ def section(found: Found) -> Section | None:
     rows, test = attrition["models"], attrition["test"]
     began, finished, under_way = (sum(row[key] for row in rows) for key in ("began", "finished", "under_way"))
     said = [
-        f"{formatting.counted(began, 'evaluator')} began, {finished} of them finished"
+        f"{counted(began, 'evaluator')} began, {finished} of them finished"
         + (f", and {under_way} {'is' if under_way == 1 else 'are'} under way." if under_way else ".")
     ]
     if test:

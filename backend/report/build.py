@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend import __version__
 from backend.common import extras
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.protocol import to_json
 from backend.experiment.records import Study
 from backend.report import images, page, thumbnails

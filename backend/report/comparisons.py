@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from backend.common.counts import counted
 from backend.report import formatting
 from backend.report.context import Found
 from backend.report.elements import Column, Drawn, Section, Table
@@ -126,7 +127,7 @@ def _figure(found: Found) -> Drawn:
         "pairs",
         "Differences between models",
         caption,
-        f"{differing} of {formatting.counted(len(found.pairs), 'pair')} differ significantly.",
+        f"{differing} of {counted(len(found.pairs), 'pair')} differ significantly.",
         lambda width_in: _draw(found, width_in),
         pairs_table(found),
     )

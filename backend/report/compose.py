@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from backend.common.counts import counted
 from backend.report import (
     attrition,
     browsers,
@@ -10,7 +11,6 @@ from backend.report import (
     comparisons,
     evaluators,
     exposures,
-    formatting,
     images,
     methods,
     models,
@@ -103,9 +103,5 @@ def _evaluators(found: Found) -> str:
     if found.design == "within":
         return f"{found.data['people']:,}, each of all {len(found.models)} models"
     each = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    judges = (
-        ""
-        if found.design == "between"
-        else f", {formatting.counted(found.data['people'], 'person', 'people')}"
-    )
-    return f"{each} a model, {formatting.counted(len(found.models), 'model')}{judges}"
+    judges = "" if found.design == "between" else f", {counted(found.data['people'], 'person', 'people')}"
+    return f"{each} a model, {counted(len(found.models), 'model')}{judges}"

@@ -1,5 +1,6 @@
 """The section of evaluators: what their answers look like beside one another's; nobody is left out."""
 
+from backend.common.counts import counted
 from backend.report import formatting
 from backend.report.context import Found
 from backend.report.elements import Column, Drawn, Section, Table
@@ -15,7 +16,7 @@ def section(found: Found) -> Section | None:
     if not rows:
         return None
     guessing = sum(row["guessing_p"] >= 0.05 for row in rows)
-    people = formatting.counted(found.data["people"], "evaluator")
+    people = counted(found.data["people"], "evaluator")
     if found.data["people"] < len(rows):
         people += f" ({len(rows)} values: one for each model that they judged)"
     said = [f"{people}, none left out. {_guessing(guessing)}"]
@@ -24,21 +25,21 @@ def section(found: Found) -> Section | None:
         said.append(
             "No evaluator answered more than a tenth of the pictures within 300 ms."
             if not fast
-            else f"{formatting.counted(len(fast), 'evaluator')} answered more than a tenth of the pictures "
+            else f"{counted(len(fast), 'evaluator')} answered more than a tenth of the pictures "
             "within 300 ms, "
             "faster than a look could decide."
         )
     far = [row for row in rows if row["z"] is not None and abs(row["z"]) > 3]
     if far:
         said.append(
-            f"{formatting.counted(len(far), 'evaluator')} {'lies' if len(far) == 1 else 'lie'} more than 3 "
+            f"{counted(len(far), 'evaluator')} {'lies' if len(far) == 1 else 'lie'} more than 3 "
             "SDs from the others of their model: "
             f"{formatting.listing([row['evaluator'] for row in far])}."
         )
     told = sum(row["same_answer_notices"] > 0 for row in rows)
     if told:
         said.append(
-            f"{formatting.counted(told, 'evaluator was', 'evaluators were')} asked to take a moment with "
+            f"{counted(told, 'evaluator was', 'evaluators were')} asked to take a moment with "
             "each picture, after many equal answers in a row."
         )
     figure = _figure(found, rows)
@@ -57,7 +58,7 @@ def _guessing(count: int) -> str:
     if not count:
         return "All are shown to do better than tossing a coin (one-sided binomial p < .05)."
     return (
-        f"{formatting.counted(count, 'of them is', 'of them are')} not shown to do better than tossing a "
+        f"{counted(count, 'of them is', 'of them are')} not shown to do better than tossing a "
         "coin (one-sided binomial p ≥ .05). On a model that fools people a careful evaluator looks just so, "
         "which is why this says whom to look at, not whom to exclude."
     )
@@ -104,7 +105,7 @@ def _figure(found: Found, rows: list[dict]) -> Drawn | None:
         "Evaluators",
         f"Each mark is an evaluator: share of right answers (across) and {what} (up). The dashed line is "
         "guessing.",
-        f"{formatting.counted(len(rows), 'mark')}, accuracies from "
+        f"{counted(len(rows), 'mark')}, accuracies from "
         f"{formatting.share(min(row['accuracy'] for row in rows))} "
         f"to {formatting.share(max(row['accuracy'] for row in rows))}.",
         draw,

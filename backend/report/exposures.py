@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
+from backend.common.counts import counted
 from backend.report import formatting
 from backend.report.context import Found
 from backend.report.elements import Column, Drawn, Row, Section, Table
@@ -61,9 +62,7 @@ def _reading(found: Found, row: Row) -> str:
         parts.append(f"threshold {formatting.amount(value, 'ms')} ({formatting.interval(ci, 'ms')}; {of})")
     beyond = own["beyond"]
     if beyond:
-        parts.append(
-            f"{formatting.counted(beyond, 'evaluator')} did not come to it within the exposures shown"
-        )
+        parts.append(f"{counted(beyond, 'evaluator')} did not come to it within the exposures shown")
     return f"{'; '.join(parts)}."
 
 

@@ -137,11 +137,6 @@ def listed_counts(counts: Mapping[str, int]) -> str:
     )
 
 
-def counted(count: int, one: str, many: str | None = None) -> str:
-    """Return `1 evaluator`, `30 evaluators`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def level(value: float) -> str:
     """Return a level of 0 to 1 as `95%`."""
     return f"{100 * value:g}%"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from backend.common.counts import counted
 from backend.report import formatting
 from backend.report.context import About, Found
 from backend.report.elements import Column, Gallery, Row, Section, Table, Thumbnail
@@ -26,7 +27,7 @@ def section(found: Found, about: About) -> Section | None:
         if len(galleries) < 2 * _MODELS:
             galleries += _galleries(about, model, most, least)
     said = [
-        f"{formatting.counted(len(rows), 'picture')} were judged {guesses / len(rows):.1f} times on "
+        f"{counted(len(rows), 'picture')} were judged {guesses / len(rows):.1f} times on "
         "average. "
         f"Fakes judged {FEWEST_GUESSES} times or more are ranked by the end of their {found.level} "
         "interval nearest "
@@ -40,7 +41,7 @@ def section(found: Found, about: About) -> Section | None:
         notes.append("In HYPE-time pictures are shown for different times, which these shares mix.")
     if not ranked:
         said = [
-            f"{formatting.counted(len(rows), 'picture')} were judged, none of the fakes {FEWEST_GUESSES} "
+            f"{counted(len(rows), 'picture')} were judged, none of the fakes {FEWEST_GUESSES} "
             "times or more; so none is ranked."
         ]
     tables = (_ranked(found, ranked),) if ranked else ()

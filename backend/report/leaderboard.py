@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from backend.common.counts import counted
 from backend.report import formatting, simulated
 from backend.report.context import Found
 from backend.report.elements import Column, Drawn, Report, Row, Section, Table
@@ -59,7 +60,7 @@ def _summary(sections: Sequence[Section]) -> str:
         best = rows[0]
         unit = "percent" if section.id == "infinity" else "ms"
         said.append(
-            f"{section.title}: {formatting.counted(len(rows), 'score')}, the highest of {best['model']} in "
+            f"{section.title}: {counted(len(rows), 'score')}, the highest of {best['model']} in "
             f"{best['study']}, {formatting.amount(best['score'], unit)} ({_interval(best)})."
         )
     return " ".join(said)
@@ -152,7 +153,7 @@ def _figure(method: str, rows: list[dict[str, Any]], entries: Sequence[Entry], t
         f"leaderboard-{method}",
         "Scores over studies",
         "Scores with their intervals (thick), and the percentile intervals of the paper (thin, capped).",
-        f"Bars of {formatting.counted(len(rows), 'score')}, best first.",
+        f"Bars of {counted(len(rows), 'score')}, best first.",
         draw,
         table,
     )

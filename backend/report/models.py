@@ -1,5 +1,6 @@
 """The section of scores: the table of models, their bars, and what the numbers mean."""
 
+from backend.common.counts import counted
 from backend.report import formatting
 from backend.report.context import Found
 from backend.report.elements import Column, Drawn, Row, Section, Table
@@ -93,8 +94,7 @@ def _figure(found: Found) -> Drawn:
         "scores",
         "Scores of the models",
         caption,
-        f"Bars of {formatting.counted(len(found.models), 'model')}, best first: {best['model']} at "
-        f"{found.score(best)}.",
+        f"Bars of {counted(len(found.models), 'model')}, best first: {best['model']} at {found.score(best)}.",
         lambda width_in: _draw(found, width_in),
         models_table(found),
     )
@@ -136,7 +136,7 @@ def _meaning(found: Found) -> str:
 
 
 def _reading(found: Found, row: Row) -> str:
-    who = formatting.counted(row["evaluators"], "evaluator")
+    who = counted(row["evaluators"], "evaluator")
     if not found.is_percent:
         text = f"{found.score(row)}, from {who}."
         return text if row["ci"] else f"{text} One evaluator tells nothing of how people differ: no interval."

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from backend.common.counts import counted
 from backend.report import formatting
 from backend.report.context import Found
 from backend.report.elements import Column, Drawn, Section, Table
@@ -63,7 +64,7 @@ def _figure(found: Found, curves: dict[str, list]) -> Drawn:
         "Interval width against the number of evaluators",
         f"Width of the {found.level} percentile interval (paper) with 10 to 120 evaluators drawn from "
         "those there are, and what so many would cost and take. A dotted line marks how many a model has.",
-        f"Lines of {formatting.counted(len(curves), 'model')} that fall as evaluators are added.",
+        f"Lines of {counted(len(curves), 'model')} that fall as evaluators are added.",
         lambda width_in: _draw(found, curves, width_in),
         _width_table(found, curves),
     )

@@ -1,5 +1,6 @@
 """Sections beyond the comparison: progress over training, automatic metrics, classes."""
 
+from backend.common.counts import counted
 from backend.report import formatting
 from backend.report.context import About, Found
 from backend.report.elements import Column, Drawn, Section, Table
@@ -119,9 +120,9 @@ def metrics(found: Found, about: About) -> Section | None:
 
 def _correlation(row: dict) -> str:
     if row["rho"] is None:
-        models = formatting.counted(row["models"], "model")
+        models = counted(row["models"], "model")
         return f"no rank correlation from {models}; it takes three that differ."
-    return f"Spearman's {_rho(row)}, over {formatting.counted(row['models'], 'model')}."
+    return f"Spearman's {_rho(row)}, over {counted(row['models'], 'model')}."
 
 
 def _rho(found: dict) -> str:
@@ -149,7 +150,7 @@ def classes(found: Found) -> Section | None:
     ]
     table = Table("classes", "Scores by class", tuple(columns), rows, shown=200)
     said = (
-        f"Scores by class, for {formatting.counted(len(found_classes), 'class', 'classes')}. Each is from a "
+        f"Scores by class, for {counted(len(found_classes), 'class', 'classes')}. Each is from a "
         "part of the "
         "answers, so that its interval is wider; differences between classes are not tested here.",
     )

@@ -17,8 +17,8 @@ from backend.experiment.records import Study
 from backend.experiment.session import Cursor
 from backend.payment.accounts import accounts
 from backend.payment.ledger import UNMATCHED
-from backend.recruitment.sync import given_back
 from backend.stores.store import Store
+from backend.studies.places_given_back import given_back
 from backend.studies.withdrawals import sessions_of, withdrawn
 
 REASONS = ("returned", "timed_out", "broke_off", "ended", "withdrawn")

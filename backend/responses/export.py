@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from backend import __version__
-from backend.errors import Conflict
+from backend.common.errors import Conflict
 from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import to_json
 from backend.experiment.records import FAKE, Study

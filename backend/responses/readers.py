@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from backend.analysis.shown_exposures import as_exposed
 from backend.common.csv_formulas import escape_formula
-from backend.errors import NotFound
+from backend.common.errors import NotFound
 from backend.experiment.judgments import judgment_of
 from backend.experiment.response_columns import (
     COLUMNS,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend import __version__
 from backend.analysis.shown_exposures import as_exposed
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.browsers import engine_of
 from backend.experiment.judgments import check_analysed, judgment_of
 from backend.experiment.records import Study

@@ -13,8 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from backend.common.errors import InvalidInput
 from backend.common.printable import printable
-from backend.errors import InvalidInput
 from backend.experiment.records import FAKE, REAL, Stimulus
 from backend.stimuli.confounds import differences, treatments
 from backend.stimuli.estimates import announced

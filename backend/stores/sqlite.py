@@ -16,8 +16,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from backend.common.errors import Conflict, NotFound, StoreFailed, reason
 from backend.common.permissions import make_folder, private
-from backend.errors import Conflict, NotFound, StoreFailed, reason
 from backend.experiment.records import Response, Session, Stimulus, Study
 from backend.experiment.session import Cursor
 from backend.stores import json_codec

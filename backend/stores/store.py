@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from typing import Protocol as Interface
 
-from backend.errors import Conflict, NotFound
+from backend.common.errors import Conflict, NotFound
 from backend.experiment.records import Response, Session, Stimulus, Study
 from backend.experiment.session import Cursor
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from backend.errors import Conflict, NotFound
+from backend.common.errors import Conflict, NotFound
 from backend.experiment.records import Study
 from backend.stores.store import Stale, Store
 from backend.stores.updates import retried

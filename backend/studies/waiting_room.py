@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from backend.errors import Conflict, NotAllowed, NotFound
+from backend.common.errors import Conflict, NotAllowed, NotFound
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
 from backend.stores.store import Stale, Store

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from backend.errors import Conflict
+from backend.common.errors import Conflict
 from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import Cursor
 from backend.stores.store import Entry, Store

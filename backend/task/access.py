@@ -6,9 +6,9 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
 
+from backend.common.errors import NotAllowed, NotFound, OpenhypeError
 from backend.common.recent import Recent
 from backend.common.timestamps import stamp
-from backend.errors import NotAllowed, NotFound, OpenhypeError
 from backend.experiment import session as sessions
 from backend.experiment.panel import NOTHING_TOLD, Told
 from backend.experiment.records import Session, Study

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from backend.errors import Conflict, InvalidInput, OpenhypeError
+from backend.common.errors import Conflict, InvalidInput, OpenhypeError
 from backend.experiment import session as sessions
 from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import either, judgment_of

@@ -8,10 +8,10 @@ computed here for one session, without numpy.
 from collections.abc import Callable, Sequence
 from math import fsum
 
-from backend.analysis.published import published_scores
+from backend.common.errors import Conflict, NotAllowed
 from backend.common.recent import Recent
-from backend.errors import Conflict, NotAllowed
 from backend.experiment.judgments import judgment_of
+from backend.experiment.published import published_scores
 from backend.experiment.records import FAKE, REAL, Response, Session, Study
 from backend.experiment.session import Cursor, Picture, is_scored, picture_of
 from backend.stores.store import Store

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from backend.common.errors import Conflict, NotAllowed, NotFound, TooMany
 from backend.common.timestamps import stamp
-from backend.errors import Conflict, NotAllowed, NotFound, TooMany
 from backend.experiment import session as sessions
 from backend.experiment.judgments import judgment_of
 from backend.experiment.panel import PRIVATE_LINK, PanelRecord

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from backend.errors import Conflict, InvalidInput, OpenhypeError, Unavailable
+from backend.common.errors import Conflict, InvalidInput, OpenhypeError, Unavailable
 from backend.experiment import session as sessions
 from backend.experiment.panel import way_back
 from backend.experiment.records import Session, Study

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from backend.common.errors import Conflict, NotAllowed, TooMany, Unavailable
 from backend.common.timestamps import stamp
-from backend.errors import Conflict, NotAllowed, TooMany, Unavailable
 from backend.experiment.panel import PROLIFIC, PROLIFIC_SIGNATURE, PROLIFIC_STUDY, Signature
 from backend.experiment.records import Study
 from backend.panels.api import NotThere, Panel, PanelRefused, PanelUnreached, PanelUnsure, Submission

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from backend.common.conversion import converted, named
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.judgments import ANSWERS, either
 from backend.experiment.panel import OUTCOMES
 from backend.experiment.records import Interaction, Timing

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from backend.errors import Conflict, NotAllowed
+from backend.common.errors import Conflict, NotAllowed
 from backend.experiment.records import Session, Study
 from backend.studies import pausing
 from backend.task.access import SessionAccess

@@ -3,7 +3,7 @@
 import hmac
 from contextlib import suppress
 
-from backend.errors import Conflict, NotAllowed, NotFound
+from backend.common.errors import Conflict, NotAllowed, NotFound
 from backend.experiment.records import Session
 from backend.stores.store import Entry
 from backend.studies import withdrawals

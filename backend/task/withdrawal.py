@@ -12,7 +12,7 @@ import hmac
 from contextlib import suppress
 from typing import Any
 
-from backend.errors import NotFound
+from backend.common.errors import NotFound
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor, earned_part_usd_cents

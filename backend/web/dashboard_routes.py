@@ -11,8 +11,8 @@ from typing import Any
 
 from flask import Flask, Response, redirect, request
 
+from backend.common.errors import NotAllowed
 from backend.common.timestamps import stamp
-from backend.errors import NotAllowed
 from backend.experiment.records import Study
 from backend.stores.datadir import Keys
 from backend.stores.store import Store

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from backend.errors import InvalidInput, NotFound
+from backend.common.errors import NotFound
 from backend.experiment.browsers import engine_of
-from backend.experiment.judgments import judgment_of
 from backend.experiment.records import Study
 from backend.experiment.session import Cursor
 from backend.stores.store import Store
@@ -98,27 +97,10 @@ class Watch:
         return Standing(known.model, known.opened_at, known.browser, cursor)
 
     def _score(self) -> dict[str, Any] | None:
-        from backend.analysis.narrowing import narrowing
-        from backend.analysis.values import values_by_model
-        from backend.responses.study_data import study_answers, study_scores
-        from backend.scoring import score_answers
+        from backend.responses.live_scores import live_scores
 
-        keys = ("method", "unit", "models", "warnings")
-        try:
-            if not judgment_of(self._study.protocol.method).has_report:
-                scores = study_scores(self._store, self._study)
-                models = [{**row, "narrowing": []} for row in scores["models"]]
-                return {**{key: scores[key] for key in keys}, "models": models}
-            answers = study_answers(self._store, self._study)
-            scores = score_answers(answers)
-        except InvalidInput:  # the only one that was finished has been withdrawn since
-            return None
-        values = values_by_model(answers)
         ended = {self._known[session].evaluator: at for session, at in self._finished.items()}
-        for row in scores["models"]:
-            order = sorted(values[row["model"]].evaluators, key=lambda name: ended.get(name, ""))
-            row["narrowing"] = narrowing(answers, row["model"], order)
-        return {key: scores[key] for key in keys}
+        return live_scores(self._store, self._study, ended)
 
 
 class _Paced:

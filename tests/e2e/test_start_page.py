@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backend.demo import studies
-from backend.demo.making import Making
-from backend.demo.page import FRONT, add_pages
+from backend.commands import demo_studies as studies
+from backend.commands.demo_making import Making
+from backend.commands.demo_page import FRONT, add_pages
 from backend.handlers import create_app
 from backend.web.server import in_background
 

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from random import Random
 
+from backend.common.errors import Conflict, InvalidInput, NotAllowed, TooMany, Unavailable
 from backend.common.timestamps import stamp
-from backend.errors import Conflict, InvalidInput, NotAllowed, TooMany, Unavailable
 from backend.experiment.session import Cursor
 from backend.panels.api import PanelRefused, PanelUnreached, PanelUnsure, ScreenOut
 from backend.payment import accounts as owing

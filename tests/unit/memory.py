@@ -5,7 +5,7 @@ import json
 import threading
 from dataclasses import replace
 
-from backend.errors import Conflict, NotFound
+from backend.common.errors import Conflict, NotFound
 from backend.experiment.session import has_answered
 from backend.stores.store import Entry, Stale, check_room, found_study
 

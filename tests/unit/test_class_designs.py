@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from backend.administration.revise import change_settings
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment import sampling
 from backend.recruitment import plan
 from backend.report.study_findings import study_findings

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from backend.errors import StoreFailed
+from backend.common.errors import StoreFailed
 from backend.handlers import create_app
 from backend.responses.study_data import study_rows
 from backend.stores.datadir import DataDir

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 LAYERS = (
-    {"backend"},  # the errors
+    {"backend"},  # the version
     {"backend.common"},
     {"backend.experiment"},
     {"backend.analysis"},
@@ -25,15 +25,14 @@ LAYERS = (
     {"backend.report"},
     {"backend.administration"},
     {"backend.web"},
-    {"backend.demo"},
-    {"backend.handlers", "backend.notebook"},
+    {"backend.handlers"},
     {"deploy"},
     {"backend.commands"},
     {"backend.cli"},
     {"backend.__main__"},
 )
 """Each imports what stands before it, and nothing that stands beside or after it."""
-ALONE = {"scoring", "handlers", "notebook", "cli", "__main__"}
+ALONE = {"scoring", "handlers", "cli", "__main__"}
 """Modules that are a room of their own."""
 VALUES = {"backend.experiment", "backend.analysis", "backend.scoring"}
 """Values in, values out: no files, clock, network, or random generator of their own."""

@@ -3,7 +3,7 @@
 import importlib
 import pkgutil
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.judgment import Judgment
 
 JUDGMENTS: dict[str, Judgment] = {

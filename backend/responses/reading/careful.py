@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.names import clean
 from backend.analysis.response_table import FOR_INTERVALS, NAMES, NUMBERS, Answers, Coder, truth_value
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
+from backend.common.names import clean
 from backend.experiment.judgments import METHODS, check_analysed, either
 from backend.experiment.records import FAKE, REAL, TRUTHS
 from backend.experiment.response_columns import NEEDED_FOR_TIME, number, truth_of, whole

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TextIO
 
 from backend.common.csv_formulas import is_escaped, unescape_formula
+from backend.common.errors import InvalidInput
 from backend.common.text_files import unreadable
-from backend.errors import InvalidInput
 from backend.experiment.response_columns import COLUMNS, NEEDED, Kind, of_kind
 
 _CHUNK_ROWS = 2**10

@@ -9,8 +9,8 @@ import math
 from pathlib import Path
 
 from backend.common.csv_formulas import unescape_formula
+from backend.common.errors import InvalidInput
 from backend.common.text_files import read_text
-from backend.errors import InvalidInput
 from backend.experiment.response_columns import number
 
 _LONGEST_SHOWN = 40

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from backend.common.errors import NotFound
 from backend.common.recent import Recent
-from backend.errors import NotFound
 from backend.experiment.records import Session
 from backend.experiment.session import Cursor
 from backend.stores.dynamodb import keys, pool_codec

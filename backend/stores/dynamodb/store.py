@@ -31,7 +31,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from backend.errors import Conflict, NotFound, StoreFailed
+from backend.common.errors import Conflict, NotFound, StoreFailed
 from backend.experiment.records import Response, Session, Stimulus, Study
 from backend.experiment.session import Cursor, has_answered, total_trials
 from backend.stores import json_codec

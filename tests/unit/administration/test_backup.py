@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 import pytest
 
 from backend.administration.backup import back_up, restore
-from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
+from backend.common.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.experiment import session as sessions
 from backend.stores.datadir import DataDir
 from backend.stores.sqlite import SqliteStore

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from backend.administration.copy import copy
 from backend.cli import main
 from backend.commands.simulated_evaluators import simulate
-from backend.errors import Conflict, NotFound
+from backend.common.errors import Conflict, NotFound
 from backend.experiment import session as sessions
 from backend.responses.export import export
 from backend.stores.datadir import DataDir

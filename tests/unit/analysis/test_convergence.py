@@ -17,7 +17,7 @@ from backend.analysis.convergence import (
     settling_table,
 )
 from backend.analysis.simulated_staircase import modal_exposures
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment import staircase
 from backend.experiment.observer import ConstantObserver, ExponentialObserver, PsychometricObserver
 from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy

@@ -2,8 +2,8 @@
 
 import pytest
 
+from backend.common.errors import InvalidInput, NotFound, reason
 from backend.common.text_files import read_text
-from backend.errors import InvalidInput, NotFound, reason
 
 
 def test_a_text_is_read_without_its_byte_order_mark(tmp_path):

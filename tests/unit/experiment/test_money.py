@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.money import currency, format_money, parse_money
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.observer import (
     ConstantObserver,
     ExponentialObserver,

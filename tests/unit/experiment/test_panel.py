@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment import panel as records
 from backend.experiment.panel import CONNECT, MTURK, PROLIFIC, SONA, PanelRecord, Told, way_back
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backend.administration.setting_list import as_markdown
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment import protocol
 from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy
 

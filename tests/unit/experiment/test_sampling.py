@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from backend.errors import Conflict, InvalidInput
+from backend.common.errors import Conflict, InvalidInput
 from backend.experiment import sampling
 from backend.experiment.records import FAKE, REAL, Condition
 

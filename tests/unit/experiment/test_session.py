@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.errors import Conflict
+from backend.common.errors import Conflict
 from backend.experiment import session as sessions
 from backend.experiment.judgments.real_or_fake import JUDGMENT
 from backend.experiment.records import Timing

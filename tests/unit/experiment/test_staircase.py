@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment import staircase
 from backend.experiment.staircase import StaircaseRule
 

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from flask import Flask, Response
 
 from backend.administration.create import read_panel
-from backend.errors import InvalidInput, NotAllowed, NotInstalled, Unavailable
+from backend.common.errors import InvalidInput, NotAllowed, NotInstalled, Unavailable
 from backend.experiment import panel as records
 from backend.experiment.panel import Signature
 from backend.panels.signed_links import Signatures

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.session import Cursor
 from backend.payment.ledger import (
     Account,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.payment import accounts, manual
 
 from ..memory import MemoryStore

@@ -9,8 +9,9 @@ import pytest
 from backend.panels.api import NotThere, PanelRefused, PanelUnreached, PanelUnsure, TokenRefused
 from backend.recruitment import recruit
 from backend.recruitment.recruit import begin, plan
-from backend.recruitment.sync import given_back, settle
+from backend.recruitment.sync import settle
 from backend.responses.study_data import study_rows
+from backend.studies.places_given_back import given_back
 from backend.task.withdrawal import withdraw
 from tests import prolific
 from tests.prolific import Books, Clock, Fake

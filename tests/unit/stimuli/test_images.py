@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.stimuli.images import (
     BadPicture,
     encode,

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from backend.errors import Conflict, NotFound
+from backend.common.errors import Conflict, NotFound
 from backend.experiment import session as sessions
 from backend.experiment.records import Response, Timing
 from backend.stores.dynamodb.store import create_table

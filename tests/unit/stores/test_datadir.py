@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.stores.datadir import DataDir
 
 

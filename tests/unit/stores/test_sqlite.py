@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from backend.errors import Conflict, InvalidInput, OpenhypeError, StoreFailed
+from backend.common.errors import Conflict, InvalidInput, OpenhypeError, StoreFailed
 from backend.experiment.session import opening
 from backend.stores.opening import open_store
 from backend.stores.sqlite import MIGRATIONS, SqliteStore

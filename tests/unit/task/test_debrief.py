@@ -5,10 +5,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from backend.administration.create import Order, create
-from backend.analysis.published import published_scores
 from backend.analysis.values import values_by_model
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment import protocol
+from backend.experiment.published import published_scores
 from backend.responses import study_data
 
 from .. import sample_studies as studies

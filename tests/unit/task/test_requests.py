@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.common.conversion import converted
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.records import Interaction
 from backend.task import requests
 

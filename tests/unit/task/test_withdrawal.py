@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.session import give_back
 from backend.handlers import create_app
 from backend.payment import accounts

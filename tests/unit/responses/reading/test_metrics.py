@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.errors import InvalidInput, NotFound
+from backend.common.errors import InvalidInput, NotFound
 from backend.responses.reading.metrics import read_metrics
 
 

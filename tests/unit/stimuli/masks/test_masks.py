@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from backend.cli import main
-from backend.errors import InvalidInput
+from backend.common.errors import InvalidInput
 from backend.experiment.protocol import MADE_MASKS
 from backend.stimuli.masks import make_masks, take_in_masks
 from backend.stimuli.masks.cache import kept, key_of

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
-from backend.errors import Conflict, InvalidInput, NotFound, StoreFailed
+from backend.common.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.experiment.session import give_back, total_trials
 from backend.stores import json_codec
 from backend.stores.datadir import DataDir

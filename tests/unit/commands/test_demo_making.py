@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from backend.administration.delete import delete
-from backend.demo import studies as demo
-from backend.demo.making import Making
+from backend.commands import demo_studies as demo
+from backend.commands.demo_making import Making
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.studies import lifecycle

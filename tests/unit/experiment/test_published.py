@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.analysis.published import MODELS
 from backend.analysis.spreads import published
+from backend.experiment.published import MODELS
 
 PAPERS = Path(__file__).resolve().parents[4] / "shared" / "papers"
 BY_LABEL = {model.label: model for model in MODELS}

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from backend.demo.photographs import SUBJECTS, cut, toned
+from backend.stimuli.demo_photographs import SUBJECTS, cut, toned
 from backend.stimuli.parallel import in_parallel
 
 SIDE_PX = 256
@@ -121,7 +121,7 @@ def _portilla_simoncelli(photograph: np.ndarray, rng: np.random.Generator) -> np
 
 def _quilted(block_px: int) -> Callable[[np.ndarray, np.random.Generator], np.ndarray]:
     def make(photograph: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        from backend.demo.quilting import quilt
+        from backend.stimuli.quilting import quilt
 
         return quilt(photograph, SIDE_PX, block_px, round(0.3 * block_px), rng)
 

@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from backend.demo.photographs import SUBJECTS, check_installed, cut, toned
-from backend.errors import NotInstalled
+from backend.common.errors import NotInstalled
+from backend.stimuli.demo_photographs import SUBJECTS, check_installed, cut, toned
 
 
 @pytest.mark.parametrize("name", SUBJECTS)

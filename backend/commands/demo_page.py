@@ -5,8 +5,8 @@ Only `openhype demo` has it; the `/` of a server of studies lists nothing.
 
 from flask import Flask, Response, abort, redirect, request
 
-from backend.demo import studies
-from backend.demo.making import Making
+from backend.commands import demo_studies as studies
+from backend.commands.demo_making import Making
 from backend.stores.datadir import DataDir
 from backend.web import headers
 

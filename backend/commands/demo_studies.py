@@ -107,7 +107,7 @@ def make_missing(store: Store, data: DataDir, report: Report, samples: Sequence[
 
     Where an earlier run was cut off, the pictures that it made are taken.
     """
-    from backend.demo.images import write_picture
+    from backend.stimuli.demo_images import write_picture
 
     with data.locked("demo"):
         for number, (subject, model) in enumerate(EXAMPLES):
@@ -123,7 +123,7 @@ def make_missing(store: Store, data: DataDir, report: Report, samples: Sequence[
 
 
 def _make(sample: Sample, seed: int, folder: Path, store: Store, data: DataDir, report: Report) -> None:
-    from backend.demo.images import write_pictures
+    from backend.stimuli.demo_images import write_pictures
 
     stages = _Stages(lambda share: report(sample.name, share))
     folders = write_pictures(folder, sample.counts, seed, stages)

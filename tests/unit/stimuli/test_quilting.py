@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from backend.demo.quilting import _beyond_seam, quilt
+from backend.stimuli.quilting import _beyond_seam, quilt
 
 SIDE, BLOCK, OVERLAP = 120, 32, 8
 

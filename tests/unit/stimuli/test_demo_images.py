@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backend.demo.images import MODELS, _dealt, picture_of, write_picture, write_pictures
-from backend.demo.photographs import SUBJECTS
+from backend.stimuli.demo_images import MODELS, _dealt, picture_of, write_picture, write_pictures
+from backend.stimuli.demo_photographs import SUBJECTS
 
 KINDS = [None, *MODELS]
 

@@ -16,8 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from backend.demo import studies as demo
-from backend.errors import OpenhypeError
+from backend.commands import demo_studies as demo
+from backend.common.errors import OpenhypeError
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.stores.store import Store
@@ -75,7 +75,7 @@ class Making:
         """Begin to make what is missing; nothing happens if all is there."""
         if not self.is_needed:
             return
-        command = [sys.executable, "-m", "backend.demo.making", self._url, str(self._data.root)]
+        command = [sys.executable, "-m", "backend.commands.demo_making", self._url, str(self._data.root)]
         one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # there is a process a core
         self._process = subprocess.Popen(
             command,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from backend.demo import studies as demo
-from backend.demo.making import Making
-from backend.demo.page import FRONT, add_pages
+from backend.commands import demo_studies as demo
+from backend.commands.demo_making import Making
+from backend.commands.demo_page import FRONT, add_pages
 from backend.handlers import create_app
 
 from .. import sample_studies as studies

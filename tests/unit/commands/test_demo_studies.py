@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.demo import studies as demo
+from backend.commands import demo_studies as demo
 from backend.experiment import protocol, sampling
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store

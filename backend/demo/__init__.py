@@ -1,1 +1,0 @@
-"""The demo: sample studies and the page on which they are made."""

@@ -1,0 +1,37 @@
+"""Scores of a study under way, and how each model's interval has narrowed with its evaluators."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.analysis.narrowing import narrowing
+from backend.analysis.values import values_by_model
+from backend.common.errors import InvalidInput
+from backend.experiment.judgments import judgment_of
+from backend.experiment.records import Study
+from backend.responses.study_data import study_answers, study_scores
+from backend.scoring import score_answers
+from backend.stores.store import Store
+
+_TOLD = ("method", "unit", "models", "warnings")
+
+
+def live_scores(store: Store, study: Study, ended: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return what a dashboard shows of a study's scores; None where no session is left that counts.
+
+    Args:
+        ended: when each evaluator finished, by pseudonym (UTC, ISO 8601).
+    """
+    try:
+        if not judgment_of(study.protocol.method).has_report:
+            scores = study_scores(store, study)
+            models = [{**row, "narrowing": []} for row in scores["models"]]
+            return {name: scores[name] for name in _TOLD} | {"models": models}
+        answers = study_answers(store, study)
+        scores = score_answers(answers)
+    except InvalidInput:  # the only one that was finished has been withdrawn since
+        return None
+    values = values_by_model(answers)
+    for row in scores["models"]:
+        order = sorted(values[row["model"]].evaluators, key=lambda name: ended.get(name, ""))
+        row["narrowing"] = narrowing(answers, row["model"], order)
+    return {name: scores[name] for name in _TOLD}
