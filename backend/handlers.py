@@ -249,7 +249,7 @@ def _add_pages(app: Flask, task: TaskService, front: str) -> None:
     def page(study: str) -> Response:
         reply = _asset("index.html")
         try:
-            panel = task.access.study(study).protocol.panel
+            panel = task.access.study(study).protocol.admission.panel
         except NotFound:  # the page says so, in plain words
             return reply
         reply.headers.update(headers.page_of_panel(panel.frame_origins, panel.form_origins))

@@ -64,12 +64,12 @@ def prices() -> dict[str, Any]:
 
 def of_session(protocol: Protocol, assumed: Mapping[str, float]) -> Usage:
     """Return what a session takes whose evaluator is named by a panel and answers every trial."""
-    trials, writes = protocol.trials, protocol.trials + protocol.blocks
-    planned = trials + protocol.spare_images
-    masks = _MASKS if protocol.flashes and protocol.mask_count else 0
+    trials, writes = protocol.stimuli.trials, protocol.stimuli.trials + protocol.stimuli.blocks
+    planned = trials + protocol.stimuli.spare_images
+    masks = _MASKS if protocol.is_timed and protocol.timing.mask_count else 0
     head = _HEAD_BYTES + _HEAD_BYTES_A_PICTURE * planned
-    packed = _STANDING_BYTES + _PACKED_BYTES[protocol.flashes] * trials
-    answers = _STANDING_BYTES * ceil(writes / WRITES_PER_ITEM) + _ANSWER_BYTES[protocol.flashes] * trials
+    packed = _STANDING_BYTES + _PACKED_BYTES[protocol.is_timed] * trials
+    answers = _STANDING_BYTES * ceil(writes / WRITES_PER_ITEM) + _ANSWER_BYTES[protocol.is_timed] * trials
     api_requests = 3 + writes
     read_units = _OPENING_READS + _COUNTS * SHARDS + _units(head + answers, _READ_UNIT)
     return Usage(
@@ -90,7 +90,9 @@ def of_session(protocol: Protocol, assumed: Mapping[str, float]) -> Usage:
 def of_study(protocol: Protocol, evaluators: int, pictures: int, assumed: Mapping[str, float]) -> Usage:
     """Return what a study takes: it is made, played by so many evaluators, and scored once."""
     pool = _STIMULUS_BYTES * pictures + _STUDY_BYTES
-    scoring = _units(evaluators * (_PACKED_BYTES[protocol.flashes] * protocol.trials + 3000), _READ_UNIT)
+    scoring = _units(
+        evaluators * (_PACKED_BYTES[protocol.is_timed] * protocol.stimuli.trials + 3000), _READ_UNIT
+    )
     made = Usage(0, 2, _units(pool, _WRITE_UNIT), 0, 0, 0, 0, pool, 0)
     scored = Usage(0, 10 + evaluators / 50, 0, SHARDS + scoring, SHARDS + scoring, 0, 0, 0, 0)
     return made + of_session(protocol, assumed).times(evaluators) + scored

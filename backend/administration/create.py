@@ -219,8 +219,8 @@ def _made(
             order.real,
             dict(order.models),
             partial,
-            size_px=protocol.size_px,
-            image_format=protocol.image_format,
+            size_px=protocol.stimuli.size_px,
+            image_format=protocol.stimuli.image_format,
             equalise=order.equalise,
             skip_bad=order.skip_bad,
             strict=order.strict,
@@ -279,17 +279,17 @@ def _checked(store: Store, order: Order) -> protocols.Protocol:
     base = _base(order)
     protocol = protocols.new_protocol(base, order.kind, order.settings)
     judgment_of(protocol.method).check(protocol, order.kind)
-    if order.kind == "qualification" and protocol.debrief:
+    if order.kind == "qualification" and protocol.page.debrief:
         raise InvalidInput(
             "a qualification must not have debrief=true: who takes it again, or hears of it, would know "
             "the answers"
         )
-    if protocol.masks == protocols.OWN_MASKS and order.masks is None:
+    if protocol.timing.masks == protocols.OWN_MASKS and order.masks is None:
         raise InvalidInput("masks of one's own come from a folder: --masks DIR")
     if order.masks is not None:
-        protocol = dataclasses.replace(protocol, masks=protocols.OWN_MASKS)
-    if protocol.qualification:
-        check_qualification(store, order.kind, protocol.qualification)
+        protocol = protocol.changed(masks=protocols.OWN_MASKS)
+    if protocol.admission.qualification:
+        check_qualification(store, order.kind, protocol.admission.qualification)
     return protocol
 
 
@@ -335,11 +335,11 @@ def _with_masks(
 ) -> Study:
     from backend.stimuli import masks
 
-    if not study.protocol.flashes or study.protocol.mask_count == 0:
+    if not study.protocol.is_timed or study.protocol.timing.mask_count == 0:
         return study
     if order.masks is not None:
         names = masks.take_in_masks(
-            order.masks, partial, size_px=study.protocol.size_px, image_format=intake.image_format
+            order.masks, partial, size_px=study.protocol.stimuli.size_px, image_format=intake.image_format
         )
     else:
         rng = Random(f"masks {order.seed}")
@@ -348,7 +348,7 @@ def _with_masks(
             rng.sample(pictures, min(_MASKS, len(pictures))),
             partial,
             _MASKS,
-            kind=study.protocol.masks,
+            kind=study.protocol.timing.masks,
             rng=rng,
             image_format=intake.image_format,
             cache=data.cache("masks"),
@@ -361,7 +361,7 @@ def _with_masks(
 def _with_flash_note(study: Study, order: Order, partial: Path, intake: Any) -> Study:
     from backend.stimuli import photosensitivity
 
-    if not study.protocol.flashes:
+    if not study.protocol.is_timed:
         return study
     pictures = [stimulus.name for stimulus in intake.stimuli]
     return dataclasses.replace(
@@ -376,8 +376,8 @@ def _publish(
     place, mark = data.images(study.name), data.unpublished(study.name)
     with data.locked("publish"):
         lifecycle.check_name(store, study.name)
-        if study.protocol.qualification:  # it may have been deleted meanwhile
-            check_qualification(store, study.kind, study.protocol.qualification)
+        if study.protocol.admission.qualification:  # it may have been deleted meanwhile
+            check_qualification(store, study.kind, study.protocol.admission.qualification)
         if place.exists():
             if not mark.exists():
                 raise Conflict(

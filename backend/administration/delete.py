@@ -171,7 +171,7 @@ def _owed(store: Store, study: Study, now: datetime) -> list[str]:
         for part in PARTS
         if getattr(account, part) in ("owed", "intended")
     )
-    what = format_money(left, study.protocol.currency) if left else "the approval of a place at the panel"
+    what = format_money(left, study.protocol.pay.currency) if left else "the approval of a place at the panel"
     return [
         f"{counted(len(unpaid), 'evaluator')} {_is(unpaid)} owed {what} (pay with "
         f"`openhype pay {study.name}`)"
@@ -198,7 +198,7 @@ def _waiting(store: Store, study: Study, now: datetime) -> list[str]:
 
 
 def _under_way(store: Store, study: Study, now: datetime) -> list[str]:
-    since = stamp(now - timedelta(minutes=study.protocol.abandon_after_minutes))
+    since = stamp(now - timedelta(minutes=study.protocol.admission.abandon_after_minutes))
     active = [
         cursor
         for _, cursor in store.sessions(study.name)
@@ -209,7 +209,7 @@ def _under_way(store: Store, study: Study, now: datetime) -> list[str]:
     return [
         f"{counted(len(active), 'session')} {_is(active)} under way (let nobody new begin with "
         f"`openhype pause {study.name}`, and wait until they are finished, or silent for "
-        f"{study.protocol.abandon_after_minutes:g} minutes)"
+        f"{study.protocol.admission.abandon_after_minutes:g} minutes)"
     ]
 
 
@@ -225,7 +225,7 @@ def _recruiting(store: Store, study: Study) -> list[str]:
 
 
 def _asked_for(store: Store, study: Study) -> list[str]:
-    names = [other.name for other in store.studies() if other.protocol.qualification == study.name]
+    names = [other.name for other in store.studies() if other.protocol.admission.qualification == study.name]
     return [f"it is the qualification of {', '.join(names)} (delete that first)"] if names else []
 
 

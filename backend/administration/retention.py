@@ -50,7 +50,7 @@ def due(store: Store, study: Study, now: datetime, keep_days: float | None = Non
     Args:
         keep_days: instead of the study's setting; 0 keeps for ever.
     """
-    days = study.protocol.keep_days if keep_days is None else keep_days
+    days = study.protocol.consent.keep_days if keep_days is None else keep_days
     if not days:
         return Due(study.name, days, (), ())
     before = now - timedelta(days=days)
@@ -86,7 +86,7 @@ def apply(store: Store, what: Due, now: datetime) -> None:
     finish(store)
     if what.sessions or what.entries:
         for study in store.studies():
-            if what.study in (study.name, study.protocol.qualification):
+            if what.study in (study.name, study.protocol.admission.qualification):
                 accounts.enter_all(store, study, now)
     for session in what.sessions:
         store.redact_session(session.id, {}, browsers.kept(session.device))

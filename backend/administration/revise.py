@@ -6,7 +6,7 @@ settings. Simulated sessions of the settings before are cleared, so that no scor
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.administration.clear import clear_outdated
@@ -96,10 +96,11 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
         return study
     judgment = judgment_of(wanted.method)
     judgment.check(wanted, study.kind)
-    if wanted.flashes and wanted.mask_count and not study.masks:
+    if wanted.is_timed and wanted.timing.mask_count and not study.masks:
         raise InvalidInput(f"study {study.name} was made without masks, so that mask_count stays 0; {_ANEW}")
-    if wanted.qualification != study.protocol.qualification and wanted.qualification:
-        check_qualification(store, study.kind, wanted.qualification)
+    qualification = wanted.admission.qualification
+    if qualification != study.protocol.admission.qualification and qualification:
+        check_qualification(store, study.kind, qualification)
     after = replace(study, protocol=wanted)
     after = replace(after, protocol=_with_consent_version(study, after, "consent_version" in settings))
     if lack := judgment.lack(after, sampling.pool_of(list(store.stimuli(study.name)))):
@@ -114,10 +115,10 @@ _ANEW = "make another study, with `openhype create`"
 def _check_free(study: Study, settings: Mapping[str, Any]) -> None:
     """Refuse another value of a setting that the study's files were made by."""
     for name, why in _FIXED.items():
-        is_same = name in settings and str(settings[name]) == str(getattr(study.protocol, name))
+        is_same = name in settings and str(settings[name]) == str(_value(study.protocol, name))
         if name in settings and not is_same:
             raise InvalidInput(
-                f"{name} of study {study.name} stays {getattr(study.protocol, name)}, since {why}; {_ANEW}, "
+                f"{name} of study {study.name} stays {_value(study.protocol, name)}, since {why}; {_ANEW}, "
                 f"and remove this one with `openhype delete {study.name}`"
             )
 
@@ -130,21 +131,21 @@ def _with_consent_version(before: Study, after: Study, is_given: bool) -> Protoc
     """
     if _told(before) == _told(after):
         return after.protocol
-    version = before.protocol.consent_version
-    if is_given and after.protocol.consent_version == version:
+    version = before.protocol.consent.consent_version
+    if is_given and after.protocol.consent.consent_version == version:
         raise InvalidInput(
             f"consent_version must be another one than {version!r}, for what evaluators agree to is changed; "
             "leave it out to have the next one"
         )
     if is_given:
         return after.protocol
-    return replace(after.protocol, consent_version=_next_version(version))
+    return after.protocol.changed(consent_version=_next_version(version))
 
 
 def _told(study: Study) -> dict[str, Any]:
     told = replies.public_study(study, None)
     told["consent"] = told["consent"]["text"]
-    return {**told, "qualification": study.protocol.qualification}
+    return {**told, "qualification": study.protocol.admission.qualification}
 
 
 def _next_version(version: str) -> str:
@@ -155,7 +156,7 @@ def _next_version(version: str) -> str:
 
 def _notes(data: DataDir, before: Study, after: Study) -> tuple[str, ...]:
     """Return the notes, with the one on flashes made again where a flash is another one now."""
-    if not after.protocol.flashes or not set(_differences(before.protocol, after.protocol)) & {*_FLASHES}:
+    if not after.protocol.is_timed or not set(_differences(before.protocol, after.protocol)) & {*_FLASHES}:
         return before.notes
     return (*(note for note in before.notes if not note.startswith(_FLASH_NOTE)), _flash_note(data, after))
 
@@ -176,7 +177,9 @@ def _flash_note(data: DataDir, study: Study) -> str:
 
 
 def _differences(before: Protocol, after: Protocol) -> dict[str, tuple[Any, Any]]:
-    pairs = (
-        (field.name, getattr(before, field.name), getattr(after, field.name)) for field in fields(Protocol)
-    )
-    return {name: (old, new) for name, old, new in pairs if old != new}
+    old, new = protocols.values_of(before), protocols.values_of(after)
+    return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
+
+
+def _value(protocol: Protocol, name: str) -> Any:
+    return protocols.values_of(protocol)[name]

@@ -6,9 +6,9 @@ evaluators), clipped to [0.3, 0.995]; 150 trials a block, 3 blocks, the mode of 
 
 import numpy as np
 
-from backend.analysis import published
 from backend.analysis.simulated_staircase import blocks, modal_exposures
 from backend.common.errors import InvalidInput
+from backend.experiment import published
 from backend.experiment.observer import CHANCE, HIGHEST, LOWEST
 from backend.experiment.published import PublishedModel
 from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy

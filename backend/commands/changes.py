@@ -83,7 +83,7 @@ def clear(world: World, name: str, simulated: bool, yes: bool) -> None:
         click.echo(f"{name} has no simulated sessions")
     elif yes or _agreed(f"Remove {_sessions(count, 'simulated ')} of {name}?", "--yes"):
         click.echo(f"removed {_sessions(clear_simulated(world.store, name), 'simulated ')} of {name}")
-    gate = study.protocol.qualification
+    gate = study.protocol.admission.qualification
     if gate and any(True for _ in world.store.sessions(gate, simulated=True)):
         click.echo(f"note: its qualification has some too: openhype clear {gate} --simulated", err=True)
 

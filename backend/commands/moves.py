@@ -70,7 +70,7 @@ def copy(world: World, name: str, source: str, target: str, moves: bool) -> None
     ):
         names = (_whole(source, world.data.root), _whole(target, world.data.root))
         done = run(one, other, name, progress_bar, names, moves)
-        qualification = one.study(name).protocol.qualification
+        qualification = one.study(name).protocol.admission.qualification
     click.echo(f"{name}: {done.sessions} sessions, {done.written} of them written")
     if done.paid_from:
         click.echo(f"note: {name} is paid from {done.paid_from} as before; --move brings that along")

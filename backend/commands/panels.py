@@ -19,5 +19,5 @@ def links(world: World, name: str, count: int, url: str) -> None:
     study = world.study(name)
     for token in issue_links(world.store, world.data.keys().hashing, study.name, count):
         click.echo(f"{url.rstrip('/')}/s/{study.name}?{PRIVATE_LINK}={token}")
-    if not study.protocol.panel.private_links:
+    if not study.protocol.admission.panel.private_links:
         click.echo("note: the open link works as well; `--panel private` makes a study without one", err=True)

@@ -132,9 +132,9 @@ def pay(
     for evaluator, fault in faults:
         accounts.broke_off(world.store, study, evaluator, fault)
     if panel is None:
-        panel = "prolific" if study.protocol.panel.name == "prolific" else "link"
+        panel = "prolific" if study.protocol.admission.panel.name == "prolific" else "link"
     pay_by = _by_panel if panel == "prolific" else _by_hand
-    found = {"currency": study.protocol.currency, **pay_by(world, study, **options)}
+    found = {"currency": study.protocol.pay.currency, **pay_by(world, study, **options)}
     click.echo(json.dumps(found, indent=2) if as_json else _as_text(found))
     if options["yes"] and found["hindrances"]:
         for hindrance in found["hindrances"]:

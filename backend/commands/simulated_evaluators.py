@@ -188,7 +188,7 @@ class _Run:
 
     def __post_init__(self):
         self.pictures = _pictures(self.store, self.study)
-        gate = self.study.protocol.qualification
+        gate = self.study.protocol.admission.qualification
         self.qualification = self.store.study(gate) if gate else None
         self.gate_pictures = _pictures(self.store, self.qualification) if self.qualification else {}
 
@@ -277,11 +277,11 @@ def _pictures(store: Store, study: Study) -> Pictures:
 
 
 def _opened(client: Client, study: Study, asked: Mapping[str, Any], key: str | None = None) -> dict[str, Any]:
-    opening = {"consent_version": study.protocol.consent_version, **asked}
+    opening = {"consent_version": study.protocol.consent.consent_version, **asked}
     opened = client.post(f"/api/studies/{study.name}/sessions", opening, key)
     if opened["stage"] != "session":
         raise InvalidInput(
-            f"study {study.name} asks for the qualification {study.protocol.qualification}, which "
+            f"study {study.name} asks for the qualification {study.protocol.admission.qualification}, which "
             "simulated evaluators have to pass first"
         )
     return opened
@@ -335,7 +335,7 @@ def _posted(
         "shown_ms": frames * _FRAME_MS if flashed else None,
         "frames": frames,
         "frame_ms": _FRAME_MS,
-        "mask_ms": [protocol.mask_ms] * protocol.mask_count if flashed else None,
+        "mask_ms": [protocol.timing.mask_ms] * protocol.timing.mask_count if flashed else None,
         "flags": list(flags),
     }
 

@@ -222,25 +222,26 @@ def _told(study: "Study", options: str) -> Iterator[str]:
 
     protocol = study.protocol
     models = f"{len(study.models)} model{'s' if len(study.models) > 1 else ''}"
-    blocks = f" ({protocol.blocks} blocks of {protocol.images})" if protocol.blocks > 1 else ""
-    yield f"made the {study.kind} {study.name}: {models}, {protocol.trials} pictures a session{blocks}"
-    if protocol.class_design == BETWEEN:
+    shown = protocol.stimuli
+    blocks = f" ({shown.blocks} blocks of {shown.images})" if shown.blocks > 1 else ""
+    yield f"made the {study.kind} {study.name}: {models}, {shown.trials} pictures a session{blocks}"
+    if shown.class_design == BETWEEN:
         yield (
-            f"classes: each evaluator judges one of {len(study.classes)}; {protocol.evaluators} are wanted "
-            f"for each class of each model, {study.evaluators_wanted:,} in all"
+            f"classes: each evaluator judges one of {len(study.classes)}; {protocol.admission.evaluators} "
+            f"are wanted for each class of each model, {study.evaluators_wanted:,} in all"
         )
     elif study.classes:
         yield f"classes: each evaluator judges all {len(study.classes)}, in blocks of their own"
     for note in study.notes:
         yield f"note: {note}"
-    if protocol.panel.caution:
-        yield f"note: {protocol.panel.caution}"
+    if protocol.admission.panel.caution:
+        yield f"note: {protocol.admission.panel.caution}"
     for wish in asked_for(study):
         yield f"for recruiting: {wish}"
     yield f"next: openhype serve{options}, then open {_ADDRESS}/s/{study.name}"
     if study.kind == "qualification":
         yield f"then: openhype create … --qualification {study.name}"
-    elif protocol.panel.private_links:
+    elif protocol.admission.panel.private_links:
         yield f"then: openhype links {study.name}{options} --count N --url https://…"
 
 

@@ -66,7 +66,7 @@ class Judgment(ABC):
         title = self.methods[protocol.method].title
         if kind == "qualification":
             raise InvalidInput(f"{title} has no qualifications; make a study")
-        if protocol.debrief:
+        if protocol.page.debrief:
             raise InvalidInput(f"{title} has no debrief; leave debrief=false")
 
     @abstractmethod

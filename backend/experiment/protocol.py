@@ -8,7 +8,7 @@ import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Self
 
 from backend.common.errors import InvalidInput, brief
 from backend.common.suggestions import did_you_mean
@@ -49,11 +49,27 @@ def _setting(default: Any, doc: str, low: float | None = None, high: float | Non
     return field(default=default, metadata={"doc": doc, "low": low, "high": high})
 
 
-@dataclass(frozen=True)
-class Protocol:
-    """The settings of a study. Times in ms, money in cents of its currency, shares 0 to 1."""
+def _check_numbers(group: Any) -> None:
+    for setting in fields(group):
+        low, high = setting.metadata.get("low"), setting.metadata.get("high")
+        value = getattr(group, setting.name)
+        if low is not None and not low <= value <= high:
+            raise InvalidInput(f"{setting.name} must be from {low:g} to {high:g}, not {brief(value)}")
 
-    method: str = _setting("infinity", "`infinity` (no time limit) or `time` (staircase of exposures)")
+
+def _check_contact(contact: str) -> None:
+    is_line = contact.isprintable() and contact == contact.strip() and len(contact) <= _LONGEST_CONTACT
+    if not is_line or ("://" in contact and not re.fullmatch(r"https?://[^\s/]+(/\S*)?", contact)):
+        raise InvalidInput(
+            f"contact must be an e-mail address, a URL as https://lab.example/faces, or a line of at most "
+            f"{_LONGEST_CONTACT} characters, not {contact!r}"
+        )
+
+
+@dataclass(frozen=True)
+class StimulusSettings:
+    """What is shown: how many pictures, drawn from what, in which size."""
+
     images: int = _setting(100, "pictures a block (`infinity`: a session), half of them real", 2, 5000)
     blocks: int = _setting(1, "blocks a session; with `infinity` and classes, one block a class", 1, 50)
     class_design: str = _setting(
@@ -68,6 +84,45 @@ class Protocol:
         "fake by chance, so that counting does not help, and evaluators in pairs see half and half",
     )
     spare_images: int = _setting(20, "pictures kept to replace voided ones, half of them real", 0, 1000)
+    size_px: int = _setting(256, "width and height that pictures are brought to", 16, 2048)
+    largest_css_px: int = _setting(
+        0,
+        "largest width (CSS px) at which pictures are shown; 0: 512, and 768 for pictures of over 512 px",
+        0,
+        2048,
+    )
+    image_format: str = _setting("auto", "`png`, `jpeg:QUALITY`, or `auto`: png up to 256 px, above jpeg:95")
+
+    def __post_init__(self):
+        _check_numbers(self)
+        for name in ("images", "spare_images"):
+            if getattr(self, name) % 2:
+                raise InvalidInput(f"{name} must be even, half of them being real, not {getattr(self, name)}")
+        if self.class_design not in (WITHIN, BETWEEN):
+            raise InvalidInput(f"class_design must be 'within' or 'between', not {self.class_design!r}")
+        if self.balance not in (EXACT_BALANCE, CHANCE_BALANCE):
+            raise InvalidInput(f"balance must be 'session' or 'people', not {self.balance!r}")
+
+    @property
+    def shown_at_most_css_px(self) -> int:
+        """Largest width (CSS px) at which pictures are shown, on a window of any size."""
+        return self.largest_css_px or (512 if self.size_px <= 512 else 768)
+
+    @property
+    def is_half_real(self) -> bool:
+        """Whether each block is half real and half fake, exactly."""
+        return self.balance == EXACT_BALANCE
+
+    @property
+    def trials(self) -> int:
+        """Pictures of a whole session."""
+        return self.images * self.blocks
+
+
+@dataclass(frozen=True)
+class TimingSettings:
+    """How pictures are flashed."""
+
     staircase: StaircaseRule | None = _setting(
         None,
         "rule of the exposures: `hype-2019`, `weighted-75`, or spelled out as "
@@ -91,6 +146,33 @@ class Protocol:
     )
     mask_count: int = _setting(4, "masks after a flash", 0, 20)
     mask_ms: float = _setting(30, "how long each mask stands", 4, 1000)
+
+    def __post_init__(self):
+        _check_numbers(self)
+        if self.masks not in (*MADE_MASKS, OWN_MASKS):
+            raise InvalidInput(f"masks must be 'texture' or 'phase', not {self.masks!r}")
+        if self.exposure_steps not in ("auto", "ms", "frames"):
+            raise InvalidInput(
+                f"exposure_steps must be 'auto', 'ms' or 'frames', not {self.exposure_steps!r}"
+            )
+        if self.min_refresh_hz > self.max_refresh_hz:
+            raise InvalidInput(
+                f"min_refresh_hz must not be above max_refresh_hz, "
+                f"not {self.min_refresh_hz:g} and {self.max_refresh_hz:g}"
+            )
+
+    @property
+    def steps_in_frames(self) -> bool:
+        """Whether exposures move in whole refreshes of the display at hand."""
+        if self.staircase is None or self.exposure_steps == "ms":
+            return False
+        return self.exposure_steps == "frames" or self.staircase.min_ms < _EXACT_FROM_MS
+
+
+@dataclass(frozen=True)
+class PageSettings:
+    """What evaluators are told of their answers."""
+
     feedback: bool = _setting(
         True, "tell right or wrong after each answer; a staircase tells it by the next exposure, so always"
     )
@@ -102,20 +184,20 @@ class Protocol:
         0,
         5000,
     )
-    size_px: int = _setting(256, "width and height that pictures are brought to", 16, 2048)
-    largest_css_px: int = _setting(
-        0,
-        "largest width (CSS px) at which pictures are shown; 0: 512, and 768 for pictures of over 512 px",
-        0,
-        2048,
+    debrief: bool = _setting(
+        False,
+        "at the end, show evaluators their result beside others', and what each of their pictures was; "
+        "who comes again, or hears of it, then knows pictures",
     )
-    image_format: str = _setting("auto", "`png`, `jpeg:QUALITY`, or `auto`: png up to 256 px, above jpeg:95")
-    evaluators: int = _setting(
-        30,
-        "finished sessions wanted for each model; with `class_design=between`, for each of its classes",
-        1,
-        100000,
-    )
+
+    def __post_init__(self):
+        _check_numbers(self)
+
+
+@dataclass(frozen=True)
+class PaySettings:
+    """What evaluators earn. Money in cents of the currency."""
+
     currency: str = _setting("USD", "currency of all pay: `USD`, or `GBP`, whose cents are pence")
     base_usd_cents: int = _setting(
         0,
@@ -133,34 +215,26 @@ class Protocol:
         0,
         100000,
     )
-    keep_days: float = _setting(
-        0,
-        "days after a session's end for which the panel's parameters and what browsers tell of devices are "
-        "kept; `openhype retention` then deletes them; 0 keeps them as long as the study",
-        0,
-        36500,
-    )
     retainer_usd_cents: int = _setting(
         0, "pay for each minute of waiting to be called (`/wait/NAME`); 0 where nobody waits", 0, 1000
     )
     retainer_minutes: int = _setting(30, "minutes of waiting that one person is paid for at most", 1, 600)
     retainer_budget_usd_cents: int = _setting(2000, "pay for waiting in all, at most", 0, 1000000)
-    abandon_after_minutes: float = _setting(
-        60, "a session without an answer for so long no longer holds its place", 1, 100000
-    )
-    begin_within_minutes: float = _setting(
-        10,
-        "a session without its first answer for so long no longer holds its place; who answers later is "
-        "taken all the same",
-        1,
-        100000,
-    )
-    repeat_visits: bool = _setting(False, "let the same browser take part again (demos, not studies)")
-    debrief: bool = _setting(
-        False,
-        "at the end, show evaluators their result beside others', and what each of their pictures was; "
-        "who comes again, or hears of it, then knows pictures",
-    )
+
+    def __post_init__(self):
+        _check_numbers(self)
+        money.currency(self.currency)
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether evaluators are paid for taking part or for right answers."""
+        return self.base_usd_cents > 0 or self.bonus_usd_cents > 0
+
+
+@dataclass(frozen=True)
+class ConsentSettings:
+    """What evaluators agree to."""
+
     title: str = _setting("Real or fake?", "title that evaluators see")
     consent_text: str = _setting(
         DEFAULT_CONSENT,
@@ -172,11 +246,45 @@ class Protocol:
         "whom evaluators can write to, shown at consent, errors and end: an e-mail address, a URL or a text",
     )
     minutes: float = _setting(10, "how long a session takes, as told to evaluators", 0.1, 1000)
+    keep_days: float = _setting(
+        0,
+        "days after a session's end for which the panel's parameters and what browsers tell of devices are "
+        "kept; `openhype retention` then deletes them; 0 keeps them as long as the study",
+        0,
+        36500,
+    )
+
+    def __post_init__(self):
+        _check_numbers(self)
+        _check_contact(self.contact)
+
+
+@dataclass(frozen=True)
+class AdmissionSettings:
+    """Who is let in, and how many."""
+
     panel: PanelRecord = _setting(
         panels.LINK,
         "where evaluators come from: `link`, `private`, `prolific`, `connect`, `sona`, `mturk`, or a "
         "record in a file (`--panel FILE.toml`)",
     )
+    evaluators: int = _setting(
+        30,
+        "finished sessions wanted for each model; with `class_design=between`, for each of its classes",
+        1,
+        100000,
+    )
+    abandon_after_minutes: float = _setting(
+        60, "a session without an answer for so long no longer holds its place", 1, 100000
+    )
+    begin_within_minutes: float = _setting(
+        10,
+        "a session without its first answer for so long no longer holds its place; who answers later is "
+        "taken all the same",
+        1,
+        100000,
+    )
+    repeat_visits: bool = _setting(False, "let the same browser take part again (demos, not studies)")
     qualification: str = _setting("", "name of the qualification that evaluators must have passed")
     pass_share: float = _setting(0.65, "share of the reals, and of the fakes, right to pass", 0, 1)
     valid_days: float = _setting(365, "days for which a pass admits to studies", 0.01, 100000)
@@ -188,65 +296,75 @@ class Protocol:
 
     def __post_init__(self):
         _check_numbers(self)
-        for name in ("images", "spare_images"):
-            if getattr(self, name) % 2:
-                raise InvalidInput(f"{name} must be even, half of them being real, not {getattr(self, name)}")
-        if self.masks not in (*MADE_MASKS, OWN_MASKS):
-            raise InvalidInput(f"masks must be 'texture' or 'phase', not {self.masks!r}")
-        if self.class_design not in (WITHIN, BETWEEN):
-            raise InvalidInput(f"class_design must be 'within' or 'between', not {self.class_design!r}")
-        if self.balance not in (EXACT_BALANCE, CHANCE_BALANCE):
-            raise InvalidInput(f"balance must be 'session' or 'people', not {self.balance!r}")
-        if self.exposure_steps not in ("auto", "ms", "frames"):
-            raise InvalidInput(
-                f"exposure_steps must be 'auto', 'ms' or 'frames', not {self.exposure_steps!r}"
-            )
-        if self.min_refresh_hz > self.max_refresh_hz:
-            raise InvalidInput(
-                f"min_refresh_hz must not be above max_refresh_hz, "
-                f"not {self.min_refresh_hz:g} and {self.max_refresh_hz:g}"
-            )
-        _check_contact(self.contact)
-        money.currency(self.currency)
-        if (self.staircase is not None) != (self.method == "time"):
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The settings of a study, in groups. Times in ms, money in cents of its currency, shares 0 to 1."""
+
+    method: str = "infinity"
+    """A method of a judgment (`judgments`): `infinity` (no time limit), `time` (staircase of exposures)."""
+    stimuli: StimulusSettings = StimulusSettings()
+    timing: TimingSettings = TimingSettings()
+    page: PageSettings = PageSettings()
+    pay: PaySettings = PaySettings()
+    consent: ConsentSettings = ConsentSettings()
+    admission: AdmissionSettings = AdmissionSettings()
+
+    def __post_init__(self):
+        if self.is_timed != (self.method == "time"):
             raise InvalidInput("a staircase goes with method 'time', and only with it")
-        if self.debrief and self.repeat_visits and self.bonus_usd_cents:
+        if self.page.debrief and self.admission.repeat_visits and self.pay.bonus_usd_cents:
             raise InvalidInput(
                 "debrief tells what the pictures were, so that who comes again (repeat_visits) would be "
                 "paid for knowing them; set bonus_usd_cents=0, or one of the two to false"
             )
 
     @property
-    def flashes(self) -> bool:
+    def is_timed(self) -> bool:
         """Whether pictures are flashed for the exposures of a staircase, rather than shown until answered."""
-        return self.staircase is not None
+        return self.timing.staircase is not None
 
-    @property
-    def steps_in_frames(self) -> bool:
-        """Whether exposures move in whole refreshes of the display at hand."""
-        if self.staircase is None or self.exposure_steps == "ms":
-            return False
-        return self.exposure_steps == "frames" or self.staircase.min_ms < _EXACT_FROM_MS
+    def changed(self, **values: Any) -> Self:
+        """Return this protocol with settings of any group replaced, by their names."""
+        groups = _by_group(values)
+        return dataclasses.replace(
+            self, **{name: dataclasses.replace(getattr(self, name), **own) for name, own in groups.items()}
+        )
 
-    @property
-    def shown_at_most_css_px(self) -> int:
-        """Largest width (CSS px) at which pictures are shown, on a window of any size."""
-        return self.largest_css_px or (512 if self.size_px <= 512 else 768)
 
-    @property
-    def is_half_real(self) -> bool:
-        """Whether each block is half real and half fake, exactly."""
-        return self.balance == EXACT_BALANCE
+_GROUP = {
+    setting.name: group.name
+    for group in fields(Protocol)
+    if group.name != "method"
+    for setting in fields(group.default)
+}
+"""Of each setting, the group it stands in."""
+_FIELDS = {setting.name: setting for group in fields(Protocol)[1:] for setting in fields(group.default)}
+SETTINGS = (
+    "images", "blocks", "class_design", "balance", "spare_images", "staircase", "exposure_steps",
+    "min_refresh_hz", "max_refresh_hz", "full_screen", "countdown_from", "countdown_ms", "masks",
+    "mask_count", "mask_ms", "feedback", "feedback_ms", "same_answer_notice", "size_px", "largest_css_px",
+    "image_format", "evaluators", "currency", "base_usd_cents", "bonus_usd_cents", "target_wage_usd_cents",
+    "keep_days", "retainer_usd_cents", "retainer_minutes", "retainer_budget_usd_cents",
+    "abandon_after_minutes", "begin_within_minutes", "repeat_visits", "debrief", "title", "consent_text",
+    "consent_version", "contact", "minutes", "panel", "qualification", "pass_share", "valid_days",
+    "retakes", "exclusive", "also_admit",
+)  # fmt: skip
+"""All settings, in the order in which they are stored, exported and documented."""
 
-    @property
-    def is_paid(self) -> bool:
-        """Whether evaluators are paid for taking part or for right answers."""
-        return self.base_usd_cents > 0 or self.bonus_usd_cents > 0
 
-    @property
-    def trials(self) -> int:
-        """Pictures of a whole session."""
-        return self.images * self.blocks
+def _by_group(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    groups: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        groups.setdefault(_GROUP[name], {})[name] = value
+    return groups
+
+
+def values_of(protocol: Protocol) -> dict[str, Any]:
+    """Return the method and all settings of a protocol, by name."""
+    settings = {name: getattr(getattr(protocol, _GROUP[name]), name) for name in SETTINGS}
+    return {"method": protocol.method, **settings}
 
 
 _STAIRCASE_SHORTHANDS = {
@@ -275,22 +393,20 @@ _SHORTHAND_DOCS = {
 
 def documented_settings() -> dict[str, str]:
     """Return what each setting is that `with_settings` takes, by name."""
-    own = {setting.name: setting.metadata["doc"] for setting in fields(Protocol) if setting.name != "method"}
+    own = {name: _FIELDS[name].metadata["doc"] for name in SETTINGS}
     return own | _SHORTHAND_DOCS
 
 
 def value_of(protocol: Protocol, name: str) -> Any:
     """Return the value that a protocol has for a setting; None where it has none."""
     if name in _STAIRCASE_SHORTHANDS:
-        return getattr(protocol.staircase, _STAIRCASE_SHORTHANDS[name], None)
+        return getattr(protocol.timing.staircase, _STAIRCASE_SHORTHANDS[name], None)
     if name in _PANEL_SHORTHANDS:
-        return getattr(protocol.panel, _PANEL_SHORTHANDS[name])
-    return getattr(protocol, name)
+        return getattr(protocol.admission.panel, _PANEL_SHORTHANDS[name])
+    return getattr(getattr(protocol, _GROUP[name]), name)
 
 
-TEXTS = frozenset(
-    setting.name for setting in fields(Protocol) if setting.type is str and setting.name != "method"
-)
+TEXTS = frozenset(name for name in SETTINGS if _FIELDS[name].type is str)
 """Settings whose value is a text."""
 
 
@@ -305,15 +421,14 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     Raises:
         InvalidInput: an unknown name, a value out of its type or range, or values that do not go together.
     """
-    known = {f.name: f for f in fields(Protocol)}
     changes: dict[str, Any] = {}
     for name, value in settings.items():
         if name in _STAIRCASE_SHORTHANDS or name in _PANEL_SHORTHANDS:
             continue
-        if name not in known or name == "method":
+        if name not in _FIELDS:
             hint = did_you_mean(name, documented_settings(), "; `openhype settings` lists them all")
             raise InvalidInput(f"no setting is called {name!r}{hint}")
-        changes[name] = _parse(known[name], value)
+        changes[name] = _parse(_FIELDS[name], value)
     if "currency" in changes and "target_wage_usd_cents" not in changes:
         changes["target_wage_usd_cents"] = money.currency(changes["currency"]).fair_wage_cents
     bounds = {
@@ -322,19 +437,19 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
         if name in settings
     }
     if bounds:
-        rule = changes.get("staircase", base.staircase)
+        rule = changes.get("staircase", base.timing.staircase)
         if rule is None:
             raise InvalidInput("exposure bounds go with method 'time'")
         changes["staircase"] = dataclasses.replace(rule, **bounds)
     panel = {name: str(settings[name]) for name in _PANEL_SHORTHANDS if name in settings}
     if panel:
-        changes["panel"] = _with_entries(changes.get("panel", base.panel), panel)
-    if base.flashes and changes.get("feedback") is False and base.feedback:
+        changes["panel"] = _with_entries(changes.get("panel", base.admission.panel), panel)
+    if base.is_timed and changes.get("feedback") is False and base.page.feedback:
         raise InvalidInput(
             "feedback=false does not go with HYPE-time: a staircase tells by its next exposure whether the "
             "answer was right; leave it true, as the papers did, or make the study with --method infinity"
         )
-    return dataclasses.replace(base, **changes)
+    return base.changed(**changes)
 
 
 def new_protocol(base: Protocol, kind: str, settings: Mapping[str, Any]) -> Protocol:
@@ -346,12 +461,15 @@ def new_protocol(base: Protocol, kind: str, settings: Mapping[str, Any]) -> Prot
         InvalidInput: as `with_settings`.
     """
     made = with_settings(base, settings)
-    return with_settings(base, {**PAPERS_PAY[kind], **settings}) if made.panel.pays else made
+    return with_settings(base, {**PAPERS_PAY[kind], **settings}) if made.admission.panel.pays else made
 
 
-def to_json(protocol: Protocol) -> dict:
-    """Return the settings as plain data for the store."""
-    return dataclasses.asdict(protocol)
+def to_json(protocol: Protocol) -> dict[str, Any]:
+    """Return the settings as plain data for the store: by name, without groups."""
+    return {
+        name: dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value
+        for name, value in values_of(protocol).items()
+    }
 
 
 def from_json(data: Mapping[str, Any]) -> Protocol:
@@ -365,16 +483,18 @@ def from_json(data: Mapping[str, Any]) -> Protocol:
     older = {name: values.pop(name) for name in _PANEL_SHORTHANDS if name in values}
     if older:  # stored before panels had records
         values["panel"] = _with_entries(panels.PROLIFIC, {name: v for name, v in older.items() if v})
-    return Protocol(**values)
+    groups = _by_group({name: value for name, value in values.items() if name != "method"})
+    made = {name: type(getattr(INFINITY, name))(**own) for name, own in groups.items()}
+    return Protocol(values.get("method", "infinity"), **made)
 
 
 def _before_they_were_settings(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return how older studies did what is a setting now; one under way must not change."""
-    size_px = data.get("size_px", Protocol.size_px)
+    size_px = data.get("size_px", StimulusSettings.size_px)
     return {
         "same_answer_notice": 0,
         "largest_css_px": 384 if size_px < 256 else min(size_px, 768),
-        "begin_within_minutes": data.get("abandon_after_minutes", Protocol.abandon_after_minutes),
+        "begin_within_minutes": data.get("abandon_after_minutes", AdmissionSettings.abandon_after_minutes),
     }
 
 
@@ -449,28 +569,11 @@ def _number(name: str, value: Any, kind: type) -> Any:
     return number
 
 
-def _check_numbers(protocol: Protocol) -> None:
-    for setting in fields(protocol):
-        low, high = setting.metadata.get("low"), setting.metadata.get("high")
-        value = getattr(protocol, setting.name)
-        if low is not None and not low <= value <= high:
-            raise InvalidInput(f"{setting.name} must be from {low:g} to {high:g}, not {brief(value)}")
-
-
-def _check_contact(contact: str) -> None:
-    is_line = contact.isprintable() and contact == contact.strip() and len(contact) <= _LONGEST_CONTACT
-    if not is_line or ("://" in contact and not re.fullmatch(r"https?://[^\s/]+(/\S*)?", contact)):
-        raise InvalidInput(
-            f"contact must be an e-mail address, a URL as https://lab.example/faces, or a line of at most "
-            f"{_LONGEST_CONTACT} characters, not {contact!r}"
-        )
-
-
 INFINITY = Protocol()
-TIME = Protocol(
-    method="time", images=150, blocks=3, spare_images=60, staircase=NAMED_RULES["hype-2019"], minutes=60
+TIME = Protocol("time", timing=TimingSettings(staircase=NAMED_RULES["hype-2019"])).changed(
+    images=150, blocks=3, spare_images=60, minutes=60
 )
-QUALIFICATION = dataclasses.replace(INFINITY, evaluators=100000, title="Real or fake: a short test")
+QUALIFICATION = INFINITY.changed(evaluators=100000, title="Real or fake: a short test")
 PAPERS_PAY = {
     "study": {"base_usd_cents": 0, "bonus_usd_cents": 2},
     "qualification": {"base_usd_cents": 100, "bonus_usd_cents": 0},

@@ -71,14 +71,14 @@ class Study:
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """What its evaluators judge, each one of these."""
-        by_class = self.protocol.class_design == BETWEEN and self.kind == "study"
+        by_class = self.protocol.stimuli.class_design == BETWEEN and self.kind == "study"
         classes = (by_class and self.classes) or ("",)
         return tuple(Condition(model, class_) for model in self.models for class_ in classes)
 
     @property
     def evaluators_wanted(self) -> int:
         """Finished sessions wanted, over all conditions."""
-        return self.protocol.evaluators * len(self.conditions)
+        return self.protocol.admission.evaluators * len(self.conditions)
 
     @property
     def evaluators_a_model(self) -> int:

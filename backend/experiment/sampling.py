@@ -74,7 +74,7 @@ def choose_condition(
 def lacking(study: Study, played: Iterable[tuple[Session, Cursor]]) -> int:
     """Return how many finished sessions are still wanted, over all conditions."""
     finished = Counter(session.condition for session, cursor in played if cursor.state == "finished")
-    wanted = study.protocol.evaluators
+    wanted = study.protocol.admission.evaluators
     return sum(max(wanted - finished[condition.name], 0) for condition in study.conditions)
 
 
@@ -86,7 +86,7 @@ def real_counts(study: Study, coin: "Random", is_second: bool) -> list[int]:
     same coin, one of them the second, see half and half together.
     """
     sizes = _block_sizes(study.protocol, _classes_of_a_session(study))
-    if study.protocol.is_half_real:
+    if study.protocol.stimuli.is_half_real:
         return [size // 2 for size in sizes]
     most = [_most_of_a_side(study.protocol, size) for size in sizes]
     heads = [coin.getrandbits(size).bit_count() for size in sizes]
@@ -113,7 +113,7 @@ def draw_session(
         draw.block(count, size - count, class_)
         for size, count, class_ in zip(sizes, reals, classes, strict=True)
     )
-    per_class = _even_shares(study.protocol.spare_images // 2, len(set(classes)))
+    per_class = _even_shares(study.protocol.stimuli.spare_images // 2, len(set(classes)))
     spares = tuple(
         draw.block(half, half, class_, allow_fewer=True)
         for half, class_ in zip(per_class, sorted(set(classes)), strict=True)
@@ -137,33 +137,34 @@ def lack(study: Study, pool: Pool) -> str:
     Returns:
         "" where the pool is enough.
     """
-    if study.protocol.class_design == BETWEEN and study.kind == "qualification":
+    if study.protocol.stimuli.class_design == BETWEEN and study.kind == "qualification":
         return "class_design=between is for studies: a qualification shows pictures of all classes"
-    if study.protocol.class_design == BETWEEN and not study.classes:
+    if study.protocol.stimuli.class_design == BETWEEN and not study.classes:
         return (
             "class_design=between needs classes: sub-folders of the same names in the folder of reals and of "
             "every model"
         )
     short = [
         f"{side.there} of {side.needed} {side.what}"
-        for side in _sides(study, pool, study.protocol.images)
+        for side in _sides(study, pool, study.protocol.stimuli.images)
         if side.there < side.needed
     ]
     if not short:
         return ""
     protocol = study.protocol
     kind = {"infinity": "HYPE-infinity", "time": "HYPE-time"}[protocol.method]
-    blocks = f" in {protocol.blocks} blocks" if len(_block_sizes(protocol, ())) > 1 else ""
+    blocks = f" in {protocol.stimuli.blocks} blocks" if len(_block_sizes(protocol, ())) > 1 else ""
     return (
-        f"study {study.name} lacks pictures for a {kind} session of {protocol.trials}{blocks}, half of them "
-        f"real: it has {_some(short)}; {_advice(study, pool)}"
+        f"study {study.name} lacks pictures for a {kind} session of {protocol.stimuli.trials}{blocks}, half "
+        f"of them real: it has {_some(short)}; {_advice(study, pool)}"
     )
 
 
 def spares_left(study: Study, pool: Pool) -> int:
     """Return how many spares of each truth a session can have at most, with all its blocks drawn."""
-    spares = min(side.there - side.needed for side in _sides(study, pool, study.protocol.images))
-    return max(min(spares * max(len(_classes_of_a_session(study)), 1), study.protocol.spare_images // 2), 0)
+    shown = study.protocol.stimuli
+    spares = min(side.there - side.needed for side in _sides(study, pool, shown.images))
+    return max(min(spares * max(len(_classes_of_a_session(study)), 1), shown.spare_images // 2), 0)
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ class _Side:
 
 def _sides(study: Study, pool: Pool, images: int) -> list[_Side]:
     """Return what a session with blocks of `images` needs of each side at most."""
-    sizes = _block_sizes(replace(study.protocol, images=images), _classes_of_a_session(study))
+    sizes = _block_sizes(study.protocol.changed(images=images), _classes_of_a_session(study))
     rounds = -(-len(sizes) // max(len(_classes_of_a_session(study)), 1))
     most = _most_of_a_side(study.protocol, max(sizes, default=0))
     models = max(len(study.models), 1) if study.kind == "qualification" else 1
@@ -195,8 +196,8 @@ def _advice(study: Study, pool: Pool) -> str:
     """Return what to do about a pool that is too small."""
     protocol = study.protocol
     ways = [f"--set images={most}"] if (most := _most_images(study, pool)) else []
-    if protocol.method == "time" and protocol.blocks > 1:
-        single = replace(study, protocol=replace(protocol, blocks=1))
+    if protocol.method == "time" and protocol.stimuli.blocks > 1:
+        single = replace(study, protocol=protocol.changed(blocks=1))
         if most := _most_images(single, pool):
             ways.append(f"--set blocks=1 --set images={most}")
     if not ways:
@@ -213,11 +214,11 @@ def _most_images(study: Study, pool: Pool) -> int:
     HYPE-time keeps some to replace mistimed flashes: without spares a session ends at the first.
     """
     is_timed = study.protocol.method == "time"
-    for images in range(study.protocol.images, 0, -2):
+    for images in range(study.protocol.stimuli.images, 0, -2):
         sides = _sides(study, pool, images)
         spare = [-(-side.needed // _SPARE_OF) if is_timed else 0 for side in sides]
         if all(side.there >= side.needed + extra for side, extra in zip(sides, spare, strict=True)):
-            sizes = _block_sizes(replace(study.protocol, images=images), _classes_of_a_session(study))
+            sizes = _block_sizes(study.protocol.changed(images=images), _classes_of_a_session(study))
             return images if any(sizes) else 0
     return 0
 
@@ -314,18 +315,18 @@ class _Deck:
 
 def _classes_of_a_session(study: Study) -> tuple[str, ...]:
     """Return the classes that a session goes through; () for one class, or none."""
-    return () if study.protocol.class_design == BETWEEN else study.classes
+    return () if study.protocol.stimuli.class_design == BETWEEN else study.classes
 
 
 def _block_sizes(protocol: Protocol, classes: Sequence[str]) -> list[int]:
     if protocol.method == "infinity" and classes:
-        return [2 * half for half in _even_shares(protocol.images // 2, len(classes)) if half]
-    return [protocol.images] * protocol.blocks
+        return [2 * half for half in _even_shares(protocol.stimuli.images // 2, len(classes)) if half]
+    return [protocol.stimuli.images] * protocol.stimuli.blocks
 
 
 def _most_of_a_side(protocol: Protocol, size: int) -> int:
     """Return how many reals, or fakes, a block of `size` shows at most; at least one of each where it can."""
-    if protocol.is_half_real:
+    if protocol.stimuli.is_half_real:
         return size // 2
     return max(min(size // 2 + ceil(_SDS_FROM_HALF * sqrt(size) / 2), size - 1), 0)
 

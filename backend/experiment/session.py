@@ -120,8 +120,8 @@ def has_answered(cursor: Cursor) -> bool:
 def holds_place_minutes(protocol: Protocol, cursor: Cursor) -> float:
     """Return for how many minutes after its last sign of life an active session holds its place."""
     if has_answered(cursor):
-        return protocol.abandon_after_minutes
-    return min(protocol.begin_within_minutes, protocol.abandon_after_minutes)
+        return protocol.admission.abandon_after_minutes
+    return min(protocol.admission.begin_within_minutes, protocol.admission.abandon_after_minutes)
 
 
 def give_back(cursor: Cursor, at: str) -> Cursor:
@@ -143,7 +143,7 @@ def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cur
     """
     check_kept(cursor)
     taken = dataclasses.replace(cursor, version=cursor.version + 1, lease=cursor.lease + 1)
-    if cursor.state != "active" or not protocol.flashes or not _in_begun_block(session, cursor):
+    if cursor.state != "active" or not protocol.is_timed or not _in_begun_block(session, cursor):
         return taken
     return _voided(session, taken, at)
 
@@ -208,8 +208,8 @@ def begin_block(
 
 def block_rule(protocol: Protocol, cursor: Cursor, block: int) -> StaircaseRule | None:
     """Return the staircase of a block that was begun: the study's, in refreshes of the display if so set."""
-    rule = protocol.staircase
-    if rule is None or not protocol.steps_in_frames or block >= len(cursor.displays):
+    rule = protocol.timing.staircase
+    if rule is None or not protocol.timing.steps_in_frames or block >= len(cursor.displays):
         return rule
     frame_ms = cursor.displays[block].get("frame_ms")
     low, high = _FRAME_RANGE_MS
@@ -259,9 +259,9 @@ def is_mistimed(protocol: Protocol, posted: Posted | Response) -> bool:
 
     A number of the countdown that was a refresh off is of no account.
     """
-    if not protocol.flashes:
+    if not protocol.is_timed:
         return False
-    judged = slice(-1 - protocol.mask_count, None)
+    judged = slice(-1 - protocol.timing.mask_count, None)
     timing = posted.timing
     missed = timing is not None and timing.planned_frames[judged] != timing.achieved_frames[judged]
     return missed or not MISTIMED_FLAGS.isdisjoint(posted.flags)
@@ -322,7 +322,7 @@ def earned_usd_cents(protocol: Protocol, cursor: Cursor) -> int:
     truth of the spare, which is that of the picture it stands for.
     """
     right = right_answers(cursor, is_closed=cursor.state != "active")
-    return protocol.base_usd_cents + protocol.bonus_usd_cents * right
+    return protocol.pay.base_usd_cents + protocol.pay.bonus_usd_cents * right
 
 
 def earned_part_usd_cents(protocol: Protocol, session: Session, cursor: Cursor) -> tuple[int, int]:
@@ -334,7 +334,7 @@ def earned_part_usd_cents(protocol: Protocol, session: Session, cursor: Cursor) 
     trials = total_trials(session)
     answered = trials if cursor.state in CLOSED else min(cursor.trial_index + cursor.voided_answers, trials)
     right = right_answers(cursor, is_closed=True)
-    return -(-protocol.base_usd_cents * answered // trials), protocol.bonus_usd_cents * right
+    return -(-protocol.pay.base_usd_cents * answered // trials), protocol.pay.bonus_usd_cents * right
 
 
 def right_answers(cursor: Cursor, is_closed: bool) -> int:
@@ -390,24 +390,26 @@ def _next_exposure(
     if rule is None:
         return None
     if offset + 1 == len(session.blocks[block].stimuli):
-        return staircase.start(protocol.staircase)
+        return staircase.start(protocol.timing.staircase)
     now = staircase.StaircaseState(cursor.exposure_ms, cursor.right_in_a_row)
     return staircase.step(rule, now, was_correct)
 
 
 def _start_exposure(protocol: Protocol) -> float | None:
-    return None if protocol.staircase is None else staircase.start(protocol.staircase).exposure_ms
+    return (
+        None if protocol.timing.staircase is None else staircase.start(protocol.timing.staircase).exposure_ms
+    )
 
 
 def _check_display(protocol: Protocol, display: dict[str, Any]) -> None:
     """Refuse a display whose refresh rate the study does not admit; one that tells none is let pass."""
     rate = display.get("refresh_hz")
-    if not protocol.flashes or not isinstance(rate, (int, float)):
+    if not protocol.is_timed or not isinstance(rate, (int, float)):
         return
-    if not protocol.min_refresh_hz <= rate <= protocol.max_refresh_hz:
+    low, high = protocol.timing.min_refresh_hz, protocol.timing.max_refresh_hz
+    if not low <= rate <= high:
         raise Conflict(
-            f"the study needs a display of {protocol.min_refresh_hz:g} to {protocol.max_refresh_hz:g} Hz, "
-            f"and this one has {rate:.4g}",
+            f"the study needs a display of {low:g} to {high:g} Hz, and this one has {rate:.4g}",
             code="unfit_display",
         )
 

@@ -56,7 +56,7 @@ PURSES = "purses"
 
 def panel_names(study: Study) -> tuple[str, str]:
     """Return the parameters of the link that name the person and the submission at the panel."""
-    return study.protocol.panel.evaluator, study.protocol.panel.submission
+    return study.protocol.admission.panel.evaluator, study.protocol.admission.panel.submission
 
 
 def recruited(store: Store, study: str, panel: str = "prolific") -> Mapping[str, Any] | None:
@@ -106,7 +106,7 @@ def take_over(store: Store, study: str, at: str) -> None:
 def panel_terms(store: Store, study: Study) -> PanelTerms:
     """Return what the panel pays by itself for a submission of a study."""
     screen_out = (recruited(store, study.name) or {}).get("screen_out") or {}
-    return PanelTerms(study.protocol.base_usd_cents, screen_out.get("reward_cents", 0))
+    return PanelTerms(study.protocol.pay.base_usd_cents, screen_out.get("reward_cents", 0))
 
 
 def in_force(store: Store, study: str, purse: Purse) -> Purse:
@@ -231,7 +231,7 @@ def newly_owed(store: Store, study: Study, now: datetime) -> Iterator[Account]:
 
 def waits_owed(store: Store, study: Study, known: Iterable[Account], now: datetime) -> Iterator[Account]:
     """Yield what is owed to people who have waited for a study, and has no account yet."""
-    price = study.protocol.retainer_usd_cents
+    price = study.protocol.pay.retainer_usd_cents
     if not price:
         return
     counted: Counter[str] = Counter()
@@ -249,9 +249,9 @@ def waits_owed(store: Store, study: Study, known: Iterable[Account], now: dateti
 
 def _who_waited(store: Store, study: Study, wait: Wait) -> tuple[str, tuple[str, str, str]]:
     """Return (completion code, (participant, submission, panel's study)) of somebody's qualification."""
-    if not study.protocol.qualification:
+    if not study.protocol.admission.qualification:
         return "", ("", "", "")
-    qualification = store.study(study.protocol.qualification)
+    qualification = store.study(study.protocol.admission.qualification)
     names = panel_names(qualification)
     try:
         session = store.session(wait.qualified_by)

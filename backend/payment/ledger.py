@@ -237,8 +237,8 @@ def account_of(
     """
     if cursor.state not in CLOSED or session.is_simulated:
         return None
-    bonus = earned_usd_cents(protocol, cursor) - protocol.base_usd_cents
-    return _account(session, cursor.state, protocol.base_usd_cents, bonus, at, names)
+    bonus = earned_usd_cents(protocol, cursor) - protocol.pay.base_usd_cents
+    return _account(session, cursor.state, protocol.pay.base_usd_cents, bonus, at, names)
 
 
 def partial_account_of(

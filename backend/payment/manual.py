@@ -88,7 +88,7 @@ def write_list(store: Store, study: Study, path: Path, now: datetime) -> None:
         for account in listed:
             amounts = (account.base_usd_cents, account.bonus_usd_cents, _total(account))
             writer.writerow(
-                (account.evaluator, escape_formula(account.code), *amounts, study.protocol.currency)
+                (account.evaluator, escape_formula(account.code), *amounts, study.protocol.pay.currency)
             )
 
 

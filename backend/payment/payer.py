@@ -151,7 +151,7 @@ class Payer:
 
     def _check_currency(self) -> None:
         owed_in, elsewhere = (
-            self.study.protocol.currency,
+            self.study.protocol.pay.currency,
             {one.panel_study for one in self._accounts().values()},
         )
         for panel_study in sorted(filter(None, {self.panel_study, *elsewhere})):

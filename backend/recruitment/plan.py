@@ -165,48 +165,48 @@ def plan(
         if study.kind == "qualification":
             raise InvalidInput(f"{study.name} is a qualification; say for how many people, with --places N")
         places = study.evaluators_wanted
-    if protocol.base_usd_cents == 0:
+    if protocol.pay.base_usd_cents == 0:
         raise InvalidInput(
             f"study {study.name} has no base pay, and the panel wants the wage in it; make the study with "
             f"{_fair_base(protocol)}"
         )
     return Plan(
         places=places,
-        reward_cents=protocol.base_usd_cents,
-        minutes=protocol.minutes,
+        reward_cents=protocol.pay.base_usd_cents,
+        minutes=protocol.consent.minutes,
         largest_bonus_cents=_largest_bonus(protocol),
-        currency=protocol.currency,
+        currency=protocol.pay.currency,
         fee_percent=fee_percent,
         vat_percent=vat_percent,
         screen_out=screen_out,
-        waiting=(minutes_in_budget(protocol), protocol.retainer_usd_cents),
+        waiting=(minutes_in_budget(protocol), protocol.pay.retainer_usd_cents),
     )
 
 
 def asked_for(study: Study) -> list[str]:
     """Return what `openhype recruit` will ask for; nothing where the study's panel has no API."""
     protocol = study.protocol
-    if protocol.panel.name != PROLIFIC.name:
+    if protocol.admission.panel.name != PROLIFIC.name:
         return []
     asked = ["PROLIFIC_TOKEN, or PROLIFIC_TOKEN_FILE, and the server's https:// address (--url)"]
-    wage = protocol.base_usd_cents * 60 / whole_minutes(protocol.minutes)
-    least = currency(protocol.currency).least_wage_cents
+    wage = protocol.pay.base_usd_cents * 60 / whole_minutes(protocol.consent.minutes)
+    least = currency(protocol.pay.currency).least_wage_cents
     if wage < least:
         asked.append(
-            f"a base pay of {format_money(least, protocol.currency)} an hour or more, and this study has "
-            f"{format_money(wage, protocol.currency)}; make it with {_fair_base(protocol)}"
+            f"a base pay of {format_money(least, protocol.pay.currency)} an hour or more, and this study has "
+            f"{format_money(wage, protocol.pay.currency)}; make it with {_fair_base(protocol)}"
         )
     return asked
 
 
 def _fair_base(protocol: Protocol) -> str:
     """Return the setting that gives the wage that the panel advises."""
-    fair = currency(protocol.currency).fair_wage_cents
-    needed = -(-fair * whole_minutes(protocol.minutes) // 60)
-    return f"--set base_usd_cents={needed} ({format_money(fair, protocol.currency)} an hour)"
+    fair = currency(protocol.pay.currency).fair_wage_cents
+    needed = -(-fair * whole_minutes(protocol.consent.minutes) // 60)
+    return f"--set base_usd_cents={needed} ({format_money(fair, protocol.pay.currency)} an hour)"
 
 
 def _largest_bonus(protocol: Protocol) -> int:
     """Return the bonus of somebody who is always right, on replaced flashes too."""
-    spares = protocol.spare_images * protocol.blocks if protocol.flashes else 0
-    return protocol.bonus_usd_cents * (protocol.trials + spares)
+    spares = protocol.stimuli.spare_images * protocol.stimuli.blocks if protocol.is_timed else 0
+    return protocol.pay.bonus_usd_cents * (protocol.stimuli.trials + spares)

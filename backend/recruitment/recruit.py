@@ -37,7 +37,7 @@ def check_panel(study: Study, name: str) -> None:
     Raises:
         InvalidInput: says which it was made for.
     """
-    made_for = study.protocol.panel.name
+    made_for = study.protocol.admission.panel.name
     if made_for != name:
         raise InvalidInput(
             f"study {study.name} was made for the panel {made_for}, not for {name}; make one with "
@@ -60,7 +60,7 @@ def told(store: Store, study: Study) -> Told:
 
 def begun(store: Store, study: Study) -> Mapping[str, Any] | None:
     """Return a study's recruitment; None where none was begun."""
-    entry = store.entry(book(study.name), study.protocol.panel.name)
+    entry = store.entry(book(study.name), study.protocol.admission.panel.name)
     return entry.data if entry else None
 
 
@@ -262,7 +262,7 @@ def _changed(
             raise NotFound(f"nobody was recruited for {study.name} yet")
         return {**now, **rule(now)}
 
-    return updates.update(store, book(study.name), study.protocol.panel.name, changed).data
+    return updates.update(store, book(study.name), study.protocol.admission.panel.name, changed).data
 
 
 def notice(store: Store, study: Study, at_panel: StudyState, is_stopped: bool, at: str) -> Mapping[str, Any]:
@@ -334,7 +334,7 @@ def _checked(
 ) -> Plan:
     """Return the plan with the wages that the panel asks for, once it fits them, wallet and budget."""
     balance = wallet.balance
-    panel_wallet.check_currency(balance, study.name, study.protocol.currency, wanted.reward_cents)
+    panel_wallet.check_currency(balance, study.name, study.protocol.pay.currency, wanted.reward_cents)
     with suppress(PanelRefused):  # what it asks for in general holds, and it refuses less when it publishes
         wanted = wanted.with_wages(panel.wages(wallet.workspace, balance.currency))
     wanted.check(study.name, budget_cents)
@@ -377,7 +377,7 @@ def _check_projected(panel: Panel, study: Study, state: Mapping[str, Any]) -> No
 
 
 def _over_budget(study: Study, state: Mapping[str, Any], wanted: Plan) -> InvalidInput:
-    budget = format_money(state["budget_usd_cents"], study.protocol.currency)
+    budget = format_money(state["budget_usd_cents"], study.protocol.pay.currency)
     return InvalidInput(
         f"{wanted.places} places cost {wanted.money(wanted.total_cents)} at most, over the budget of "
         f"{budget}; raise it with --budget"
@@ -405,12 +405,12 @@ def _order(study: Study, state: Mapping[str, Any]) -> Recruitment:
     protocol, screen_out = study.protocol, state.get("screen_out")
     return Recruitment(
         name=state["internal_name"],
-        title=protocol.title,
-        description=protocol.consent_text,
+        title=protocol.consent.title,
+        description=protocol.consent.consent_text,
         url=state["url"],
         places=state["places"],
-        minutes=protocol.minutes,
-        reward_cents=protocol.base_usd_cents,
+        minutes=protocol.consent.minutes,
+        reward_cents=protocol.pay.base_usd_cents,
         codes=state["codes"],
         project=state.get("project", ""),
         is_signed=state.get("is_signed", False),

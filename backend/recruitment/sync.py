@@ -77,7 +77,7 @@ def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter, l
     for session, cursor in of_panel(store, study):
         if cursor.state == "returned":
             continue
-        place = listed.get(session.panel[study.protocol.panel.submission])
+        place = listed.get(session.panel[study.protocol.admission.panel.submission])
         try:
             place = place or _place(panel, study, session)
         except TokenRefused:
@@ -123,7 +123,7 @@ def of_panel(store: Store, study: Study) -> Iterator[tuple[Session, Cursor]]:
 
     Not of those who took a test here on the way to another study: their place is there.
     """
-    name, others = study.protocol.panel.submission, accounts.other_panel_studies(store, study)
+    name, others = study.protocol.admission.panel.submission, accounts.other_panel_studies(store, study)
     for session, cursor in store.sessions(study.name):
         if name and session.panel.get(name) and session.panel.get(PROLIFIC_STUDY) not in others:
             yield session, cursor
@@ -206,7 +206,7 @@ def _give_back(
 
 def _is_theirs(study: Study, state: Mapping[str, Any], session: Session, place: Submission) -> bool:
     """Return whether a place is of the person who named it, and of this study, as far as the panel tells."""
-    is_person = place.participant in ("", session.panel.get(study.protocol.panel.evaluator))
+    is_person = place.participant in ("", session.panel.get(study.protocol.admission.panel.evaluator))
     is_study = not place.studies or bool(set(place.studies) & set(recruit.panel_studies(state)))
     return is_person and is_study
 
@@ -214,7 +214,7 @@ def _is_theirs(study: Study, state: Mapping[str, Any], session: Session, place: 
 def _place(panel: Panel, study: Study, session: Session) -> Submission | None:
     """Return a session's place as it stands now, None where the panel knows none."""
     try:
-        return panel.submission(session.panel[study.protocol.panel.submission])
+        return panel.submission(session.panel[study.protocol.admission.panel.submission])
     except NotThere:
         return None
 

@@ -62,7 +62,7 @@ class Watch:
 
     def closed(self, study: Study, session: Session) -> None:
         """Hear that a session was closed here; the panel is told soon."""
-        if session.panel.get(study.protocol.panel.submission) and self._is_recruited(study):
+        if session.panel.get(study.protocol.admission.panel.submission) and self._is_recruited(study):
             self._jobs.put(lambda: self._settle_session(study, session))
 
     def heard(self, headers: Mapping[str, str], body: bytes) -> None:
@@ -157,7 +157,7 @@ class Watch:
     def _settle_submission(self, submission: str) -> None:
         self._pending.discard(submission)
         for study in sync.recruited(self._store, self.panel.name):
-            name = study.protocol.panel.submission
+            name = study.protocol.admission.panel.submission
             for session, _ in sync.of_panel(self._store, study):
                 if session.panel[name] == submission:
                     self._settle_session(study, session)

@@ -29,7 +29,7 @@ def study_findings(
     answers = as_exposed(study_answers(store, study, simulated), exposures)
     found = findings(answers, question, **options)
     left = attrition(store, study, now, found["settings"]["level"], simulated)
-    flashes = _mistimed(store, study, simulated) if study.protocol.flashes else None
+    flashes = _mistimed(store, study, simulated) if study.protocol.is_timed else None
     return {**found, "findings": {**found["findings"], "attrition": left, "mistimed": flashes}}
 
 

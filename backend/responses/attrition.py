@@ -41,7 +41,7 @@ def attrition(
     counts: dict[str, Counter] = {model: Counter() for model in study.models}
     back = given_back(store, study)
     gone = [] if simulated else list(withdrawn(store, study.name))
-    silent_since = stamp(now - timedelta(minutes=study.protocol.abandon_after_minutes))
+    silent_since = stamp(now - timedelta(minutes=study.protocol.admission.abandon_after_minutes))
     for session, cursor in sessions_of(store, study, simulated, gone):
         if session.model is None:
             continue

@@ -186,7 +186,7 @@ def _write_about(
 ) -> list[Path]:
     """Write what describes the data, the description last: a data set with it is whole."""
     # The panel's addresses and codes may let others be credited.
-    settings = {**to_json(study.protocol), "panel": study.protocol.panel.name}
+    settings = {**to_json(study.protocol), "panel": study.protocol.admission.panel.name}
     materials = {"study": study.name, "kind": study.kind, "models": study.models, "classes": study.classes}
     materials |= {"created_at": study.created_at, "settings": settings, "notes": study.notes}
     kind = "finished simulated sessions" if simulated else "finished sessions"

@@ -19,7 +19,7 @@ _MASKS = 64
 def note(study: Study, pictures: Sequence[str], folder: Path, seed: int) -> str:
     """Return the line that tells how the pictures and masks in `folder` flash in a trial of `study`."""
     rng = Random(f"flashes {seed}")
-    stage_css = study.protocol.shown_at_most_css_px
+    stage_css = study.protocol.stimuli.shown_at_most_css_px
     cells = stage_css // wcag_flashes.CELL_CSS
     sampled = rng.sample(sorted(pictures), min(_TRIALS, len(pictures)))
     masks = rng.sample(sorted(study.masks), min(_MASKS, len(study.masks)))
@@ -27,7 +27,7 @@ def note(study: Study, pictures: Sequence[str], folder: Path, seed: int) -> str:
 
     def trials() -> Iterator[tuple[wcag_flashes.State, list[wcag_flashes.State]]]:
         for name in sampled:
-            yield _state(folder / name, cells), _drawn(states, study.protocol.mask_count, rng)
+            yield _state(folder / name, cells), _drawn(states, study.protocol.timing.mask_count, rng)
 
     return wcag_flashes.verdict(wcag_flashes.check(study.protocol, trials(), stage_css / cells))
 

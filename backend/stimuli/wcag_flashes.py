@@ -94,7 +94,7 @@ def check(
     The shortest is the worst: it shows the same states in less time, so that what falls within a
     second at a longer exposure does so at this one.
     """
-    exposure_ms = protocol.staircase.min_ms
+    exposure_ms = protocol.timing.staircase.min_ms
     found = [flashes(*timeline(protocol, *trial, exposure_ms), cell_css) for trial in trials]
     return Check(
         trials=len(found),
@@ -152,11 +152,11 @@ def timeline(
     Where trials follow each other within a second, as many are strung together as a second can touch.
     """
     gray = gray_stage(len(picture.luminance))
-    shown_ms = [exposure_ms, *[protocol.mask_ms] * len(masks)]
+    shown_ms = [exposure_ms, *[protocol.timing.mask_ms] * len(masks)]
     pause_ms = (
-        protocol.countdown_from * protocol.countdown_ms
+        protocol.timing.countdown_from * protocol.timing.countdown_ms
         + _FASTEST_ANSWER_MS
-        + protocol.feedback_ms * protocol.feedback
+        + protocol.page.feedback_ms * protocol.page.feedback
     )
     count = 1 if pause_ms > _WINDOW_MS else 2 + int(_WINDOW_MS // (sum(shown_ms) + pause_ms))
     states = [gray] + [picture, *masks, gray] * count

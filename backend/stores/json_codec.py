@@ -10,7 +10,11 @@ from backend.experiment.session import Cursor
 
 def dump(record: Study | Session | Cursor | Response) -> str:
     """Return `record` as compact JSON."""
-    return json.dumps(record, default=vars, separators=(",", ":"))
+    return json.dumps(record, default=_plain, separators=(",", ":"))
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    return protocols.to_json(record) if isinstance(record, protocols.Protocol) else vars(record)
 
 
 def load_study(text: str) -> Study:

@@ -58,13 +58,13 @@ def asks(wait: Wait, at: float) -> bool:
 
 def minutes_due(wait: Wait, protocol: Protocol) -> int:
     """Return for how many more minutes something is owed; a minute begun is paid."""
-    return max(min(ceil(wait.seconds / 60), protocol.retainer_minutes) - wait.minutes, 0)
+    return max(min(ceil(wait.seconds / 60), protocol.pay.retainer_minutes) - wait.minutes, 0)
 
 
 def minutes_in_budget(protocol: Protocol) -> int:
     """Return how many minutes of waiting the study can pay in all."""
-    price = protocol.retainer_usd_cents
-    return protocol.retainer_budget_usd_cents // price if price else 0
+    price = protocol.pay.retainer_usd_cents
+    return protocol.pay.retainer_budget_usd_cents // price if price else 0
 
 
 def is_waiting(wait: Wait, at: float) -> bool:

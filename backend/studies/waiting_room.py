@@ -57,7 +57,7 @@ def begin(
     Raises:
         Conflict: `no_retainer` where the study pays nobody for waiting.
     """
-    if not study.protocol.retainer_usd_cents:
+    if not study.protocol.pay.retainer_usd_cents:
         raise Conflict(f"study {study.name} pays nobody for waiting", code="no_retainer")
     wait_id = hashlib.sha256(qualified_by.encode()).hexdigest()[:24]
     secret = secrets.token_urlsafe(32)
@@ -101,7 +101,7 @@ def sign(
 
 def owed_usd_cents(store: Store, study: Study) -> int:
     """Return what a study owes for waiting."""
-    return sum(wait.minutes for _, wait in waits(store, study.name)) * study.protocol.retainer_usd_cents
+    return sum(wait.minutes for _, wait in waits(store, study.name)) * study.protocol.pay.retainer_usd_cents
 
 
 def _told(store: Store, study: Study, wait: Wait, at: float) -> dict[str, Any]:
@@ -109,9 +109,9 @@ def _told(store: Store, study: Study, wait: Wait, at: float) -> dict[str, Any]:
     return {
         "is_called": not is_paused(store, study.name),
         "minutes": wait.minutes,
-        "earned_usd_cents": wait.minutes * protocol.retainer_usd_cents,
+        "earned_usd_cents": wait.minutes * protocol.pay.retainer_usd_cents,
         "asks": asks(wait, at),
-        "is_over": wait.minutes >= protocol.retainer_minutes or _left(store, study.name, protocol) == 0,
+        "is_over": wait.minutes >= protocol.pay.retainer_minutes or _left(store, study.name, protocol) == 0,
         "beat_seconds": BEAT_SECONDS,
     }
 

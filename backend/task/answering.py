@@ -179,8 +179,8 @@ def _check_answer(study: Study, posted: Posted) -> None:
 
 def _masks_of_block(study: Study, session: Session, block: int) -> list[list[int]]:
     """Return for each trial of a block the places of its masks, drawn with truth unseen."""
-    count = study.protocol.mask_count
-    if not study.protocol.flashes or not study.masks:
+    count = study.protocol.timing.mask_count
+    if not study.protocol.is_timed or not study.masks:
         return []
     rng = Random(f"masks {session.seed} {block}")
     places = list(range(len(study.masks)))

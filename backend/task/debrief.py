@@ -41,7 +41,7 @@ class Debriefing:
             NotAllowed: `no_debrief`, the study has none.
             Conflict: `not_finished`.
         """
-        if not study.protocol.debrief:
+        if not study.protocol.page.debrief:
             raise NotAllowed(f"study {study.name} tells nothing at its end", code="no_debrief")
         if cursor.state != "finished":
             raise Conflict("the truth is told once every picture is answered", code="not_finished")

@@ -46,7 +46,7 @@ class Admission:
         Raises:
             NotAllowed: `preview`; `unknown_link` where the study asks for a private link and this is none.
         """
-        record = study.protocol.panel
+        record = study.protocol.admission.panel
         if record.is_preview(panel):
             raise NotAllowed("this visit is a preview; accept the task at the panel first", code="preview")
         token = panel.get(PRIVATE_LINK)
@@ -86,7 +86,7 @@ class Admission:
             Conflict: `already_started`, `already_finished`, `returned`, `withdrawn`.
         """
         previous = self._store.claimed(study.name, key) if key else None
-        if previous is None or study.protocol.repeat_visits:
+        if previous is None or study.protocol.admission.repeat_visits:
             return previous
         check_not_withdrawn(self._store, previous)
         try:
@@ -152,7 +152,7 @@ class Admission:
         if cursor.state in ("active", "returned"):
             return False
         if not _result(session, qualification.protocol, cursor)["passed"]:
-            if qualification.protocol.retakes:
+            if qualification.protocol.admission.retakes:
                 return False
             raise NotAllowed("the qualification was taken and not passed", code="not_qualified")
         return self._is_valid(qualification.protocol, cursor)
@@ -162,7 +162,7 @@ class Admission:
             known = now or {}
             taken = known.get("studies", {})
             self._check_elsewhere(study, key, taken)
-            if study.kind == "study" and not study.protocol.repeat_visits:
+            if study.kind == "study" and not study.protocol.admission.repeat_visits:
                 taken = {**taken, study.name: session_id}
             opened = [*self._recent(study, known), stamp(self._clock())]
             return {"studies": taken, "opened": {**self._opened(known), study.name: opened}}
@@ -195,9 +195,9 @@ class Admission:
     def _check_elsewhere(self, study: Study, key: str, taken: Mapping[str, str]) -> None:
         if study.kind != "study":
             return
-        if not study.protocol.exclusive or study.protocol.repeat_visits:
+        if not study.protocol.admission.exclusive or study.protocol.admission.repeat_visits:
             return
-        admitted = {study.name, *(name.strip() for name in study.protocol.also_admit.split(","))}
+        admitted = {study.name, *(name.strip() for name in study.protocol.admission.also_admit.split(","))}
         for name, session_id in taken.items():
             if name not in admitted and self._took_part(name, key, session_id):
                 raise NotAllowed("this person took part in another study here", code="took_part_before")
@@ -214,7 +214,7 @@ class Admission:
                 return True  # who saw nothing was taken off it before it was deleted
             # Its time is over, with nothing begun in it; or it was turned away, for another that is there.
             return self._store.claimed(study_name, key) != session_id
-        silent_since = stamp(self._clock() - timedelta(minutes=protocol.abandon_after_minutes))
+        silent_since = stamp(self._clock() - timedelta(minutes=protocol.admission.abandon_after_minutes))
         if cursor.blocks_begun or (cursor.state == "active" and cursor.last_at >= silent_since):
             return True
         return not self._is_over(session_id)
@@ -239,10 +239,14 @@ class Admission:
         if study.kind != "qualification" or cursor.state in ("active", "returned"):
             return False
         result = _result(self._store.session(session_id), study.protocol, cursor)
-        return not self._is_valid(study.protocol, cursor) if result["passed"] else study.protocol.retakes
+        return (
+            not self._is_valid(study.protocol, cursor)
+            if result["passed"]
+            else study.protocol.admission.retakes
+        )
 
     def _is_valid(self, protocol: Protocol, cursor: Cursor) -> bool:
-        return cursor.last_at >= stamp(self._clock() - timedelta(days=protocol.valid_days))
+        return cursor.last_at >= stamp(self._clock() - timedelta(days=protocol.admission.valid_days))
 
 
 def _result(session: Session, protocol: Protocol, cursor: Cursor) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class Opening:
             Unavailable: the panel cannot be asked, or its keys not be fetched.
         """
         study = self._access.study(study_name)
-        if study.protocol.panel.is_preview(panel):
+        if study.protocol.admission.panel.is_preview(panel):
             return {"admitted": False, "pass": None}
         key, proof = self._visitors.vouched(study, panel, signature)
         self._visitors.admission.check(study, key)
@@ -85,7 +85,7 @@ class Opening:
         The code for `screened_out`, which may be worth money, goes only to who took the test.
         """
         study = self._access.study(study_name)
-        record = study.protocol.panel
+        record = study.protocol.admission.panel
         if outcome == "screened_out":
             self._visitors.check_screened_out(study, panel, qualification_token, signature)
             if screened_out.is_paid_by_panel(self._store, study):
@@ -128,9 +128,10 @@ class Opening:
 
     def _open_real(self, study: Study, opening: requests.Opening) -> Reply:
         self._visitors.check_not_paused(study)
-        if opening.consent_version != study.protocol.consent_version:
+        version = study.protocol.consent.consent_version
+        if opening.consent_version != version:
             raise InvalidInput(
-                f"consent_version must be {study.protocol.consent_version!r}, the version now in force",
+                f"consent_version must be {version!r}, the version now in force",
                 code="consent_changed",
             )
         proof, token = opening.signature, opening.qualification_token
@@ -175,7 +176,7 @@ class Opening:
 
         The room that was found may be gone again, to another such visitor: it is tried a few times.
         """
-        holds_place = bool(panel.get(study.protocol.panel.submission))
+        holds_place = bool(panel.get(study.protocol.admission.panel.submission))
         return holds_place and self._watch is not None and self._watch.make_room(study)
 
     def _opened(self, study: Study, key: str | None, opening: requests.Opening) -> Reply:

@@ -82,13 +82,13 @@ class PlaceCheck:
 
     def signature(self, study: Study) -> Signature | None:
         """Return the signature that a study's links must carry, None where they need none."""
-        is_prolific = study.protocol.panel.name == PROLIFIC.name
+        is_prolific = study.protocol.admission.panel.name == PROLIFIC.name
         return self._signature(study, recruit.begun(self._store, study) if is_prolific else None)
 
     def _signature(self, study: Study, recruitment: Mapping[str, Any] | None) -> Signature | None:
         """Return the signature, of the record or of the study's own recruitment."""
-        if study.protocol.panel.signature:
-            return study.protocol.panel.signature
+        if study.protocol.admission.panel.signature:
+            return study.protocol.admission.panel.signature
         if recruitment is None or not recruitment.get("is_signed"):
             return None
         keys = getattr(self._panel, "keys_url", PROLIFIC_SIGNATURE.keys)
@@ -132,23 +132,25 @@ class PlaceCheck:
     def _requirement(self, study: Study) -> Requirement:
         recruitments = self._recruitments(study)
         studies = tuple(one for state in recruitments.values() for one in recruit.panel_studies(state))
-        is_asked = self._panel is not None and study.protocol.panel.name == self._panel.name
+        is_asked = self._panel is not None and study.protocol.admission.panel.name == self._panel.name
         return Requirement(
             self._signature(study, recruitments.get(study.name)), studies, is_asked and bool(studies)
         )
 
     def _recruitments(self, study: Study) -> dict[str, Mapping[str, Any]]:
         """Return the recruitments that bring people to a study, or to it as a test on the way, by study."""
-        if study.protocol.panel.name != PROLIFIC.name:
+        if study.protocol.admission.panel.name != PROLIFIC.name:
             return {}
         through = [study]
         if study.kind == "qualification":
-            through += [one for one in self._store.studies() if one.protocol.qualification == study.name]
+            through += [
+                one for one in self._store.studies() if one.protocol.admission.qualification == study.name
+            ]
         states = ((one.name, recruit.begun(self._store, one)) for one in through)
         return {name: state for name, state in states if state is not None}
 
     def _ask(self, study: Study, needed: Requirement, link: Mapping[str, str]) -> None:
-        record = study.protocol.panel
+        record = study.protocol.admission.panel
         if not self._asking.acquire(timeout=_TURN_S):
             raise TooMany("many people come at once; try again in a moment")
         try:
@@ -202,9 +204,9 @@ class PlaceCheck:
 
 def _check_named(study: Study, needed: Requirement, link: Mapping[str, str]) -> None:
     """Refuse a link that does not name the person, or the place, where the study has to know them."""
-    record = study.protocol.panel
+    record = study.protocol.admission.panel
     names = [record.evaluator, record.submission] if needed.asks else []
-    if study.protocol.is_paid and record.evaluator and not needed.signature:
+    if study.protocol.pay.is_paid and record.evaluator and not needed.signature:
         names.append(record.evaluator)
     if not all(link.get(name) for name in names):
         raise NotAllowed("this study is for people who hold a place at the panel", code="no_place")

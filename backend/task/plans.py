@@ -61,7 +61,7 @@ class SessionPlans:
             opened_at=at,
             blocks=blocks,
             spares=spares,
-            panel={} if is_simulated and key is None else kept(study.protocol.panel, opening.panel),
+            panel={} if is_simulated and key is None else kept(study.protocol.admission.panel, opening.panel),
             device=dict(opening.device),
             consent_version="" if is_simulated else opening.consent_version,
             is_simulated=is_simulated,
@@ -89,9 +89,9 @@ class SessionPlans:
         now, protocol = self._clock(), study.protocol
         active_since, unanswered_since = (
             stamp(now - timedelta(minutes=minutes))
-            for minutes in (protocol.abandon_after_minutes, protocol.begin_within_minutes)
+            for minutes in (protocol.admission.abandon_after_minutes, protocol.admission.begin_within_minutes)
         )
-        return Room(protocol.evaluators, active_since, unanswered_since)
+        return Room(protocol.admission.evaluators, active_since, unanswered_since)
 
     def _coin(self, study: Study, condition: Condition | None, turn: int) -> Random:
         """Return the dice that two evaluators of a condition share, who come one after the other."""

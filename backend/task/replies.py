@@ -10,7 +10,7 @@ from typing import Any
 from backend.experiment import session as sessions
 from backend.experiment.judgments import judgment_of
 from backend.experiment.panel import NOTHING_TOLD, Told, code_for, way_back
-from backend.experiment.protocol import Protocol
+from backend.experiment.protocol import Protocol, values_of
 from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import Cursor
 from backend.task.reply_types import (
@@ -38,36 +38,38 @@ def public_study(
     return {
         "study": study.name,
         "kind": study.kind,
-        "title": protocol.title,
+        "title": protocol.consent.title,
         "method": protocol.method,
         "judgment": judgment_of(protocol.method).name,
-        "consent": {"version": protocol.consent_version, "text": protocol.consent_text},
-        "contact": protocol.contact,
-        "keep_days": protocol.keep_days,
-        "currency": protocol.currency,
-        "retainer": {"usd_cents": protocol.retainer_usd_cents, "minutes": protocol.retainer_minutes}
-        if protocol.retainer_usd_cents
+        "consent": {"version": protocol.consent.consent_version, "text": protocol.consent.consent_text},
+        "contact": protocol.consent.contact,
+        "keep_days": protocol.consent.keep_days,
+        "currency": protocol.pay.currency,
+        "retainer": {"usd_cents": protocol.pay.retainer_usd_cents, "minutes": protocol.pay.retainer_minutes}
+        if protocol.pay.retainer_usd_cents
         else None,
         **_effort(protocol),
-        "blocks": protocol.blocks,
-        "feedback": protocol.feedback,
-        "half_real": protocol.is_half_real,
-        "size_px": protocol.size_px,
-        "flashes": protocol.flashes,
-        "refresh_hz": [protocol.min_refresh_hz, protocol.max_refresh_hz],
-        "repeat_visits": protocol.repeat_visits,
-        "debrief": protocol.debrief,
-        "panel_parameters": list(protocol.panel.parameters_read),
+        "blocks": protocol.stimuli.blocks,
+        "feedback": protocol.page.feedback,
+        "half_real": protocol.stimuli.is_half_real,
+        "size_px": protocol.stimuli.size_px,
+        "flashes": protocol.is_timed,
+        "refresh_hz": [protocol.timing.min_refresh_hz, protocol.timing.max_refresh_hz],
+        "repeat_visits": protocol.admission.repeat_visits,
+        "debrief": protocol.page.debrief,
+        "panel_parameters": list(protocol.admission.panel.parameters_read),
         "signature_parameter": signature_parameter,
-        "preview": list(protocol.panel.preview.partition("=")[::2]) if protocol.panel.preview else None,
+        "preview": list(protocol.admission.panel.preview.partition("=")[::2])
+        if protocol.admission.panel.preview
+        else None,
         "qualification": None
         if qualification is None
         else {
             "study": qualification.name,
-            "title": qualification.protocol.title,
+            "title": qualification.protocol.consent.title,
             **_effort(qualification.protocol),
         },
-        "pass_share": protocol.pass_share if study.kind == "qualification" else None,
+        "pass_share": protocol.admission.pass_share if study.kind == "qualification" else None,
     }
 
 
@@ -85,10 +87,11 @@ def protocol_of(protocol: Protocol) -> dict[str, Any]:
         "size_px",
         "same_answer_notice",
     )
+    settings = values_of(protocol)
     return {
-        **{name: getattr(protocol, name) for name in names},
-        "largest_css_px": protocol.shown_at_most_css_px,
-        "half_real": protocol.is_half_real,
+        **{name: settings[name] for name in names},
+        "largest_css_px": protocol.stimuli.shown_at_most_css_px,
+        "half_real": protocol.stimuli.is_half_real,
     }
 
 
@@ -101,7 +104,7 @@ def state(
         "session": session.id,
         "study": study.name,
         "kind": study.kind,
-        "currency": study.protocol.currency,
+        "currency": study.protocol.pay.currency,
         "lease": cursor.lease,
         "stage": "block" if cursor.state == "active" else "done",
         "protocol": {
@@ -148,7 +151,7 @@ def answer(
     """
     truth = sessions.picture_of(session, response.stimulus).truth
     is_open_again = cursor.trial_index == response.trial_index and cursor.state == "active"
-    tells = study.protocol.feedback and cursor.trial_index > response.trial_index
+    tells = study.protocol.page.feedback and cursor.trial_index > response.trial_index
     return {
         "trial_index": response.trial_index,
         "was_correct": response.response == truth if tells else None,
@@ -171,8 +174,8 @@ def withdrawal(study: Study, cursor: Cursor) -> Withdrawal:
     """Return what is told before an evaluator withdraws."""
     return {
         "study": study.name,
-        "title": study.protocol.title,
-        "contact": study.protocol.contact,
+        "title": study.protocol.consent.title,
+        "contact": study.protocol.consent.contact,
         "is_withdrawn": False,
         "answers": cursor.trial_index + cursor.voided_answers,
         "is_open": cursor.state == "active",
@@ -202,14 +205,14 @@ def _standing(study: Study, session: Session, cursor: Cursor, told: Told) -> Sta
             "replaced": cursor.voided_answers,
         },
         "earned_usd_cents": earned
-        if study.protocol.is_paid and (study.protocol.feedback or is_done)
+        if study.protocol.pay.is_paid and (study.protocol.page.feedback or is_done)
         else None,
         "done": _done(study, session, cursor, told) if is_done else None,
     }
 
 
 def _done(study: Study, session: Session, cursor: Cursor, told: Told) -> Done:
-    record, own_code = study.protocol.panel, session.completion_code
+    record, own_code = study.protocol.admission.panel, session.completion_code
     judgment = judgment_of(study.protocol.method)
     known = None if told.by_server else code_for(record, session.panel, "done", told)
     return {
@@ -232,7 +235,7 @@ def _next(study: Study, session: Session, cursor: Cursor) -> Next:
         "trial_index": cursor.trial_index,
         "block": _next_block(session, cursor),
         "exposure_ms": cursor.exposure_ms,
-        "right_in_a_row": cursor.right_in_a_row if study.protocol.feedback else None,
+        "right_in_a_row": cursor.right_in_a_row if study.protocol.page.feedback else None,
     }
 
 
@@ -244,7 +247,10 @@ def _next_block(session: Session, cursor: Cursor) -> int:
 
 def _effort(protocol: Protocol) -> Effort:
     return {
-        "minutes": protocol.minutes,
-        "pay": {"base_usd_cents": protocol.base_usd_cents, "bonus_usd_cents": protocol.bonus_usd_cents},
-        "images": protocol.trials,
+        "minutes": protocol.consent.minutes,
+        "pay": {
+            "base_usd_cents": protocol.pay.base_usd_cents,
+            "bonus_usd_cents": protocol.pay.bonus_usd_cents,
+        },
+        "images": protocol.stimuli.trials,
     }

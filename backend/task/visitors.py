@@ -41,11 +41,11 @@ class Visitors:
         return key, self.places.check(study, panel, proof)
 
     def _has_signed_test(self, study: Study, key: str | None, token: str | None) -> bool:
-        qualification, signature = self.qualification_of(study), study.protocol.panel.signature
+        qualification, signature = self.qualification_of(study), study.protocol.admission.panel.signature
         if key is None or qualification is None or signature is None:
             return False
         session = self.session_of_token(qualification, token)
-        is_same = qualification.protocol.panel.signature == signature
+        is_same = qualification.protocol.admission.panel.signature == signature
         return session is not None and session.evaluator_key == key and is_same
 
     def check_screened_out(
@@ -78,4 +78,8 @@ class Visitors:
         return session if is_theirs else None
 
     def qualification_of(self, study: Study) -> Study | None:
-        return self._access.study(study.protocol.qualification) if study.protocol.qualification else None
+        return (
+            self._access.study(study.protocol.admission.qualification)
+            if study.protocol.admission.qualification
+            else None
+        )

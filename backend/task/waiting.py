@@ -32,7 +32,7 @@ class Waiting:
         """
         study = self._access.study(study_name)
         key = self._visitors.admission.key(study, panel)
-        if study.protocol.panel.signature:
+        if study.protocol.admission.panel.signature:
             key, _ = self._visitors.vouched(study, panel, signature, qualification_token)
         self._visitors.admission.check(study, key)
         qualification = self._visitors.qualification_of(study)
@@ -40,11 +40,11 @@ class Waiting:
             raise NotAllowed("only who passed the test of this study can wait for it", code="not_qualified")
         session = self._visitors.session_of_token(qualification, qualification_token)
         passed = session.id if session else self._store.claimed(qualification.name, key)
-        if study.protocol.retainer_usd_cents:
+        if study.protocol.pay.retainer_usd_cents:
             begun = lifecycle.begin(self._store, study, self._access.now())
             if begun.settings_id != study.settings_id:
                 return self.wait(study_name, panel, qualification_token, signature)
-        panel = kept(study.protocol.panel, panel)
+        panel = kept(study.protocol.admission.panel, panel)
         return waiting_room.begin(self._store, study, passed, panel, self._access.clock().timestamp())
 
     def sign(self, study_name: str, wait_id: str, token: str, is_visible: bool, is_here: bool) -> Wait:

@@ -52,7 +52,7 @@ class Withdrawing:
         name = entry.data["study"]
         with suppress(NotFound):
             protocol = self._store.study(name).protocol
-            return replies.withdrawn(protocol.title, protocol.contact, entry.data)
+            return replies.withdrawn(protocol.consent.title, protocol.consent.contact, entry.data)
         return replies.withdrawn(name, "", entry.data)
 
     def _check_link(self, session_id: str, secret: str) -> None:

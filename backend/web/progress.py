@@ -73,7 +73,7 @@ def panel_warnings(store: Store, study: Study) -> list[str]:
 
 def retained(store: Store, study: Study, now: datetime | None) -> dict[str, int] | None:
     """Return how many wait to be called, and what is owed for waiting; None where a study pays none."""
-    if not study.protocol.retainer_usd_cents:
+    if not study.protocol.pay.retainer_usd_cents:
         return None
     count = waiting_now(store, study.name, now.timestamp()) if now else 0
     return {"waiting": count, "owed_usd_cents": owed_for_waiting(store, study)}
@@ -110,10 +110,10 @@ def summary(
             "by_browser": flashes.rows(),
         },
         "withdrawn": {"sessions": len(gone), "owed_usd_cents": for_gone},
-        "currency": study.protocol.currency,
+        "currency": study.protocol.pay.currency,
         "owed_usd_cents": owed + for_gone,
         "median_wage_usd_cents_an_hour": wage,
-        "target_wage_usd_cents_an_hour": study.protocol.target_wage_usd_cents,
+        "target_wage_usd_cents_an_hour": study.protocol.pay.target_wage_usd_cents,
         "warnings": _wage_warnings(study.protocol, wage),
         "notes": list(study.notes),
     }
@@ -153,15 +153,15 @@ def as_text(data: dict[str, Any]) -> str:
 
 def _wage_warnings(protocol: Protocol, wage: float | None) -> list[str]:
     """Return at most one warning; a study that pays nothing promises no wage."""
-    if wage is None or not (protocol.base_usd_cents or protocol.bonus_usd_cents):
+    if wage is None or not (protocol.pay.base_usd_cents or protocol.pay.bonus_usd_cents):
         return []
-    known = currency(protocol.currency)
+    known = currency(protocol.pay.currency)
     said = f"the median wage is {format_money(wage, known.code)} an hour"
     if wage < known.least_wage_cents:
         least = format_money(known.least_wage_cents, known.code)
         return [f"{said}, and the least that panels allow is {least}; raise what evaluators are paid"]
-    if wage < protocol.target_wage_usd_cents:
-        aim = format_money(protocol.target_wage_usd_cents, known.code)
+    if wage < protocol.pay.target_wage_usd_cents:
+        aim = format_money(protocol.pay.target_wage_usd_cents, known.code)
         return [f"{said}, and this study aims at {aim}"]
     return []
 

@@ -67,7 +67,7 @@ def write_site(
 
 def _some(stimuli: Sequence[Stimulus], study: Study, each: int) -> list[Stimulus]:
     protocol = study.protocol
-    need = protocol.images // 2 * protocol.blocks
+    need = protocol.stimuli.images // 2 * protocol.stimuli.blocks
     if each < need:
         raise InvalidInput(
             f"a session of {study.name} shows {need} of a kind, so --each must be {need} or more"
@@ -92,10 +92,10 @@ def _described(study: Study, pictures: Sequence[Stimulus]) -> dict[str, Any]:
         "study": public,
         "protocol": replies.protocol_of(protocol),
         "unit": JUDGMENT.methods[protocol.method].unit,
-        "blocks": protocol.blocks,
-        "images": protocol.images,
-        "staircase": vars(protocol.staircase) if protocol.staircase else None,
-        "mask_count": protocol.mask_count,
+        "blocks": protocol.stimuli.blocks,
+        "images": protocol.stimuli.images,
+        "staircase": vars(protocol.timing.staircase) if protocol.timing.staircase else None,
+        "mask_count": protocol.timing.mask_count,
         "masks": [f"i/{name}" for name in study.masks],
         "models": list(study.models),
         "pictures": [

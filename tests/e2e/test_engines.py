@@ -292,6 +292,6 @@ def test_a_time_session_in_webkit_goes_as_far_as_the_browser_can_and_ends_in_wor
     assert not any(display["full_screen"] for display in cursor.displays)
     assert_stored_as_given(player, "glimpse")
     assert session.completion_code in text
-    assert f"${protocol.base_usd_cents / 100 + protocol.bonus_usd_cents * right / 100:.2f}" in text
+    assert f"${protocol.pay.base_usd_cents / 100 + protocol.pay.bonus_usd_cents * right / 100:.2f}" in text
     (row,) = progress(site.store, site.store.study("glimpse"))["mistimed"]["by_browser"]
     assert row["browser"] == engine

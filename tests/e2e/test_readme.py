@@ -69,9 +69,9 @@ class Pool(Pictures):
         with closing(open_store("sqlite:///openhype.db", data)) as store:
             study = store.study(name)
             self._stimuli = {stimulus.name for stimulus in store.stimuli(name)}
-        self.study, self.px = name, study.protocol.size_px
+        self.study, self.px = name, study.protocol.stimuli.size_px
         self.is_timed = study.protocol.method == "time"
-        self.has_debrief = study.protocol.debrief
+        self.has_debrief = study.protocol.page.debrief
         assert self.sizes == {(self.px, self.px)}
 
     def has_stimulus(self, name: str) -> bool:

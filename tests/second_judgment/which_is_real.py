@@ -20,7 +20,7 @@ class WhichIsReal(Judgment):
             "Pairs",
             "Pairs, share of pairs judged wrong",
             "percent",
-            replace(INFINITY, method="pair", images=20, title="Which one is real?"),
+            replace(INFINITY, method="pair").changed(images=20, title="Which one is real?"),
         )
     }
     source = "a judgment of tests"
@@ -30,7 +30,7 @@ class WhichIsReal(Judgment):
 
     def lack(self, study, pool):
         """Return which side has fewer pictures than a session shows of it."""
-        pairs = study.protocol.trials // 2
+        pairs = study.protocol.stimuli.trials // 2
         sides = {
             "reals": pool.reals,
             **{f"fakes of {name}": pool.fakes.get(name, {}) for name in study.models},
@@ -43,7 +43,7 @@ class WhichIsReal(Judgment):
 
     def draw(self, study, pool, condition, rng, coin, is_second):
         """Return pairs, the real one on either side by chance; none is kept to replace another."""
-        count, pairs = study.protocol.blocks, study.protocol.images // 2
+        count, pairs = study.protocol.stimuli.blocks, study.protocol.stimuli.images // 2
         reals = rng.sample(_all(pool.reals), count * pairs)
         fakes = rng.sample(_all(pool.fakes[condition.model]), count * pairs)
         sides = [rng.choice(self.answers) for _ in reals]

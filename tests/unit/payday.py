@@ -39,7 +39,7 @@ class Payday:
         self.fake = Fake(self.books)
         self.panel = panel or self.fake.panel()
         study = studies.study(name=name, currency=self.books.currency, **SETTINGS)
-        protocol = dataclasses.replace(study.protocol, panel=panel_record)
+        protocol = study.protocol.changed(panel=panel_record)
         self.study = dataclasses.replace(study, protocol=protocol)
         store.add_study(self.study, [])
         self.panel_study = self.panel.create(order(name))

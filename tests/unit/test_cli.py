@@ -18,6 +18,7 @@ from PIL import Image
 
 from backend import cli
 from backend.cli import HOMES, main
+from backend.experiment import protocol
 from backend.stores.opening import open_store
 
 
@@ -136,7 +137,7 @@ def test_a_text_is_taken_from_a_file(images, tmp_path):
 
 def stored(data, name):
     with closing(open_store("sqlite:///openhype.db", Path(data))) as store:
-        return vars(store.study(name).protocol)
+        return protocol.to_json(store.study(name).protocol)
 
 
 # Where studies lie

@@ -1,6 +1,5 @@
 """The HTTP door: bad input is told so, truth stays here, an answer counts once."""
 
-import dataclasses
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -318,7 +317,7 @@ def test_where_chance_decides_two_evaluators_of_a_model_see_half_and_half_togeth
 
 def test_without_feedback_no_reply_tells_how_many_answers_in_a_row_were_right(world):
     study = studies.study(method="time", images=8, blocks=1)
-    silent = dataclasses.replace(study.protocol, feedback=False)  # as older studies may be
+    silent = study.protocol.changed(feedback=False)  # as older studies may be
     world.add(studies.replaced(study, protocol=silent))
     player = world.player()
 

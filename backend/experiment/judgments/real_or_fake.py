@@ -48,8 +48,8 @@ class RealOrFake(Judgment):
     def notes(self, study: Study, pool: Pool) -> list[str]:
         """Return what small pools mean for scores, and for the replacement of mistimed flashes."""
         notes = [sampling.pool_note(study, pool) if study.kind == "study" else None]
-        wanted, left = study.protocol.spare_images // 2, sampling.spares_left(study, pool)
-        if study.protocol.flashes and left != wanted:
+        wanted, left = study.protocol.stimuli.spare_images // 2, sampling.spares_left(study, pool)
+        if study.protocol.is_timed and left != wanted:
             notes.append(
                 f"the pictures leave {left} of {wanted} spare reals and fakes to replace mistimed flashes; a "
                 "session that uses them up ends early, and is paid"
@@ -88,13 +88,13 @@ class RealOrFake(Judgment):
         """
         truths = [truth for block in session.blocks for truth in block.truths]
         reals, fakes = (cursor.right.get(truth, 0) / truths.count(truth) for truth in (REAL, FAKE))
-        needed = protocol.pass_share
+        needed = protocol.admission.pass_share
         return {
             "passed": cursor.state == "finished" and reals >= needed and fakes >= needed,
             "reals_right": reals,
             "fakes_right": fakes,
             "needed": needed,
-            "may_retake": protocol.retakes,
+            "may_retake": protocol.admission.retakes,
         }
 
 

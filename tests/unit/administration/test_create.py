@@ -126,7 +126,7 @@ def test_masks_are_textures_unless_others_are_asked_for_and_kept_for_the_next_st
     (one, textures), (_, again), (three, phases) = (masks_of(tmp_path, n) for n in ("one", "two", "three"))
 
     assert first.exit_code == 0
-    assert (one.protocol.masks, three.protocol.masks) == ("texture", "phase")
+    assert (one.protocol.timing.masks, three.protocol.timing.masks) == ("texture", "phase")
     assert textures == again
     assert not textures & phases
     assert entries == {p.stat().st_ino for p in (tmp_path / "data" / "cache").rglob("*") if p.is_file()}
@@ -139,7 +139,7 @@ def test_masks_of_ones_own_are_told_apart(run, gray, tmp_path):
     refused = run("create", "other", *gray, "--set", "masks=own")
 
     assert made.exit_code == 0
-    assert masks_of(tmp_path, "glimpse")[0].protocol.masks == "own"
+    assert masks_of(tmp_path, "glimpse")[0].protocol.timing.masks == "own"
     assert (refused.exit_code, "--masks DIR" in refused.stderr) == (1, True)
 
 
@@ -392,10 +392,10 @@ def test_nothing_is_promised_where_nobody_pays(run, folders, tmp_path):
 
     store = open_store("sqlite:///openhype.db", tmp_path / "data")
     pay = {
-        study.name: (study.protocol.base_usd_cents, study.protocol.bonus_usd_cents)
+        study.name: (study.protocol.pay.base_usd_cents, study.protocol.pay.bonus_usd_cents)
         for study in store.studies()
     }
-    panels = {study.name: study.protocol.panel.name for study in store.studies()}
+    panels = {study.name: study.protocol.admission.panel.name for study in store.studies()}
     store.close()
     assert pay == {
         **{"plain": (0, 0), "private": (0, 0), "set": (150, 0), "panel": (0, 2), "both": (200, 0)},

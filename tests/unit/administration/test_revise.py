@@ -206,7 +206,7 @@ def test_the_version_of_the_consent_changes_with_what_visitors_agree_to(world, b
 
     change(world, **settings)
 
-    assert world.store.study("faces").protocol.consent_version == after
+    assert world.store.study("faces").protocol.consent.consent_version == after
 
 
 def test_who_has_read_an_older_consent_opens_no_session_and_is_told_why(world, study):
@@ -250,14 +250,14 @@ def test_killed_at_any_write_it_mixes_no_settings_and_is_done_again(world, study
         kills.append(writes)
         now = world.store.study("faces")
         counted = {row["session"] for row in study_rows(world.store, now, simulated=True)}
-        if now.protocol.images == 8:
+        if now.protocol.stimuli.images == 8:
             assert (now, len(counted)) == (study, 3)
         else:
             assert counted == set()
     simulate(world.store, world.data, "faces", {})
 
     assert len(kills) >= 2
-    assert world.store.study("faces").protocol.images == 12
+    assert world.store.study("faces").protocol.stimuli.images == 12
     assert {row["responses"] for row in scores(world)["models"]} == {24}
 
 
@@ -312,9 +312,9 @@ def test_an_opening_and_a_change_at_once_are_never_mixed(world, simulated):
         assert {session.settings_id for session in found} <= {now.settings_id}
         assert [reply.status_code for reply in replies] == [201, 201]
         if isinstance(changed, Conflict):
-            assert (now.protocol.mask_count, len(found)) == (4, 2)
+            assert (now.protocol.timing.mask_count, len(found)) == (4, 2)
         else:
-            assert now.protocol.mask_count == 2
+            assert now.protocol.timing.mask_count == 2
             assert simulated or len(found) == 2
         outcomes.add(type(changed).__name__)
         # whoever came second comes sooner in the next round, so that rounds gather where it is close
@@ -332,7 +332,11 @@ def test_two_changes_at_once_are_both_made(world, study):
     )
 
     now = world.store.study("faces")
-    assert (now.protocol.images, now.protocol.evaluators, now.protocol.minutes) == (12, 7, 3)
+    assert (now.protocol.stimuli.images, now.protocol.admission.evaluators, now.protocol.consent.minutes) == (
+        12,
+        7,
+        3,
+    )
     assert now.version == 4
 
 

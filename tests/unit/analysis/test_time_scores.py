@@ -150,6 +150,6 @@ def test_pictures_that_are_shared_widen_the_interval_of_times():
 def test_studies_stored_before_keep_the_steps_they_had():
     stored = protocol.to_json(protocol.TIME)
 
-    assert protocol.from_json(stored).exposure_steps == "ms"
+    assert protocol.from_json(stored).timing.exposure_steps == "ms"
     stored.pop("exposure_steps")
-    assert protocol.from_json(stored).exposure_steps == "auto"
+    assert protocol.from_json(stored).timing.exposure_steps == "auto"

@@ -30,11 +30,11 @@ def store(tmp_path):
 def test_a_sample_study_has_settings_that_hold_and_pictures_for_a_session(sample):
     base = {"infinity": protocol.INFINITY, "time": protocol.TIME}[sample.method]
     settings = protocol.with_settings(base, sample.settings)
-    need = settings.images // 2 * settings.blocks
+    need = settings.stimuli.trials // 2
 
-    assert settings.size_px == 256
-    assert settings.debrief
-    assert settings.repeat_visits
+    assert settings.stimuli.size_px == 256
+    assert settings.page.debrief
+    assert settings.admission.repeat_visits
     assert min(sample.counts.values()) >= need
     assert len(sample.counts) == 4  # photographs and three models
 

@@ -39,7 +39,7 @@ def test_known_accuracies_come_back_within_their_intervals_and_in_order(world):
 def test_a_threshold_comes_back_where_the_rule_settles(world):
     study = world.add(studies.study(method="time", models=("m",), blocks=1, evaluators=12), each=100)
     text = "threshold=300,slope=12,lapse=0,guess=0.5"
-    goal = staircase.equilibrium_accuracy(study.protocol.staircase)
+    goal = staircase.equilibrium_accuracy(study.protocol.timing.staircase)
 
     simulate(world.store, world.data, "faces", {"all": text}, seed=5)
     (model,) = study_scores(world.store, study, simulated=True)["models"]

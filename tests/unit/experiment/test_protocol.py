@@ -18,11 +18,16 @@ SETTINGS_PAGE = Path(__file__).resolve().parents[3] / "docs" / "settings.md"
 def test_the_defaults_are_the_papers_numbers():
     infinity, time, qualification = protocol.INFINITY, protocol.TIME, protocol.QUALIFICATION
 
-    assert (infinity.images, infinity.blocks, infinity.evaluators) == (100, 1, 30)
-    assert (time.images, time.blocks) == (150, 3)
-    assert (time.countdown_from, time.countdown_ms, time.mask_count, time.mask_ms) == (3, 500, 4, 30)
-    assert time.staircase == StaircaseRule(3, 30, 10, 500, 100, 1000)
-    assert (qualification.images, qualification.pass_share) == (100, 0.65)
+    assert (infinity.stimuli.images, infinity.stimuli.blocks, infinity.admission.evaluators) == (100, 1, 30)
+    assert (time.stimuli.images, time.stimuli.blocks) == (150, 3)
+    assert (
+        time.timing.countdown_from,
+        time.timing.countdown_ms,
+        time.timing.mask_count,
+        time.timing.mask_ms,
+    ) == (3, 500, 4, 30)
+    assert time.timing.staircase == StaircaseRule(3, 30, 10, 500, 100, 1000)
+    assert (qualification.stimuli.images, qualification.admission.pass_share) == (100, 0.65)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +46,7 @@ def test_the_defaults_are_the_papers_numbers():
 def test_money_is_promised_only_where_the_panel_pays_or_it_is_set(base, kind, settings, pay):
     made = protocol.new_protocol(base, kind, settings)
 
-    assert (made.base_usd_cents, made.bonus_usd_cents) == pay
+    assert (made.pay.base_usd_cents, made.pay.bonus_usd_cents) == pay
 
 
 def test_a_rule_can_be_spelled_out_and_its_bounds_be_set_apart():
@@ -49,8 +54,8 @@ def test_a_rule_can_be_spelled_out_and_its_bounds_be_set_apart():
         protocol.TIME, {"staircase": "right_to_descend:2,down_ms:20,up_ms:20", "min_exposure_ms": "50"}
     )
 
-    assert made.staircase == StaircaseRule(2, 20, 20, 500, 50, 1000)
-    assert equilibrium_accuracy(made.staircase) == pytest.approx(0.5**0.5)
+    assert made.timing.staircase == StaircaseRule(2, 20, 20, 500, 50, 1000)
+    assert equilibrium_accuracy(made.timing.staircase) == pytest.approx(0.5**0.5)
 
 
 @pytest.mark.parametrize(
@@ -64,13 +69,13 @@ def test_a_rule_can_be_spelled_out_and_its_bounds_be_set_apart():
 def test_a_currency_brings_the_wage_that_panels_advise_in_it(settings, wage):
     made = protocol.with_settings(protocol.INFINITY, settings)
 
-    assert (made.currency, made.target_wage_usd_cents) == (settings["currency"], wage)
+    assert (made.pay.currency, made.pay.target_wage_usd_cents) == (settings["currency"], wage)
 
 
 def test_an_address_of_the_panel_is_set_apart():
     addresses = {"redirect_url": "https://c.example/all", "early_redirect_url": "https://c.example/some"}
 
-    panel = protocol.with_settings(protocol.INFINITY, {"panel": "connect", **addresses}).panel
+    panel = protocol.with_settings(protocol.INFINITY, {"panel": "connect", **addresses}).admission.panel
 
     assert [panel.redirect, panel.early_redirect] == list(addresses.values())
     assert panel.is_redirect_for_done_only
@@ -123,15 +128,15 @@ def test_a_protocol_stored_before_a_setting_existed_takes_its_default():
     stored = protocol.to_json(protocol.TIME)
     del stored["feedback_ms"], stored["currency"]
 
-    assert protocol.from_json(stored).feedback_ms == protocol.TIME.feedback_ms
-    assert protocol.from_json(stored).currency == "USD"
+    assert protocol.from_json(stored).page.feedback_ms == protocol.TIME.page.feedback_ms
+    assert protocol.from_json(stored).pay.currency == "USD"
 
 
 @pytest.mark.parametrize(
     "contact", ["", "faces@lab.example", "https://lab.example/faces", "Dr. Ada Example, room 5"]
 )
 def test_a_contact_is_an_address_a_url_or_a_text(contact):
-    assert protocol.with_settings(protocol.INFINITY, {"contact": contact}).contact == contact
+    assert protocol.with_settings(protocol.INFINITY, {"contact": contact}).consent.contact == contact
 
 
 VECTORS = json.loads((Path(__file__).parents[1] / "stage_vectors.json").read_text("utf-8"))
@@ -139,21 +144,19 @@ VECTORS = json.loads((Path(__file__).parents[1] / "stage_vectors.json").read_tex
 
 @pytest.mark.parametrize("vector", VECTORS["largest"], ids=str)
 def test_pictures_are_shown_at_most_as_large_as_the_page_makes_them(vector):
-    made = dataclasses.replace(
-        protocol.INFINITY, size_px=vector["size_px"], largest_css_px=vector["largest_css_px"]
-    )
+    made = protocol.INFINITY.changed(size_px=vector["size_px"], largest_css_px=vector["largest_css_px"])
 
-    assert made.shown_at_most_css_px == vector["largest_css"]
+    assert made.stimuli.shown_at_most_css_px == vector["largest_css"]
 
 
 @pytest.mark.parametrize(("size_px", "largest"), [(64, 384), (256, 256), (300, 300), (1024, 768)])
 def test_a_study_of_before_keeps_the_size_of_its_pictures_and_tells_nobody_of_equal_answers(size_px, largest):
-    stored = protocol.to_json(dataclasses.replace(protocol.INFINITY, size_px=size_px))
+    stored = protocol.to_json(protocol.INFINITY.changed(size_px=size_px))
     del stored["largest_css_px"], stored["same_answer_notice"]
 
     older = protocol.from_json(stored)
 
-    assert (older.shown_at_most_css_px, older.same_answer_notice) == (largest, 0)
+    assert (older.stimuli.shown_at_most_css_px, older.page.same_answer_notice) == (largest, 0)
 
 
 @pytest.mark.parametrize(("stored_minutes", "within"), [(None, 60), (5, 5)])
@@ -163,12 +166,14 @@ def test_sessions_of_an_older_study_hold_their_places_as_long_as_before(stored_m
     if stored_minutes:
         stored["abandon_after_minutes"] = stored_minutes
 
-    assert protocol.from_json(stored).begin_within_minutes == within
+    assert protocol.from_json(stored).admission.begin_within_minutes == within
 
 
 def test_every_setting_is_documented():
     table = re.search(r"^\| setting \|.*?(?=\n\n)", SETTINGS_PAGE.read_text("utf-8"), re.M | re.S)
 
     names = [row.split("`")[1] for row in as_markdown().splitlines()[2:]]
-    assert {f.name for f in dataclasses.fields(protocol.Protocol)} - {"method"} <= set(names)
+    groups = [group for group in vars(protocol.INFINITY).values() if dataclasses.is_dataclass(group)]
+    assert len(groups) == 6
+    assert {setting.name for group in groups for setting in dataclasses.fields(group)} <= set(names)
     assert table[0].splitlines() == as_markdown().splitlines()

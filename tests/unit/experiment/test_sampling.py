@@ -131,7 +131,9 @@ def test_between_classes_a_session_shows_one_class_in_full_sessions(method):
     assert all(Counter(block.truths)[REAL] * 2 == len(block.stimuli) for block in blocks)
     shown = [by_name[name] for block in (*blocks, *spares) for name in block.stimuli]
     assert {(each.model, each.class_) for each in shown} == {(None, "dog"), ("gan", "dog")}
-    assert len(set(shown)) == len(shown) == study.protocol.trials + study.protocol.spare_images
+    assert (
+        len(set(shown)) == len(shown) == study.protocol.stimuli.trials + study.protocol.stimuli.spare_images
+    )
 
 
 def test_between_classes_each_class_must_be_enough_for_a_whole_session():
@@ -269,7 +271,7 @@ def test_the_smallest_pool_that_passes_the_check_gives_a_session(method, classes
     sampling.check_pool(study, pool)
     blocks, _ = drawn_from(pool, study)
 
-    assert sum(len(block.stimuli) for block in blocks) == study.protocol.trials
+    assert sum(len(block.stimuli) for block in blocks) == study.protocol.stimuli.trials
 
 
 @pytest.mark.parametrize(

@@ -275,7 +275,7 @@ def test_a_signature_comes_back_from_the_store(world):
     study = studies.study("faces", panel=records.from_json(record_data(audience="a", issuer="i")))
     world.add(study)
 
-    assert world.store.study("faces").protocol.panel == study.protocol.panel
+    assert world.store.study("faces").protocol.admission.panel == study.protocol.admission.panel
 
 
 @pytest.fixture

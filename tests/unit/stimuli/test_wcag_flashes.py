@@ -4,7 +4,6 @@ Hand-worked values: a field is 341 x 256 CSS px, a quarter of it 21,824 px, or 1
 between 36 x 36 (1,296) and 37 x 37 (1,369).
 """
 
-import dataclasses
 import itertools
 
 import numpy as np
@@ -53,7 +52,7 @@ def quick(*states):
 
 
 def time_protocol(**changes):
-    return dataclasses.replace(TIME, **changes)
+    return TIME.changed(**changes)
 
 
 def trial(protocol, picture, masks, exposure_ms=100):

@@ -619,7 +619,7 @@ def test_a_study_changes_at_its_version_and_every_process_sees_it(opened):
     reader.study("faces")
 
     for count, settings_id in ((20, "b"), (30, "c")):
-        numbers = dataclasses.replace(study.protocol, images=count)
+        numbers = study.protocol.changed(images=count)
         study = changed(study, protocol=numbers, settings_id=settings_id)
         opened().change_study(study)
 

@@ -97,7 +97,7 @@ def test_the_same_dice_give_the_same_export_on_every_store(table, tmp_path, meth
 
     exported = [[path.read_bytes() for path in paths] for paths in files]
     assert exported[0] == exported[1]
-    assert exported[0][0].count(b"\n") == 1 + 2 * 2 * study.protocol.trials
+    assert exported[0][0].count(b"\n") == 1 + 2 * 2 * study.protocol.stimuli.trials
 
 
 def ticking():

@@ -17,7 +17,7 @@ from backend.web.progress import as_text, progress
 
 from .. import sample_studies as studies
 
-PAID = dataclasses.replace(INFINITY, retainer_usd_cents=10, retainer_minutes=20)
+PAID = INFINITY.changed(retainer_usd_cents=10, retainer_minutes=20)
 FRESH = Wait("w1", "q1", {}, "x", seen_at=0.0, confirmed_at=0.0)
 
 

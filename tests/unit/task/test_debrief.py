@@ -192,7 +192,9 @@ def test_nobody_is_paid_for_knowing_pictures_from_an_earlier_visit():
 
     with pytest.raises(InvalidInput, match="would be paid for knowing them; set bonus_usd_cents=0"):
         protocol.new_protocol(protocol.INFINITY, "study", settings)
-    assert protocol.new_protocol(protocol.INFINITY, "study", {**settings, "bonus_usd_cents": "0"}).debrief
+    assert protocol.new_protocol(
+        protocol.INFINITY, "study", {**settings, "bonus_usd_cents": "0"}
+    ).page.debrief
 
 
 def test_a_qualification_has_none(world, tmp_path):

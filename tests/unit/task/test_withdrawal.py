@@ -321,7 +321,7 @@ def test_what_was_agreed_to_can_be_read_again(world, done):
 
     told = world.http.get("/api/studies/faces").json["consent"]
 
-    assert told == {"version": session.consent_version, "text": protocol.consent_text}
+    assert told == {"version": session.consent_version, "text": protocol.consent.consent_text}
 
 
 def test_the_link_is_no_part_of_an_export_or_of_status(world, done, tmp_path):
