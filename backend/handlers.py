@@ -36,7 +36,7 @@ from backend.stores.datadir import DataDir, Keys
 from backend.stores.store import Store
 from backend.task import requests
 from backend.task.access import Clock
-from backend.task.picture_names import PictureNames
+from backend.task.picture_names import PictureNames, is_stored_name
 from backend.task.service import TaskService
 from backend.web import assets, dashboard_routes, headers, login, origins, results_routes
 from backend.web.proxies import behind_one_proxy
@@ -59,7 +59,6 @@ _STATUS = {
 _ASSET = re.compile(r"[a-z0-9][a-z0-9._-]{0,60}\.(js|css|html|svg)")
 _LONGEST_NAME = 128
 """Of a study, a session, a file in a path; a file system takes 255 bytes, a key of DynamoDB 2,048."""
-_PICTURE = re.compile(r"[0-9a-f]{32}\.(png|jpg)")
 _RETRY_AFTER_S = "5"
 """When to come back after what failed for now."""
 _LONGEST_LOGGED = 300
@@ -278,7 +277,7 @@ def _add_files(app: Flask, data: DataDir, names: PictureNames) -> None:
 
     @app.get("/i/<study>/<name>")
     def picture(study: str, name: str) -> Response:
-        if study.startswith(".") or not _PICTURE.fullmatch(name):
+        if study.startswith(".") or not is_stored_name(name):
             abort(404)
         reply = _file(data.images(study) / name)
         reply.headers["Cache-Control"] = headers.KEPT_FOR_GOOD

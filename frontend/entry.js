@@ -3,6 +3,7 @@
 
 import { Refused } from "./api.js";
 import { judgmentOf } from "./judgment.js";
+import { mediumOf } from "./medium.js";
 import { offer } from "./offer.js";
 import { exitLink, panelParameters, pathOf, sayGoodbye, signature } from "./panel_exit.js";
 import { EXITS } from "./refusals.js";
@@ -166,6 +167,6 @@ async function consented({ playing }, study, before) {
     { label: "No, thank you", value: "no" },
   ]);
   playing().catch(() => {}); // whoever needs it asks again
-  judgmentOf(study).catch(() => {});
+  Promise.all([judgmentOf(study), mediumOf(study)]).catch(() => {});
   return (await asked) === "yes";
 }

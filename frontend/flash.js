@@ -88,14 +88,14 @@ export async function goesOn(scene) {
 export async function showPicture(scene, picture, masks, next) {
   scene.screen.verdict.textContent = "";
   if (next.exposure_ms === null) {
-    scene.presenter.draw({ name: "stimulus", ms: Infinity, picture });
+    scene.presenter.draw(scene.medium.phase(picture, Infinity));
     await waitFrames(0);
     return { settled: Promise.resolve({ shown_ms: null, frames: null, mask_ms: null, timing: null, flags: [] }) };
   }
   const { protocol } = scene.visit.state;
   const phases = [
     ...Array.from({ length: protocol.countdown_from }, (_, i) => ({ name: "countdown", ms: protocol.countdown_ms, text: `${protocol.countdown_from - i}` })),
-    { name: "stimulus", ms: next.exposure_ms, picture },
+    scene.medium.phase(picture, next.exposure_ms),
     ...masks.map((mask) => ({ name: "mask", ms: protocol.mask_ms, picture: mask })),
   ];
   // A tab that is hidden during the countdown comes back with everything over. What nobody saw is shown again.

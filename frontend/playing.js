@@ -5,6 +5,7 @@ import { enterFullScreen, leaveFullScreen } from "./display.js";
 import { fitDisplay } from "./fitness.js";
 import { judgmentOf } from "./judgment.js";
 import { startGuarding, stopGuarding } from "./leaving.js";
+import { mediumOf } from "./medium.js";
 import { instructions } from "./offer.js";
 import { ask, el, hideProgress } from "./screens.js";
 import { playBlock } from "./trials.js";
@@ -24,7 +25,7 @@ export { showDone, showResult } from "./endings.js";
  */
 export async function playBlocks(api, study, visit) {
   const blocks = visit.state.protocol.block_images.length;
-  const judgment = await judgmentOf(study);
+  const [judgment, medium] = await Promise.all([judgmentOf(study), mediumOf(study)]);
   const isBack = visit.progress.answered > 0;
   await ask("instructions", isBack ? "Welcome back" : "How it works", [...instructions(study, judgment, isBack), ...withdrawing(visit)], [
     { label: isBack ? "Continue" : "Start", value: "start", primary: true },
@@ -35,7 +36,7 @@ export async function playBlocks(api, study, visit) {
     if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
     const display = study.flashes ? await fitDisplay(api, study, "Every answer so far is stored.") : null;
     if (study.flashes && !display) return stopGuarding();
-    await playBlock(visit, judgment, display, study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0);
+    await playBlock(visit, judgment, medium, display, study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0);
     if (!visit.done) {
       await ask(
         "break",

@@ -1,21 +1,20 @@
 // @ts-check
 /** The stimuli of a block: one picture a trial, or several that are arranged in one; decoded before a trial needs them. */
 
-import { loadPictures } from "./pictures.js";
-
 /**
- * As `loadPictures`, by trial.
+ * As a medium loads them, by trial.
  * @param {string[]} addresses of each trial: the URLs of its pictures, separated by spaces
  * @param {import("./pictures.js").FetchPicture} fetchPicture
  * @param {{px: number, quality: ResizeQuality}} size
+ * @param {import("./medium.js").Medium} medium
  * @param {import("./judgment.js").Judgment["arrange"]} arrange
  * @param {{areAllNeeded?: boolean, onProgress?: (share: number) => void}} [options] `onProgress` is told the share (0 to 1)
- * @returns {ReturnType<typeof loadPictures>}
+ * @returns {ReturnType<import("./medium.js").Medium["load"]>}
  */
-export function loadStimuli(addresses, fetchPicture, size, arrange, { areAllNeeded = false, onProgress = () => {} } = {}) {
+export function loadStimuli(addresses, fetchPicture, size, medium, arrange, { areAllNeeded = false, onProgress = () => {} } = {}) {
   const urls = addresses.map(urlsOf);
   const flat = urls.flat();
-  const pictures = loadPictures(flat, fetchPicture, size, { areAllNeeded, onProgress: (done) => onProgress(done / flat.length) });
+  const pictures = medium.load(flat, fetchPicture, size, { areAllNeeded, onProgress: (done) => onProgress(done / flat.length) });
   if (!arrange) return pictures;
 
   let count = 0;

@@ -24,7 +24,7 @@ const READING_MS = 3000;
  * @typedef {ReturnType<typeof trialScreen>} Screen
  * @typedef {ReturnType<typeof loadPictures>} Pictures
  * @typedef {Awaited<ReturnType<typeof makePresenter>>} Presenter
- * @typedef {{visit: Visit, judgment: import("./judgment.js").Judgment, screen: Screen, presenter: Presenter, masks: Pictures, display: Refresh, isFull: boolean,
+ * @typedef {{visit: Visit, judgment: import("./judgment.js").Judgment, medium: import("./medium.js").Medium, screen: Screen, presenter: Presenter, masks: Pictures, display: Refresh, isFull: boolean,
  *   isPaid: boolean}} Scene
  */
 
@@ -32,10 +32,11 @@ const READING_MS = 3000;
  * Play the current block to its end.
  * @param {Visit} visit
  * @param {import("./judgment.js").Judgment} judgment
+ * @param {import("./medium.js").Medium} medium
  * @param {Refresh | null} display as measured just before, for flashes
  * @param {boolean} isPaid whether the task is paid
  */
-export async function playBlock(visit, judgment, display, isPaid) {
+export async function playBlock(visit, judgment, medium, display, isPaid) {
   const { protocol } = visit.state;
   const isTimed = protocol.method === "time";
   const tellLoaded = showWaiting("One moment", isTimed ? "The pictures are loading, so that none of them comes late." : "The first pictures are on their way.");
@@ -51,7 +52,7 @@ export async function playBlock(visit, judgment, display, isPaid) {
     shown_px: size.px,
   });
   const onProgress = (/** @type {number} */ share) => isTimed && tellLoaded(share);
-  const pictures = loadStimuli(block.images, visit.fetchPicture, size, judgment.arrange, { areAllNeeded: isTimed, onProgress });
+  const pictures = loadStimuli(block.images, visit.fetchPicture, size, medium, judgment.arrange, { areAllNeeded: isTimed, onProgress });
   const masks = loadPictures(block.masks, visit.fetchPicture, size, { areAllNeeded: true });
   if (isTimed) {
     await Promise.all([pictures.all(), masks.all()]);
@@ -61,7 +62,7 @@ export async function playBlock(visit, judgment, display, isPaid) {
   await pictures.needed(0);
   const screen = trialScreen(judgment);
   const presenter = await makePresenter(screen.stage, size, isTimed);
-  await playTrials({ visit, judgment, screen, presenter, masks, display: measured, isFull: isFullScreen(), isPaid }, block, pictures);
+  await playTrials({ visit, judgment, medium, screen, presenter, masks, display: measured, isFull: isFullScreen(), isPaid }, block, pictures);
   presenter.end();
   onTrialKeys(null);
 }

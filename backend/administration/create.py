@@ -28,6 +28,8 @@ from backend.experiment.judgments import judgment_of
 from backend.experiment.panel import PanelRecord
 from backend.experiment.records import Stimulus, Study
 from backend.panels.signed_links import check_installed
+from backend.stimuli.media import MEDIA
+from backend.stimuli.medium import Refused
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.studies import lifecycle
@@ -198,7 +200,6 @@ def _made(
     publish: Callable[[str, Path], Any] | None,
     say: Callable[[str], Any] | None,
 ) -> Study:
-    from backend.stimuli.ingest import Refused, take_in
 
     study = Study(
         name=order.name,
@@ -215,7 +216,7 @@ def _made(
         return judgment.lack(dataclasses.replace(study, classes=tuple(classes)), sampling.pool_of(stimuli))
 
     try:
-        intake = take_in(
+        intake = MEDIA[judgment.medium].take_in(
             order.real,
             dict(order.models),
             partial,

@@ -46,6 +46,8 @@ class Judgment(ABC):
     name: ClassVar[str]
     methods: ClassVar[Mapping[str, Method]]
     """By name, as `openhype create --method` takes it."""
+    medium: ClassVar[str] = "picture"
+    """What its stimuli are, as `stimuli/media` has it."""
     answers: ClassVar[tuple[str, ...]]
     """What may be answered: lower-case words."""
     source: ClassVar[str]

@@ -29,6 +29,7 @@ from backend.stimuli.images import (
     resolve_format,
     suffix_of,
 )
+from backend.stimuli.medium import Intake, Refused
 from backend.stimuli.parallel import in_parallel
 
 _FIRST = 64
@@ -51,28 +52,6 @@ _KINDS = {
     "duplicate": ("is a duplicate", "are duplicates"),
 }
 """Kinds of files that are refused, in the order in which they are told: of one, and of several."""
-
-
-class Refused(InvalidInput):
-    """Folders that are not as expected: the message says what, `everything` says it of every file."""
-
-    def __init__(self, message: str, everything: Sequence[str]):
-        super().__init__(message)
-        self.everything = tuple(everything)
-
-
-@dataclass(frozen=True)
-class Intake:
-    """What came of the folders."""
-
-    stimuli: tuple[Stimulus, ...]
-    classes: tuple[str, ...]
-    image_format: str
-    notes: tuple[str, ...]
-    left_out: tuple[str, ...]
-    """Every file that was left out, with the reason."""
-    left_out_untold: tuple[str, ...] = ()
-    """The same, where the notes do not name all of them."""
 
 
 @dataclass(frozen=True)

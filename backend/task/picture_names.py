@@ -7,17 +7,18 @@ of HMAC-SHA256 (Luby and Rackoff, 1988). The server opens it with its key alone,
 
 import hmac
 import re
-import struct
-import zlib
 
-_NAME = re.compile(r"([0-9a-f]{32})(\.(?:png|jpg))")
+from backend.stimuli.media import TYPES, medium_of_file
+
+_NAME = re.compile(rf"([0-9a-f]{{32}})({'|'.join(map(re.escape, TYPES))})")
 _ROUNDS = range(4)
 _HALF = 8
-_PNG_START = b"\x89PNG\r\n\x1a\n"
-_PNG_HEAD = 33
-"""Bytes of a PNG before its second chunk: signature and IHDR."""
-_JPEG_START = b"\xff\xd8"
 _SALT = 16
+
+
+def is_stored_name(name: str) -> bool:
+    """Return whether a text has the form of a stored name."""
+    return _NAME.fullmatch(name) is not None
 
 
 class PictureNames:
@@ -53,19 +54,9 @@ class PictureNames:
         return (left + right).hex() + named[2]
 
     def salted(self, session: str, name: str, data: bytes) -> bytes:
-        """Return a picture's file with 16 bytes of the session's own, which decoders skip.
-
-        All files become longer by the same length. One that is neither PNG nor JPEG stays as it is.
-        """
+        """Return a picture's file with 16 bytes of the session's own, which decoders skip."""
         salt = hmac.digest(self._of(session), f"salt {name}".encode(), "sha256")[:_SALT]
-        if data.startswith(_PNG_START):
-            body = b"opSt" + salt
-            chunk = struct.pack(">I", _SALT) + body + struct.pack(">I", zlib.crc32(body))
-            return b"".join((data[:_PNG_HEAD], chunk, memoryview(data)[_PNG_HEAD:]))
-        if data.startswith(_JPEG_START):
-            comment = b"\xff\xfe" + struct.pack(">H", len(salt) + 2) + salt
-            return b"".join((_JPEG_START, comment, memoryview(data)[len(_JPEG_START) :]))
-        return data
+        return medium_of_file(name).salted(data, salt)
 
     def _of(self, session: str) -> bytes:
         return hmac.digest(self._key, f"pictures of {session}".encode(), "sha256")

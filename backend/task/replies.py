@@ -35,12 +35,14 @@ def public_study(
         signature_parameter: that carries the panel's signature, where the study asks for one.
     """
     protocol = study.protocol
+    judgment = judgment_of(protocol.method)
     return {
         "study": study.name,
         "kind": study.kind,
         "title": protocol.consent.title,
         "method": protocol.method,
-        "judgment": judgment_of(protocol.method).name,
+        "judgment": judgment.name,
+        "medium": judgment.medium,
         "consent": {"version": protocol.consent.consent_version, "text": protocol.consent.consent_text},
         "contact": protocol.consent.contact,
         "keep_days": protocol.consent.keep_days,

@@ -56,6 +56,7 @@ class PublicStudy(Effort):
     title: str
     method: Method
     judgment: Annotated[str, Meta(description="What is asked; the page has a module of this name")]
+    medium: Annotated[str, Meta(description="What is shown; the page has a module of this name")]
     consent: Consent
     contact: Contact
     keep_days: Annotated[

@@ -7,6 +7,8 @@ and CloudFront do (`deploy/service.yaml`).
 from collections.abc import Iterable
 from pathlib import PurePath
 
+from backend.stimuli.media import TYPES
+
 _POLICY = (
     "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; "
     "form-action {forms}; frame-ancestors {frames}"
@@ -51,8 +53,7 @@ _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".svg": "image/svg+xml",
     ".json": "application/json",
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
+    **TYPES,
 }
 
 

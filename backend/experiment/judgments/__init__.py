@@ -15,6 +15,10 @@ METHODS: dict[str, Judgment] = {
     method: judgment for judgment in JUDGMENTS.values() for method in judgment.methods
 }
 """By the method of a study."""
+if len(METHODS) < sum(len(judgment.methods) for judgment in JUDGMENTS.values()):
+    raise ValueError(
+        f"each method must belong to one of the judgments {', '.join(JUDGMENTS)}; two have the same"
+    )
 ANSWERS = tuple(dict.fromkeys(answer for judgment in JUDGMENTS.values() for answer in judgment.answers))
 """What may be answered to any of them."""
 

@@ -55,18 +55,19 @@ def test_what_is_no_name_of_a_picture_is_said_to_be_none(name):
         NAMES.sealed("s", name)
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
-def test_salted_files_are_the_same_picture_and_other_bytes_in_each_session(kind):
+@pytest.mark.parametrize(("kind", "suffix"), [("PNG", ".png"), ("JPEG", ".jpg")])
+def test_salted_files_are_the_same_picture_and_other_bytes_in_each_session(kind, suffix):
     file = io.BytesIO()
     Image.effect_noise((40, 40), 60).convert("RGB").save(file, kind)
     plain = file.getvalue()
 
-    salted = [NAMES.salted(session, "a", plain) for session in ("s1", "s2")]
+    a, b = (f"{name}{suffix}" for name in "ab")
+    salted = [NAMES.salted(session, a, plain) for session in ("s1", "s2")]
 
     assert len({plain, *salted}) == 3
     assert len({len(each) for each in salted}) == 1
-    assert NAMES.salted("s1", "a", plain) == salted[0]
-    assert NAMES.salted("s1", "b", plain) != salted[0]
+    assert NAMES.salted("s1", a, plain) == salted[0]
+    assert NAMES.salted("s1", b, plain) != salted[0]
     for each in salted:
         with Image.open(io.BytesIO(each)) as picture, Image.open(io.BytesIO(plain)) as before:
             assert picture.tobytes() == before.tobytes()

@@ -1,0 +1,48 @@
+"""Every judgment and every medium is one module on each side, of one name."""
+
+import re
+
+import pytest
+
+from backend.common.errors import InvalidInput
+from backend.experiment.judgments import ANSWERS, JUDGMENTS, METHODS, judgment_of
+from backend.stimuli.media import MEDIA, TYPES, medium_of_file
+from backend.web import assets
+
+
+@pytest.mark.parametrize(("kind", "found"), [("judgment", JUDGMENTS), ("medium", MEDIA)])
+def test_each_has_the_name_of_its_modules(kind, found):
+    assert [each.name for each in found.values()] == list(found)
+    pages = {path.stem for path in assets.FRONTEND.glob(f"{kind}_*.js")}
+    assert pages == {f"{kind}_{name}" for name in found}
+
+
+@pytest.mark.parametrize("judgment", JUDGMENTS.values(), ids=list(JUDGMENTS))
+def test_the_page_gives_the_answers_that_the_server_takes(judgment):
+    text = (assets.FRONTEND / f"judgment_{judgment.name}.js").read_text("utf-8")
+
+    assert sorted(re.findall(r'answer: "(\w+)"', text)) == sorted(judgment.answers)
+    assert set(judgment.answers) <= set(ANSWERS)
+    assert judgment.medium in MEDIA
+
+
+def test_a_method_belongs_to_one_judgment_and_its_settings_say_so():
+    assert {name: judgment.name for name, judgment in METHODS.items()} == {
+        "infinity": "real_or_fake",
+        "time": "real_or_fake",
+    }
+    for name, judgment in METHODS.items():
+        assert judgment.methods[name].protocol.method == name
+
+
+@pytest.mark.parametrize("method", ["", "pair", "INFINITY", None])
+def test_another_method_is_refused(method):
+    with pytest.raises(InvalidInput, match=f"method must be 'infinity' or 'time', not {method!r}"):
+        judgment_of(method)
+
+
+def test_files_are_of_the_medium_of_their_suffix():
+    assert {suffix: medium_of_file(f"a{suffix}").name for suffix in TYPES} == {
+        ".png": "picture",
+        ".jpg": "picture",
+    }
