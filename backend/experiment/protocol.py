@@ -312,8 +312,6 @@ class Protocol:
     admission: AdmissionSettings = AdmissionSettings()
 
     def __post_init__(self):
-        if self.is_timed != (self.method == "time"):
-            raise InvalidInput("a staircase goes with method 'time', and only with it")
         if self.page.debrief and self.admission.repeat_visits and self.pay.bonus_usd_cents:
             raise InvalidInput(
                 "debrief tells what the pictures were, so that who comes again (repeat_visits) would be "
@@ -449,7 +447,10 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
             "feedback=false does not go with HYPE-time: a staircase tells by its next exposure whether the "
             "answer was right; leave it true, as the papers did, or make the study with --method infinity"
         )
-    return base.changed(**changes)
+    made = base.changed(**changes)
+    if made.is_timed != base.is_timed:
+        raise InvalidInput("a staircase goes with method 'time', and only with it")
+    return made
 
 
 def new_protocol(base: Protocol, kind: str, settings: Mapping[str, Any]) -> Protocol:
