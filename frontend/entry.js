@@ -2,8 +2,6 @@
 /** From the link to an open session: what excludes is said first, then comes consent, then a test where there is one. */
 
 import { Refused } from "./api.js";
-import { judgmentOf } from "./judgment.js";
-import { mediumOf } from "./medium.js";
 import { offer } from "./offer.js";
 import { exitLink, panelParameters, pathOf, sayGoodbye, signature } from "./panel_exit.js";
 import { EXITS } from "./refusals.js";
@@ -166,7 +164,6 @@ async function consented({ playing }, study, before) {
     { label: "I agree and want to take part", value: "yes", primary: true },
     { label: "No, thank you", value: "no" },
   ]);
-  playing().catch(() => {}); // whoever needs it asks again
-  Promise.all([judgmentOf(study), mediumOf(study)]).catch(() => {});
+  playing().then(({ prepare }) => prepare(study)).catch(() => {}); // whoever needs it asks again
   return (await asked) === "yes";
 }

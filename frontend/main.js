@@ -4,7 +4,6 @@
 import { Refused, makeApi } from "./api.js";
 import { enter } from "./entry.js";
 import { listenToInteractions } from "./interactions.js";
-import { judgmentOf } from "./judgment.js";
 import { listenToKeys } from "./keys.js";
 import { guardAgain, stopGuarding } from "./leaving.js";
 import { isPreview, showPreview } from "./offer.js";
@@ -48,7 +47,10 @@ async function visitStudy(name) {
   document.title = study.title;
   about.contact = study.contact;
   about.giveUp = () => showGivenUp(api, study, about);
-  if (isPreview(study)) return showPreview(study, await judgmentOf(study));
+  if (isPreview(study)) {
+    const { judgmentOf } = await import("./judgment.js");
+    return showPreview(study, await judgmentOf(study));
+  }
   const visit = (await resumed(name)) ?? (await enter({ api, resumed, begun, playing, showError }, study));
   if (visit) await playToEnd(study, /** @type {import("./visit.js").Ended} */ (visit));
 }

@@ -18,6 +18,14 @@ export { showDone, showResult } from "./endings.js";
 /** @typedef {import("./visit.js").Visit} Visit */
 
 /**
+ * Load what a study asks and shows.
+ * @param {PublicStudy} study
+ */
+export function prepare(study) {
+  return Promise.all([judgmentOf(study), mediumOf(study)]);
+}
+
+/**
  * Play what is left of a session; `visit.done` is null where the person gave up, and the page has ended.
  * @param {import("./visit.js").Api} api
  * @param {PublicStudy} study
@@ -25,7 +33,7 @@ export { showDone, showResult } from "./endings.js";
  */
 export async function playBlocks(api, study, visit) {
   const blocks = visit.state.protocol.block_images.length;
-  const [judgment, medium] = await Promise.all([judgmentOf(study), mediumOf(study)]);
+  const [judgment, medium] = await prepare(study);
   const isBack = visit.progress.answered > 0;
   await ask("instructions", isBack ? "Welcome back" : "How it works", [...instructions(study, judgment, isBack), ...withdrawing(visit)], [
     { label: isBack ? "Continue" : "Start", value: "start", primary: true },
