@@ -29,12 +29,20 @@ def main(task: str) -> int:
 
 
 def _write_types(node: list[str]) -> int:
-    """Write `types/api.d.ts`, the types of requests and replies, and return the status."""
-    from backend.web.openapi import document
+    """Write `types/api.d.ts`, the types of requests and replies, and return the status.
 
+    The dashboard is no part of the API; the types of its replies are added to the document here.
+    """
+    from backend.web import dashboard_types, openapi
+
+    told = json.loads(openapi.document())
+    of_api, of_dashboard = told["components"]["schemas"], openapi.schemas(dashboard_types.REPLIES.values())
+    if twice := of_api.keys() & of_dashboard.keys():
+        raise SystemExit(f"dashboard_types.py takes names that the API has: {', '.join(sorted(twice))}")
+    of_api |= of_dashboard
     folder = ROOT / "types"
     folder.mkdir(exist_ok=True)
-    (folder / "openapi.json").write_bytes(document())
+    (folder / "openapi.json").write_text(json.dumps(told), "utf-8")
     how = ["--root-types", "--root-types-no-schema-prefix", "-o", str(folder / "api.d.ts")]
     program = ["node_modules/openapi-typescript/bin/cli.js", str(folder / "openapi.json"), *how]
     return subprocess.call([*node, *program], cwd=ROOT, stdout=subprocess.DEVNULL)

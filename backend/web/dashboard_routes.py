@@ -7,7 +7,6 @@ not changed is not sent again. The login is that of the results pages.
 import hashlib
 import json
 from collections.abc import Callable
-from typing import Any
 
 from flask import Flask, Response, redirect, request
 
@@ -19,6 +18,7 @@ from backend.stores.store import Store
 from backend.studies import pausing
 from backend.task.service import Clock
 from backend.web import headers, login, results_routes
+from backend.web.dashboard_types import Paused, StudyLine, StudyList, StudyProgress, WatchedStudy
 from backend.web.monitor import Watch
 from backend.web.results_cache import Kept
 
@@ -71,7 +71,7 @@ def add_pages(app: Flask, store: Store, keys: Keys, clock: Clock, page: Callable
 
     @app.post(f"{login.DASHBOARD}/<study>/pause", defaults={"is_to_pause": True})
     @app.post(f"{login.DASHBOARD}/<study>/resume", defaults={"is_to_pause": False})
-    def pause(study: str, is_to_pause: bool) -> dict:
+    def pause(study: str, is_to_pause: bool) -> Paused:
         login.check_origin(request)
         _check_in(keys, clock)
         pausing.set_paused(store, store.study(study).name, is_to_pause, stamp(clock()))
@@ -90,12 +90,11 @@ def _check_in(keys: Keys, clock: Clock) -> None:
         raise NotAllowed("the visit is over; show the key again", code="no_key")
 
 
-def _line(seen: dict[str, Any]) -> dict[str, Any]:
-    names = ("study", "kind", "method", "paused", "evaluators_wanted", "models", "simulated")
-    return {name: seen[name] for name in names}
+def _line(seen: StudyProgress) -> StudyLine:
+    return {name: seen[name] for name in StudyLine.__annotations__}
 
 
-def _data(data: dict[str, Any]) -> Response:
+def _data(data: StudyList | WatchedStudy) -> Response:
     body = json.dumps(data, allow_nan=False).encode()
     tag = hashlib.sha256(body).hexdigest()[:24]
     reply = results_routes.unchanged(tag)

@@ -19,6 +19,7 @@ from backend.experiment.session import Cursor
 from backend.stores.store import Store
 from backend.studies.pausing import is_paused
 from backend.studies.withdrawals import withdrawn
+from backend.web.dashboard_types import LiveScores, StudyProgress, WatchedStudy
 from backend.web.progress import Standing, panel_warnings, retained, simulated, summary
 
 _SHARE = 0.05
@@ -46,13 +47,13 @@ class Watch:
         self._progress = _Paced(timer)
         self._scores = _Paced(timer)
 
-    def progress(self, now: datetime) -> dict[str, Any]:
+    def progress(self, now: datetime) -> StudyProgress:
         """Return `progress`; what is told may be some seconds old, but for whether the study is paused."""
         with self._lock:
             progress = self._progress.get(None, lambda: self._stand(now))
         return {**progress, "paused": is_paused(self._store, self._study.name)}
 
-    def look(self, now: datetime) -> dict[str, Any]:
+    def look(self, now: datetime) -> WatchedStudy:
         """Return `progress` with `scores` beside it, None before the first session is finished."""
         progress = self.progress(now)
         with self._lock:
@@ -96,7 +97,7 @@ class Watch:
         known = self._known[session_id]
         return Standing(known.model, known.opened_at, known.browser, cursor)
 
-    def _score(self) -> dict[str, Any] | None:
+    def _score(self) -> LiveScores | None:
         from backend.responses.live_scores import live_scores
 
         ended = {self._known[session].evaluator: at for session, at in self._finished.items()}

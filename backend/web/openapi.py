@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -174,10 +175,10 @@ _OPERATIONS = {
 def document() -> bytes:
     """Return the document as JSON."""
     declared = [each for operation in _OPERATIONS.values() for each in _types(operation)]
-    (*schemas, refused), components = msgspec.json.schema_components(
+    (*found, refused), components = msgspec.json.schema_components(
         [*declared, reply_types.Refused], ref_template=_REF
     )
-    schema_of = dict(zip(map(id, declared), schemas, strict=True))
+    schema_of = dict(zip(map(id, declared), found, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for name, operation in _OPERATIONS.items():
         verb, path = name.split()
@@ -215,6 +216,11 @@ def reply_type(verb: str, rule: str, status: int) -> Any:
         rule: path with parameters in braces.
     """
     return _OPERATIONS[f"{verb} {rule}"].replies.get(status, ("", None))[1]
+
+
+def schemas(declared: Iterable[Any]) -> dict[str, Any]:
+    """Return the schemas of types by name, as the document has them."""
+    return msgspec.json.schema_components(declared, ref_template=_REF)[1]
 
 
 def _types(operation: _Operation) -> list[Any]:

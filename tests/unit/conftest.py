@@ -15,6 +15,7 @@ from backend.stores.opening import open_store
 from backend.task.picture_names import PictureNames
 from backend.task.reply_types import Refused
 from backend.web import openapi
+from backend.web.dashboard_types import REPLIES
 
 from . import sample_studies as studies
 from .memory import MemoryStore
@@ -38,11 +39,16 @@ class Clock:
 
 
 def _as_declared(reply):
-    """Check that a reply of the API is what its declaration says, no field more and none less."""
-    if request.url_rule and request.path.startswith("/api/") and reply.is_json:
-        rule = request.url_rule.rule.replace("<", "{").replace(">", "}")
-        is_refusal = reply.status_code >= 400
-        declared = Refused if is_refusal else openapi.reply_type(request.method, rule, reply.status_code)
+    """Check that a JSON reply is what its declaration says, no field more and none less."""
+    if request.url_rule and request.path.startswith(("/api/", "/dashboard")) and reply.is_json:
+        path = request.url_rule.rule
+        if reply.status_code >= 400:
+            declared = Refused
+        elif path in REPLIES:
+            declared = REPLIES[path]
+        else:
+            rule = path.replace("<", "{").replace(">", "}")
+            declared = openapi.reply_type(request.method, rule, reply.status_code)
         assert msgspec.convert(reply.json, declared) == reply.json
     return reply
 

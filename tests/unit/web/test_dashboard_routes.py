@@ -58,6 +58,21 @@ def test_the_list_and_the_study_tell_how_far_they_are(world, study, visitor):
     assert len(shown["scores"]["models"]) == 1
 
 
+@pytest.mark.parametrize("evaluators", [1, 2, 6])
+@pytest.mark.parametrize("method", ["infinity", "time"])
+def test_scores_are_as_declared_from_the_first_evaluator_on(world, visitor, method, evaluators):
+    world.add(studies.study(method=method, images=8, blocks=1, models=("gan",)))
+    for i in range(evaluators):
+        world.player().play(right=lambda truth, i=i: (truth == "real") == (i % 2 == 0))
+        world.clock.move(minutes=3)
+
+    shown = visitor.get("/dashboard/faces?as=json").json  # held against its declaration by the world
+
+    (row,) = shown["scores"]["models"]
+    assert (row["evaluators"], row["interval"] is None) == (evaluators, evaluators == 1)
+    assert len(row["narrowing"]) == (2 if evaluators == 6 else 0)
+
+
 def test_what_has_not_changed_is_not_sent_again(world, study, visitor):
     first = visitor.get("/dashboard/faces?as=json")
 

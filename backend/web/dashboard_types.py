@@ -1,0 +1,173 @@
+"""What the dashboard's modules are told, declared once; `make types` gives them these types.
+
+`progress.py`, `responses/live_scores.py` and `dashboard_routes.py` make objects of these types.
+"""
+
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from msgspec import Meta
+
+from backend.task.reply_types import Currency, Method
+
+Censored = Annotated[
+    Literal["floor", "ceiling"] | None, Meta(description="The bound that it stands at or beyond")
+]
+
+
+class ModelSessions(TypedDict):
+    """Sessions of a model by state; those of a qualification stand in one row."""
+
+    model: str
+    active: int
+    abandoned: Annotated[int, Meta(description="Silent for long; they may still be resumed")]
+    ended: Annotated[int, Meta(description="Closed early")]
+    returned: Annotated[int, Meta(description="Their places were given back at the panel")]
+    finished: int
+
+
+class StudyLine(TypedDict):
+    """A study in the list."""
+
+    study: str
+    kind: Literal["study", "qualification"]
+    method: Method
+    paused: bool
+    evaluators_wanted: Annotated[int, Meta(description="Of each model")]
+    models: list[ModelSessions]
+    simulated: Annotated[int, Meta(description="Finished simulated sessions, in no other number")]
+
+
+class StudyList(TypedDict):
+    studies: list[StudyLine]
+
+
+class MistimedInBrowser(TypedDict):
+    browser: Annotated[str, Meta(description="Its engine; empty where it is not known")]
+    sessions: int
+    responses: int
+    mistimed: int
+    share: float
+
+
+class Mistimed(TypedDict):
+    """Answers to mistimed flashes, for which others stand; `share` is 0 to 1."""
+
+    responses: int
+    share: float
+    by_browser: list[MistimedInBrowser]
+
+
+class Withdrawn(TypedDict):
+    sessions: int
+    owed_usd_cents: int
+
+
+class Retained(TypedDict):
+    """Who waits to be called, and what is owed for waiting."""
+
+    waiting: int
+    owed_usd_cents: int
+
+
+class ScoreInterval(TypedDict):
+    """The interval of a score over evaluators, and over pictures where they are known."""
+
+    ci: list[float]
+    method: Literal["wilson", "student", "population"]
+    of: Literal["evaluators", "evaluators and pictures"]
+    df: Annotated[float | None, Meta(description="Null where they are infinite")]
+    pictures: int | None
+    pictures_df: float | None
+    share_of_pictures: Annotated[float | None, Meta(description="Of the variance, 0 to 1")]
+    percentile_covers: Annotated[float, Meta(description="Share of percentile intervals, 0 to 1")]
+    why: Annotated[str | None, Meta(description="Why the percentile interval is too narrow")]
+
+
+class ScoreSoFar(TypedDict):
+    """A score after the first evaluators, with its interval and the one that holds at all looks together."""
+
+    evaluators: int
+    score: float
+    ci: list[float]
+    any_look: Annotated[list[float | None], Meta(description="An end that nothing bounds is null")]
+
+
+class Threshold(TypedDict):
+    """The exposure at which the share `at` of answers is right."""
+
+    ms: float
+    ci: list[float] | None
+    censored: Censored
+    at: float
+    floor_ms: float
+    ceiling_ms: float
+
+
+class ModalBlocks(TypedDict):
+    """Shares of the blocks, 0 to 1, whose modal exposure stands at a bound."""
+
+    count: int
+    at_floor: float
+    at_ceiling: float
+    guessing_ms: float | None
+    reached_ceiling: float
+
+
+class ModelScore(TypedDict):
+    """A model's score in percent or ms."""
+
+    model: str
+    score: float
+    fakes_error: NotRequired[float | None]
+    reals_error: NotRequired[float | None]
+    plain_score: NotRequired[float]
+    balanced_score: NotRequired[float]
+    std: float | None
+    ci: Annotated[list[float] | None, Meta(description="The percentile interval")]
+    evaluators: int
+    responses: int
+    interval: ScoreInterval | None
+    threshold: NotRequired[Threshold]
+    blocks: NotRequired[ModalBlocks]
+    narrowing: list[ScoreSoFar]
+
+
+class LiveScores(TypedDict):
+    method: Method
+    unit: str
+    models: list[ModelScore]
+    warnings: list[str]
+
+
+class StudyProgress(StudyLine):
+    """How far a study is."""
+
+    responses: int
+    mistimed: Mistimed
+    withdrawn: Withdrawn
+    currency: Currency
+    owed_usd_cents: int
+    median_wage_usd_cents_an_hour: float | None
+    target_wage_usd_cents_an_hour: float
+    warnings: list[str]
+    notes: list[str]
+    retainer: Annotated[Retained | None, Meta(description="Null where a study pays nobody for waiting")]
+
+
+class WatchedStudy(StudyProgress):
+    """A study as it happens."""
+
+    scores: Annotated[LiveScores | None, Meta(description="Null before the first session is finished")]
+
+
+class Paused(TypedDict):
+    paused: bool
+
+
+REPLIES = {
+    "/dashboard": StudyList,
+    "/dashboard/<study>": WatchedStudy,
+    "/dashboard/<study>/pause": Paused,
+    "/dashboard/<study>/resume": Paused,
+}
+"""By the rule of the route."""
