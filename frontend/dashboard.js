@@ -8,19 +8,30 @@ import { studyView } from "./study_view.js";
 
 const NAME = decodeURIComponent(location.pathname.split("/")[2] ?? "");
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
-/** @type {{update: (data: any) => void} | null} */
-let view = null;
 
-lookOn(`${location.pathname}?as=json`, {
-  onData(data) {
-    view ??= NAME ? studyView(main, data, setPaused) : listView(main);
-    view.update(data);
-  },
-  onTrouble: (isLost) => notice(isLost ? "The server cannot be reached. What you see may be old; trying again…" : ""),
-  onKeyNeeded: () => location.reload(),
-});
+if (NAME) watch((/** @type {import("../types/api.js").WatchedStudy} */ first) => studyView(main, first, setPaused));
+else watch(() => listView(main));
+
+/**
+ * Show what this page's address tells, and keep it up to date.
+ * @template Data
+ * @param {(first: Data) => {update: (data: Data) => void}} makeView
+ */
+function watch(makeView) {
+  /** @type {{update: (data: Data) => void} | null} */
+  let view = null;
+  lookOn(`${location.pathname}?as=json`, {
+    onData(/** @type {Data} */ data) {
+      view ??= makeView(data);
+      view.update(data);
+    },
+    onTrouble: (isLost) => notice(isLost ? "The server cannot be reached. What you see may be old; trying again…" : ""),
+    onKeyNeeded: () => location.reload(),
+  });
+}
 
 /** @param {boolean} isToPause */
 async function setPaused(isToPause) {
-  return (await command(`${location.pathname}/${isToPause ? "pause" : "resume"}`)).paused;
+  const reply = await command(`${location.pathname}/${isToPause ? "pause" : "resume"}`);
+  return /** @type {import("../types/api.js").Paused} */ (reply).paused;
 }

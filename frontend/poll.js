@@ -5,9 +5,10 @@ const EVERY_MS = 3000;
 const LONGEST_PAUSE_MS = 30000;
 
 /**
+ * @template Data what the address tells
  * @param {string} path
  * @param {object} hooks
- * @param {(data: any) => void} hooks.onData called when the data are others than before
+ * @param {(data: Data) => void} hooks.onData called when the data are others than before
  * @param {(isLost: boolean) => void} hooks.onTrouble
  * @param {() => void} hooks.onKeyNeeded the visit is over
  * @param {(path: string, init: RequestInit) => Promise<Response>} [hooks.send]
@@ -40,6 +41,7 @@ export async function lookOn(path, { onData, onTrouble, onKeyNeeded, send = (at,
 /**
  * Tell the server to do something; gives its reply's data.
  * @param {string} path
+ * @returns {Promise<unknown>}
  */
 export async function command(path) {
   const reply = await fetch(path, { method: "POST" });

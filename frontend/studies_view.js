@@ -5,6 +5,9 @@ import { sessionBar } from "./charts.js";
 import { el } from "./screens.js";
 import { broken, inWords, method } from "./dashboard_format.js";
 
+/** @typedef {import("../types/api.js").StudyLine} StudyLine */
+/** @typedef {import("../types/api.js").ModelSessions} ModelSessions */
+
 /** @param {HTMLElement} main */
 export function listView(main) {
   const list = el("ul", { class: "studies" });
@@ -13,7 +16,7 @@ export function listView(main) {
   /** @type {Map<string, ReturnType<typeof studyLine>>} */
   const lines = new Map();
   return {
-    /** @param {{studies: any[]}} data */
+    /** @param {import("../types/api.js").StudyList} data */
     update({ studies }) {
       empty.hidden = studies.length > 0;
       for (const [name, { item }] of lines) {
@@ -33,7 +36,7 @@ export function listView(main) {
   };
 }
 
-/** @param {any} study */
+/** @param {StudyLine} study */
 function studyLine({ study, kind, method: of }) {
   const { svg, update } = sessionBar();
   const state = el("span", { class: "quiet" });
@@ -41,9 +44,9 @@ function studyLine({ study, kind, method: of }) {
   const item = el("li", {}, el("h2", {}, link), el("p", { class: "quiet" }, method(of, kind)), svg, state);
   return {
     item,
-    /** @param {any} data */
+    /** @param {StudyLine} data */
     update(data) {
-      const sum = (/** @type {(row: any) => number} */ of_row) => data.models.reduce((/** @type {number} */ total, /** @type {any} */ row) => total + of_row(row), 0);
+      const sum = (/** @type {(row: ModelSessions) => number} */ of_row) => data.models.reduce((total, row) => total + of_row(row), 0);
       const total = data.kind === "qualification" ? 0 : data.evaluators_wanted * data.models.length;
       const row = { finished: sum((one) => one.finished), active: sum((one) => one.active), ended: sum(broken), abandoned: 0 };
       update([row.finished, row.active, row.ended], total);

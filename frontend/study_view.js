@@ -5,9 +5,12 @@ import { narrowing, range, sessionBar } from "./charts.js";
 import { el, money } from "./screens.js";
 import { broken, inWords, interval, method, scored } from "./dashboard_format.js";
 
+/** @typedef {import("../types/api.js").WatchedStudy} WatchedStudy */
+/** @typedef {import("../types/api.js").ModelScore} ModelScore */
+
 /**
  * @param {HTMLElement} main
- * @param {any} first what is known at the start
+ * @param {WatchedStudy} first what is known at the start
  * @param {(isToPause: boolean) => Promise<boolean>} setPaused
  */
 export function studyView(main, first, setPaused) {
@@ -31,7 +34,7 @@ export function studyView(main, first, setPaused) {
     ...(isStudy ? [el("section", {}, el("h2", {}, "Score so far"), scores.note, scores.list)] : []),
   );
   return {
-    /** @param {any} data */
+    /** @param {WatchedStudy} data */
     update(data) {
       pause.update(data.paused);
       tellState(data.paused);
@@ -39,7 +42,7 @@ export function studyView(main, first, setPaused) {
       const lines = data.warnings.join("\n");
       if (warnings.dataset.lines !== lines) {
         warnings.dataset.lines = lines;
-        warnings.replaceChildren(...data.warnings.map((/** @type {string} */ words) => el("li", {}, sentence(words))));
+        warnings.replaceChildren(...data.warnings.map((words) => el("li", {}, sentence(words))));
       }
       warnings.hidden = data.warnings.length === 0;
       sessions.update(data);
@@ -98,9 +101,9 @@ function tiles() {
   };
   return {
     list,
-    /** @param {any} data */
+    /** @param {WatchedStudy} data */
     update(data) {
-      const sum = (/** @type {string} */ state) => data.models.reduce((/** @type {number} */ total, /** @type {any} */ row) => total + row[state], 0);
+      const sum = (/** @type {"finished" | "active" | "abandoned"} */ state) => data.models.reduce((total, row) => total + row[state], 0);
       const wage = data.median_wage_usd_cents_an_hour;
       const paid = (/** @type {number} */ cents) => money(cents, data.currency);
       const { responses, share } = data.mistimed;
@@ -117,10 +120,10 @@ function tiles() {
   };
 }
 
-/** @param {any} first */
+/** @param {WatchedStudy} first */
 function sessionRows(first) {
   const list = el("ul", { class: "models" });
-  const rows = first.models.map((/** @type {any} */ { model }) => {
+  const rows = first.models.map(({ model }) => {
     const { svg, update } = sessionBar();
     const words = el("span", { class: "quiet" });
     list.append(el("li", {}, el("span", { class: "model" }, model), svg, words));
@@ -128,10 +131,10 @@ function sessionRows(first) {
   });
   return {
     list,
-    /** @param {any} data */
+    /** @param {WatchedStudy} data */
     update(data) {
       const wanted = data.kind === "study" ? data.evaluators_wanted : 0;
-      data.models.forEach((/** @type {any} */ row, /** @type {number} */ i) => {
+      data.models.forEach((row, i) => {
         rows[i].update([row.finished, row.active, broken(row)], wanted);
         rows[i].words.textContent = inWords(row, wanted);
       });
@@ -139,7 +142,7 @@ function sessionRows(first) {
   };
 }
 
-/** @param {any} first */
+/** @param {WatchedStudy} first */
 function scoreCards(first) {
   const list = el("ul", { class: "scores" });
   const note = el("p", { class: "quiet" });
@@ -147,7 +150,7 @@ function scoreCards(first) {
   return {
     list,
     note,
-    /** @param {any} data */
+    /** @param {WatchedStudy} data */
     update(data) {
       const { scores } = data;
       note.textContent = scores
@@ -156,21 +159,21 @@ function scoreCards(first) {
       const text = JSON.stringify(scores);
       if (text === shown) return;
       shown = text;
-      const rows = scores?.models ?? [];
-      const points = rows.flatMap((/** @type {any} */ row) => (row.narrowing.length ? row.narrowing : [{ score: row.score, ci: ends(row) }]));
-      const last = rows.filter((/** @type {any} */ row) => row.narrowing.length).map((/** @type {any} */ row) => row.narrowing[row.narrowing.length - 1].any_look);
-      list.replaceChildren(...rows.map((/** @type {any} */ row) => card(row, scores.unit, first.evaluators_wanted, range(points, last))));
+      const { models: rows, unit } = scores ?? { models: [], unit: "" };
+      const points = rows.flatMap((row) => (row.narrowing.length ? row.narrowing : [{ score: row.score, ci: ends(row) }]));
+      const last = rows.filter((row) => row.narrowing.length).map((row) => row.narrowing[row.narrowing.length - 1].any_look);
+      list.replaceChildren(...rows.map((row) => card(row, unit, first.evaluators_wanted, range(points, last))));
     },
   };
 }
 
-/** @param {any} row */
+/** @param {ModelScore} row */
 function ends(row) {
   return row.interval ? row.interval.ci : null;
 }
 
 /**
- * @param {any} row
+ * @param {ModelScore} row
  * @param {string} unit
  * @param {number} wanted
  * @param {[number, number]} axis
