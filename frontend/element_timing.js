@@ -11,6 +11,8 @@ import { everyFrame } from "./frames.js";
 const PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAICAgAAAACH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==";
 const FRAMES_TO_WAIT = 30;
 
+/** @typedef {PerformanceEntry & {identifier: string, renderTime: number}} ElementEntry */
+
 let made = 0;
 
 /** Whether the browser tells presentation times, in full resolution. */
@@ -51,7 +53,7 @@ export async function makeProbes(stage, count) {
   const times = new Map();
   const note = (/** @type {PerformanceEntryList} */ entries) => {
     for (const entry of entries) {
-      const { identifier, renderTime } = /** @type {any} */ (entry);
+      const { identifier, renderTime } = /** @type {ElementEntry} */ (entry);
       if (renderTime > 0) times.set(identifier, renderTime);
     }
   };

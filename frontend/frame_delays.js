@@ -15,6 +15,12 @@ const FRAMES_TO_START = 90;
 const STARTED_AFTER = 5; // frames that the browser told of
 const QUIET_FRAMES = 10;
 
+/**
+ * What Firefox tells of a video, and what a canvas's stream or its track can do.
+ * @typedef {HTMLVideoElement & {mozPaintedFrames: number, mozFrameDelay: number}} Video
+ * @typedef {{requestFrame?: () => void, getVideoTracks: () => CanvasCaptureMediaStreamTrack[]} & MediaStream} CanvasStream
+ */
+
 /** Whether the browser tells of a video how late a frame was. */
 export function hasFrameDelays() {
   return "mozFrameDelay" in HTMLVideoElement.prototype && "captureStream" in HTMLCanvasElement.prototype;
@@ -29,7 +35,7 @@ export async function startFrameDelays(stage) {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = SIDE_PX;
   const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
-  const video = /** @type {any} */ (document.createElement("video"));
+  const video = /** @type {Video} */ (document.createElement("video"));
   video.className = "probes";
   video.muted = video.playsInline = true;
   video.width = video.height = SIDE_PX;
@@ -40,10 +46,11 @@ export async function startFrameDelays(stage) {
     pen.fillRect(0, 0, SIDE_PX, SIDE_PX);
   };
   draw();
-  const stream = /** @type {any} */ (canvas.captureStream(0));
+  const stream = /** @type {CanvasStream} */ (canvas.captureStream(0));
   const feed = () => {
     draw();
-    (stream.requestFrame ? stream : stream.getVideoTracks()[0]).requestFrame();
+    if (stream.requestFrame) stream.requestFrame();
+    else stream.getVideoTracks()[0].requestFrame();
   };
   video.srcObject = stream;
   stage.append(video);
@@ -68,7 +75,7 @@ const SILENT = { reveal() {}, presentations: async () => null };
 
 /**
  * Feed frames until the browser has told of some, and wait until it has told of them all.
- * @param {any} video
+ * @param {Video} video
  * @param {() => void} feed
  */
 async function tellsSoon(video, feed) {
@@ -91,7 +98,7 @@ async function tellsSoon(video, feed) {
 }
 
 /**
- * @param {any} video
+ * @param {Video} video
  * @param {() => void} feed
  * @returns {import("./witness.js").Probes}
  */

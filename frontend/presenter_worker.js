@@ -6,7 +6,15 @@ import { drawPhase, warmUp } from "./painting.js";
 import { timingOfCallbacks } from "./planner.js";
 import { runSequence } from "./sequence.js";
 
-const scope = /** @type {any} */ (globalThis);
+/**
+ * What is used of a worker's global scope.
+ * @typedef {object} Scope
+ * @property {((event: MessageEvent) => void) | null} onmessage
+ * @property {(message: object) => void} postMessage
+ * @property {typeof requestAnimationFrame} [requestAnimationFrame]
+ */
+
+const scope = /** @type {Scope} */ (globalThis);
 /** @type {OffscreenCanvasRenderingContext2D} */
 let pen;
 
