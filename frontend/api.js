@@ -143,37 +143,44 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
    * @param {string} path
    * @param {RequestInit} init
    * @param {() => boolean} [isAwaited]
+   * @returns {Promise<unknown>}
    */
   async function json(path, init, isAwaited = always) {
     const { ok, status, data } = await persistently(path, init, { type: "application/json", isOurs: true }, isAwaited);
     if (ok) return data;
-    const error = data?.error ?? {};
+    const error = errorIn(data) ?? {};
     throw new Refused(error.code ?? `http_${status}`, error.message ?? "", error.id ?? "");
   }
 
   return {
     /**
-     * @param {string} path
+     * @template {string} Path
+     * @param {Path} path
      * @param {string | null} token
      * @param {() => boolean} [isAwaited]
+     * @returns {Promise<ReplyTo<"get", Path>>}
      */
     get: (path, token = null, isAwaited = always) =>
-      json(path, token ? { headers: { Authorization: `Bearer ${token}` } } : {}, isAwaited),
+      /** @type {Promise<ReplyTo<"get", Path>>} */ (json(path, token ? { headers: { Authorization: `Bearer ${token}` } } : {}, isAwaited)),
     /**
-     * @param {string} path
+     * @template {string} Path
+     * @param {Path} path
      * @param {object} body
      * @param {string | null} token
      * @param {() => boolean} [isAwaited]
+     * @returns {Promise<ReplyTo<"post", Path>>}
      */
     post: (path, body, token = null, isAwaited = always) =>
-      json(
-        path,
-        {
-          method: "POST",
-          body: JSON.stringify(body),
-          headers: { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) },
-        },
-        isAwaited,
+      /** @type {Promise<ReplyTo<"post", Path>>} */ (
+        json(
+          path,
+          {
+            method: "POST",
+            body: JSON.stringify(body),
+            headers: { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) },
+          },
+          isAwaited,
+        )
       ),
     /**
      * A picture, as it was sent.
@@ -193,9 +200,46 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
 /**
  * @typedef {{type: string, isOurs: boolean, accept?: (body: Blob) => Promise<unknown>}} Wanted `isOurs`: whether a
  *   refusal of the server's own (4xx) is an answer
- * @typedef {{ok: boolean, status: number, data: any, body: Blob}} Reply
+ * @typedef {{ok: boolean, status: number, data: unknown, body: Blob}} Reply `data` of JSON
  * @typedef {{kind: Kind, id: string, retry_after_s: number}} Failure
  */
+
+/** @typedef {import("../types/api.js").paths} Routes of the API; in their names `{study}` and the like stand for any text */
+
+/**
+ * @template {string} Route
+ * @typedef {Route extends `${infer Before}{${string}}${infer After}` ? `${Before}${string}${PathsOf<After>}` : Route} PathsOf
+ */
+
+/**
+ * @template Responses by status
+ * @typedef {Responses[keyof Responses & (200 | 201)] extends {content: {"application/json": infer Data}} ? Data : never} GoodReply
+ */
+
+/**
+ * @template {string} Verb
+ * @template {string} Path
+ * @typedef {{
+ *   [Route in keyof Routes]: Path extends PathsOf<Route>
+ *     ? Routes[Route] extends Record<Verb, {responses: infer Responses}> ? GoodReply<Responses> : never
+ *     : never
+ * }[keyof Routes]} DeclaredReply
+ */
+
+/**
+ * What a good reply tells: as it is declared, and nothing known where the path is no route of the API.
+ * @template {string} Verb
+ * @template {string} Path
+ * @typedef {[DeclaredReply<Verb, Path>] extends [never] ? unknown : DeclaredReply<Verb, Path>} ReplyTo
+ */
+
+/**
+ * The error that a refusal tells of, if it is one.
+ * @param {unknown} data
+ */
+function errorIn(data) {
+  return /** @type {{error?: Partial<import("../types/api.js").Error>} | null | undefined} */ (data)?.error;
+}
 
 /**
  * What a whole reply is: good, a refusal of the server's own, or a failure.
@@ -207,13 +251,15 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
 async function judged({ ok, status, headers }, body, { type, isOurs }) {
   const sent = headers.get("Content-Type") ?? "";
   const isJson = sent.startsWith("application/json");
+  /** @type {unknown} */
   const data = isJson ? await body.text().then(JSON.parse).catch(() => undefined) : undefined;
-  const id = data?.error?.id ?? "";
+  const error = errorIn(data);
+  const id = error?.id ?? "";
   if (status === REDIRECTED || status === SIGN_IN_FIRST || (ok && !sent.startsWith(type))) return failure("portal", id);
   if (ok) return isJson && data === undefined ? failure("fault") : { ok, status, data, body };
   const retry_after_s = Number(headers.get("Retry-After")) || 0;
   // What is asked to come back so late need not be waited for.
-  if (status === TOO_MANY && isOurs && data?.error && 1000 * retry_after_s > PATIENT_MS) return { ok, status, data, body };
+  if (status === TOO_MANY && isOurs && error && 1000 * retry_after_s > PATIENT_MS) return { ok, status, data, body };
   if (BUSY.includes(status)) return failure("busy", id, retry_after_s);
   if (GATEWAY_TIMEOUTS.includes(status)) return failure("silent", id);
   const isRefusal = isOurs && status >= 400 && status < 500 && data !== undefined;

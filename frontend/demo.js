@@ -17,7 +17,7 @@ const MISTIMED = ["mistimed", "hidden", "left_full_screen", "display_changed"];
  * @typedef {{url: string, truth: "real" | "fake", model: string | null}} Picture
  * @typedef {{model: string, data: string, score: number}} Published
  * @typedef {{
- *   study: any, protocol: any, unit: "percent" | "ms", blocks: number, images: number,
+ *   study: import("../types/api.js").PublicStudy, protocol: Omit<import("../types/api.js").PageProtocol, "block_images">, unit: "percent" | "ms", blocks: number, images: number,
  *   staircase: import("./staircase.js").StaircaseRule | null, mask_count: number, masks: string[],
  *   models: string[], pictures: Picture[], published: Published[],
  * }} Site
@@ -33,6 +33,7 @@ export function makeDemo(site, { picture, random }) {
   /**
    * @param {string} path
    * @param {object} body
+   * @returns {Promise<unknown>}
    */
   async function post(path, body) {
     if (path.endsWith("/admission")) return { admitted: true };

@@ -86,7 +86,7 @@ function debriefBelow(visit) {
   return place;
 }
 
-/** @param {any} error that must not keep anybody from the completion code */
+/** @param {unknown} error that must not keep anybody from the completion code */
 function notTold(error) {
   console.warn("no debrief:", error);
   return null;

@@ -9,15 +9,16 @@ import { ask, el, show } from "./screens.js";
 import { readPass, writePass, writeToken } from "./storage.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
+/** @typedef {import("../types/api.js").Opened} Opened */
 
 /**
  * @typedef {import("./visit.js").Visit} Visit
  * @typedef {object} World
  * @property {import("./visit.js").Api} api
  * @property {(study: string) => Promise<Visit | null>} resumed the visit of a session that this browser holds
- * @property {(study: any, opened: any) => Visit} begun
+ * @property {(study: PublicStudy, opened: Opened) => Visit} begun
  * @property {() => Promise<typeof import("./playing.js")>} playing
- * @property {(error: any, back?: string | null) => void} showError
+ * @property {(error: unknown, back?: string | null) => void} showError
  */
 
 /**
@@ -104,7 +105,7 @@ async function afterQualification(world, study, qualification) {
   let visit = await world.resumed(qualification.study);
   if (!visit) {
     if (!(await consented(world, qualification, study.title))) return sayGoodbye(await exitLink(api, study, "no_consent"));
-    visit = world.begun(qualification, await open(world, qualification, null));
+    visit = world.begun(qualification, /** @type {Opened} */ (await open(world, qualification, null)));
   }
   if (visit.state.stage === "block") await playBlocks(api, qualification, visit);
   if (!visit.done) return null; // the device could not show it
@@ -144,11 +145,11 @@ function open({ api }, study, qualificationToken) {
 /**
  * @param {World} world
  * @param {PublicStudy} study
- * @param {any} error
+ * @param {unknown} error
  * @returns {Promise<null>}
  */
 async function turnedAway({ api, showError }, study, error) {
-  const outcome = EXITS[error?.code];
+  const outcome = error instanceof Refused ? EXITS[error.code] : undefined;
   showError(error, outcome ? await exitLink(api, study, outcome) : null);
   return null;
 }

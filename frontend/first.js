@@ -6,7 +6,7 @@
 (function () {
   "use strict";
   var body = document.body;
-  var page = /** @type {any} */ (window);
+  var page = /** @type {import("./main.js").Page & typeof globalThis} */ (window);
   var here = /** @type {HTMLScriptElement} */ (document.currentScript).src;
   /** What is asked of the display before consent, where there are flashes. */
   var NEEDED_FOR_FLASHES = ["fitness.js", "display.js", "frames.js"];
@@ -51,9 +51,9 @@
     );
   }
 
-  /** @param {any} event */
+  /** @param {ErrorEvent} event */
   function onError(event) {
-    var target = event.target;
+    var target = /** @type {Element | null} */ (event.target);
     if (target && target.tagName === "SCRIPT") {
       say("The page could not be loaded", "Perhaps the connection was lost for a moment. Every answer that you gave is stored.", "Load the page again");
     } else if (event.error && event.error.name === "SyntaxError") {
@@ -62,11 +62,11 @@
   }
 
   page.addEventListener("error", onError, true);
-  var script = /** @type {any} */ (document.createElement("script"));
-  var dialog = /** @type {any} */ (document.createElement("dialog"));
+  var script = document.createElement("script");
+  var dialog = /** @type {Partial<HTMLDialogElement>} */ (document.createElement("dialog"));
   var isKnown =
-    "noModule" in script && page.fetch && page.Promise && page.URLSearchParams && page.AbortController && page.ReadableStream &&
-    page.createImageBitmap && dialog.showModal && /** @type {any} */ (body).replaceChildren && /** @type {any} */ (Object).fromEntries;
+    "noModule" in script && /** @type {Partial<Window>} */ (page).fetch && page.Promise && page.URLSearchParams && page.AbortController && page.ReadableStream &&
+    /** @type {Partial<Window>} */ (page).createImageBitmap && dialog.showModal && /** @type {Partial<HTMLElement>} */ (body).replaceChildren && Object.fromEntries;
   if (!isKnown) return sayTooOld();
 
   var study = /^\/s\/([^/]+)$/.exec(location.pathname);
@@ -78,7 +78,7 @@
     .then(function (/** @type {Response} */ found) {
       return found.clone().json();
     })
-    .then(function (/** @type {any} */ told) {
+    .then(function (/** @type {import("../types/api.js").PublicStudy} */ told) {
       if (told.flashes) NEEDED_FOR_FLASHES.forEach(preload);
     })
     .then(null, function () {}); // whoever waits for the study tells of it

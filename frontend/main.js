@@ -15,6 +15,7 @@ import { makeStuck, tellTrouble } from "./trouble.js";
 import { makeVisit } from "./visit.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
+/** @typedef {Window & {openhypeEarly?: {path: string, reply: Promise<Response>} | null}} Page */
 
 /** What the server says of a token that opens nothing; any other refusal must not cost the session. */
 const TOKEN_IS_DEAD = ["wrong_token", "unknown_session"];
@@ -67,12 +68,13 @@ function playing() {
  * @returns {Promise<Response> | null}
  */
 function requestedEarly(path, init) {
-  const page = /** @type {any} */ (window);
+  const page = /** @type {Page} */ (window);
   const early = page.openhypeEarly;
   if (early?.path !== path) return null;
   page.openhypeEarly = null;
+  /** @type {Promise<never>} */
   const stopped = new Promise((_, reject) => init.signal?.addEventListener("abort", reject));
-  return /** @type {Promise<Response>} */ (Promise.race([early.reply, stopped]));
+  return Promise.race([early.reply, stopped]);
 }
 
 /**
@@ -81,8 +83,8 @@ function requestedEarly(path, init) {
  */
 async function playWithoutServer(file) {
   const { makeDemo } = await import("./demo.js");
-  const demo = makeDemo(await api.get(file), { picture: api.picture, random: Math.random });
-  api = demo;
+  const demo = makeDemo(/** @type {import("./demo.js").Site} */ (await api.get(file)), { picture: api.picture, random: Math.random });
+  api = /** @type {import("./visit.js").Api} */ (demo);
   showDemoEnd = demo.showEnd;
 }
 
@@ -153,7 +155,7 @@ async function playToEnd(study, visit) {
 }
 
 /**
- * @param {any} error
+ * @param {unknown} error
  * @param {string | null} [back] to the panel
  */
 function showError(error, back = null) {

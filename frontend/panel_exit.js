@@ -10,7 +10,7 @@ import { quotes } from "./trouble.js";
 /** @typedef {"no_consent" | "unfit_device" | "screened_out" | "fault"} Outcome */
 
 /** @param {PublicStudy} study */
-export const pathOf = (study) => `/api/studies/${encodeURIComponent(study.study)}`;
+export const pathOf = (study) => /** @type {const} */ (`/api/studies/${encodeURIComponent(study.study)}`);
 
 /**
  * What the panel's link says.

@@ -1,6 +1,7 @@
 // @ts-check
 /** What the page says where it cannot go on, in plain words: why, and what to do. */
 
+import { Refused } from "./api.js";
 import { onTrialKeys } from "./keys.js";
 import { goBack } from "./panel_exit.js";
 import { ask, el, hideProgress, notice, show } from "./screens.js";
@@ -42,7 +43,7 @@ export const EXITS = {
 
 /**
  * The end of a visit, for a reason that the server gave or one that nobody expected.
- * @param {any} error
+ * @param {unknown} error
  * @param {import("./trouble.js").About} about
  * @param {string | null} [back] to the panel
  */
@@ -51,10 +52,11 @@ export function showRefusal(error, about, back = null) {
   hideProgress();
   notice("");
   onTrialKeys(null);
-  const known = PLAIN[error?.code];
+  const { code, id } = error instanceof Refused ? error : { code: "", id: "" };
+  const known = PLAIN[code];
   if (known) {
-    const next = back && EXITS[error.code] === "no_consent" ? [el("p", {}, "Please go back, so that your place is given to someone else.")] : [];
-    show("error", known[0], [el("p", {}, known[1]), ...next, ...goBack(back), ...questions(about, CLEAR.includes(error.code) ? "" : error.id)]);
+    const next = back && EXITS[code] === "no_consent" ? [el("p", {}, "Please go back, so that your place is given to someone else.")] : [];
+    show("error", known[0], [el("p", {}, known[1]), ...next, ...goBack(back), ...questions(about, CLEAR.includes(code) ? "" : id)]);
     return;
   }
   const actions = [
@@ -66,7 +68,7 @@ export function showRefusal(error, about, back = null) {
     "Something went wrong on our side",
     [
       el("p", {}, "This is not your fault. Every answer you gave so far is stored, and your pay is safe. Load this page again to go on where you stopped."),
-      ...quotes(about, error?.id ?? ""),
+      ...quotes(about, id),
     ],
     actions,
   ).then((answer) => (answer === "leave" ? about.giveUp?.() : location.reload()));

@@ -126,7 +126,7 @@ async function playTrials(scene, block, pictures) {
       spare = await coming;
     }
     if (reply.block_finished) return;
-    next = reply.next;
+    next = /** @type {import("./visit.js").Next} */ (reply.next);
   }
 }
 
@@ -216,7 +216,7 @@ function disagreement(rule, before, reply) {
 
 /** @param {object} trial what a robot or a researcher's console may see of the last trial */
 function publish(trial) {
-  /** @type {any} */ (window).openhype = { lastTrial: trial };
+  /** @type {Window & {openhype?: {lastTrial: object}}} */ (window).openhype = { lastTrial: trial };
 }
 
 /** @param {string} afterFlash */

@@ -18,7 +18,7 @@
  * @param {State} state
  */
 export function makeVisit(api, token, state) {
-  const path = `/api/sessions/${state.session}`;
+  const path = /** @type {const} */ (`/api/sessions/${state.session}`);
   const visit = {
     token,
     state,

@@ -10,7 +10,7 @@ import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
 
 const STUDY = decodeURIComponent(location.pathname.split("/")[2] ?? "");
-const PATH = `/api/studies/${encodeURIComponent(STUDY)}`;
+const PATH = /** @type {const} */ (`/api/studies/${encodeURIComponent(STUDY)}`);
 const TASK = `/s/${encodeURIComponent(STUDY)}${location.search}`;
 
 const SAFE = "What you earned is safe.";
@@ -49,7 +49,7 @@ async function wait() {
 
 /**
  * @param {PublicStudy} study
- * @param {import("../types/api.js").Wait & {token: string}} begun
+ * @param {import("../types/api.js").BegunWait} begun
  */
 async function stay(study, begun) {
   const earned = el("dd", {});
@@ -58,7 +58,7 @@ async function stay(study, begun) {
   let isHere = false;
   let isAsking = false;
   let hurry = () => {};
-  for (let state = begun; !state.is_called; ) {
+  for (let state = /** @type {import("../types/api.js").Wait} */ (begun); !state.is_called; ) {
     earned.textContent = `${money(state.earned_usd_cents, study.currency)} for ${state.minutes} ${state.minutes === 1 ? "minute" : "minutes"}`;
     if (state.asks !== isAsking || state.is_over) {
       isAsking = state.asks && !state.is_over;
@@ -94,10 +94,11 @@ const PLAIN = /** @type {Record<string, [string, string]>} */ ({
   withdrawn: ["You have withdrawn", "Your answers are deleted, and what you earned is paid all the same."],
 });
 
-/** @param {any} error */
+/** @param {unknown} error */
 function showError(error) {
-  const known = PLAIN[error?.code];
+  const { code, id } = error instanceof Refused ? error : { code: "", id: "" };
+  const known = PLAIN[code];
   if (!known) console.error(error);
   const [title, text] = known ?? ["Something went wrong on our side", "What you earned is stored. Load this page again to go on waiting."];
-  show("error", title, [el("p", {}, text), ...(known ? questions(about, "") : quotes(about, error?.id ?? ""))]);
+  show("error", title, [el("p", {}, text), ...(known ? questions(about, "") : quotes(about, id))]);
 }

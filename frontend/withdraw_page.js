@@ -9,7 +9,7 @@ import { ask, el, show } from "./screens.js";
 import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
 
 const SESSION = location.pathname.split("/")[2] ?? "";
-const PATH = `/api/sessions/${encodeURIComponent(decodeURIComponent(SESSION))}/withdrawal`;
+const PATH = /** @type {const} */ (`/api/sessions/${encodeURIComponent(decodeURIComponent(SESSION))}/withdrawal`);
 const secret = location.hash.slice(1);
 
 /** @type {import("./trouble.js").About} */
@@ -60,14 +60,15 @@ function showNothingLeft() {
   ]);
 }
 
-/** @param {any} error */
+/** @param {unknown} error */
 function showError(error) {
+  const { code, id } = error instanceof Refused ? error : { code: "", id: "" };
   // The link is whole where the server looked for the session: then it is gone, with all that was kept of it.
-  if (error instanceof Refused && error.code === "unknown_session") return showNothingLeft();
-  const isWrong = error instanceof Refused && error.code === "wrong_link";
+  if (code === "unknown_session") return showNothingLeft();
+  const isWrong = code === "wrong_link";
   if (!isWrong) console.error(error);
   const [title, text] = isWrong
     ? ["This link does not work", "Please check that it is complete, to its last letter. Nothing was deleted. You find the link again on the page of the task, or ask the people who invited you."]
     : ["Something went wrong on our side", "Please load this page again; it then says whether your answers are deleted."];
-  show("error", title, [el("p", {}, text), ...(isWrong ? [] : quotes(about, error?.id ?? ""))]);
+  show("error", title, [el("p", {}, text), ...(isWrong ? [] : quotes(about, id))]);
 }

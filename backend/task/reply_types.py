@@ -269,13 +269,16 @@ class Withdrawal(TypedDict):
 class Wait(TypedDict):
     """What is owed to somebody who waits, and whether the study has started."""
 
-    token: NotRequired[Annotated[str, Meta(description="Only when the wait begins")]]
     is_called: bool
     minutes: int
     earned_usd_cents: int
     asks: Annotated[bool, Meta(description="Whether it is time to ask: still here?")]
     is_over: Annotated[bool, Meta(description="Whether nothing more is paid for waiting")]
     beat_seconds: float
+
+
+class BegunWait(Wait):
+    token: Annotated[str, Meta(description="For the signs of life")]
 
 
 class Others(TypedDict):

@@ -6,7 +6,7 @@ from backend.common.errors import NotAllowed
 from backend.studies import lifecycle, waiting_room
 from backend.task.access import SessionAccess
 from backend.task.eligibility import kept
-from backend.task.reply_types import Wait
+from backend.task.reply_types import BegunWait, Wait
 from backend.task.visitors import Visitors
 
 
@@ -22,7 +22,7 @@ class Waiting:
         panel: Mapping[str, str],
         qualification_token: str | None,
         signature: str | None = None,
-    ) -> Wait:
+    ) -> BegunWait:
         """Begin to wait, paid, until the study is let go on.
 
         Raises:

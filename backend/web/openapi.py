@@ -70,7 +70,7 @@ _OPERATIONS = {
     ),
     "POST /api/studies/{study}/waits": _Operation(
         "Begin to wait, paid, until a paused study is let go on",
-        {201: ("Waiting", reply_types.Wait)},
+        {201: ("Waiting", reply_types.BegunWait)},
         "400 403 404 409 415 429 503",
         requests.WaitBegin,
     ),
