@@ -14,7 +14,7 @@ _HOMES = {
     "StaircaseRule": "backend.experiment.staircase",
     "equilibrium_accuracy": "backend.experiment.staircase",
     "modal_exposure": "backend.experiment.staircase",
-    "OpenhypeError": "backend.common.errors",
+    "OpenhypeError": "backend.foundation.errors",
     "__version__": "backend",
 }
 __all__ = [name for name in _HOMES if name != "__version__"]

@@ -12,8 +12,8 @@ import click
 
 from backend import __version__
 from backend.commands.world import store_options
-from backend.common.errors import OpenhypeError, reason
-from backend.common.suggestions import did_you_mean
+from backend.foundation.errors import OpenhypeError, reason
+from backend.foundation.suggestions import did_you_mean
 
 _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Make and try a study": {
@@ -121,7 +121,7 @@ class _Commands(click.Group):
         except UnicodeEncodeError as error:
             _fail(f"a name must be text that can be written as UTF-8, not {error.object!a}")
         except ModuleNotFoundError as error:
-            from backend.common.extras import not_installed
+            from backend.foundation.extras import not_installed
 
             _fail(str(not_installed("this command", error.name or str(error))))
         except Exception as error:  # noqa: BLE001 - the outermost door: whatever it is, it ends in a line

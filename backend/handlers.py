@@ -16,7 +16,8 @@ from typing import TypeVar
 from flask import Flask, Response, abort, request, send_file
 from werkzeug.exceptions import HTTPException
 
-from backend.common.errors import (
+from backend.experiment.records import Session
+from backend.foundation.errors import (
     Conflict,
     InvalidInput,
     NotAllowed,
@@ -28,9 +29,8 @@ from backend.common.errors import (
     TooMany,
     Unavailable,
 )
-from backend.common.printable import escaped
-from backend.common.timestamps import utc_now
-from backend.experiment.records import Session
+from backend.foundation.printable import escaped
+from backend.foundation.timestamps import utc_now
 from backend.recruitment.sync_thread import Watch
 from backend.stores.datadir import DataDir, Keys
 from backend.stores.store import Store

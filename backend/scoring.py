@@ -26,8 +26,8 @@ from backend.analysis.response_rows import answers_of
 from backend.analysis.response_table import Answers
 from backend.analysis.score_intervals import beside_scores, between_models
 from backend.analysis.values import Values, balanced, plain, values_by_model
-from backend.common.errors import InvalidInput
 from backend.experiment.judgments import judgment_of
+from backend.foundation.errors import InvalidInput
 
 _WRITTEN = {"percent": " percentage points", "ms": " ms"}
 _FALLBACK_SEED = 0

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.commands.simulated_evaluators import Client, take_part
-from backend.common.errors import OpenhypeError
+from backend.foundation.errors import OpenhypeError
 from backend.stores.datadir import DataDir
 from backend.stores.dynamodb.store import create_table
 from backend.stores.opening import open_store

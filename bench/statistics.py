@@ -13,8 +13,8 @@ import numpy as np
 from scipy import stats
 
 import openhype
-from backend.common.json_text import json_parts
-from backend.common.timestamps import utc_now
+from backend.foundation.json_text import json_parts
+from backend.foundation.timestamps import utc_now
 from backend.report import drawing
 from backend.report.findings import findings
 from backend.report.write import write

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from backend.common.errors import InvalidInput
-from backend.common.permissions import tighten
+from backend.foundation.errors import InvalidInput
+from backend.foundation.permissions import tighten
 from backend.handlers import EVERYTHING, create_app
 from backend.stores.datadir import DataDir, Keys, parse_keys
 from backend.stores.opening import open_store, sqlite_path

@@ -14,7 +14,7 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
-from backend.common.errors import Conflict, InvalidInput, StoreFailed
+from backend.foundation.errors import Conflict, InvalidInput, StoreFailed
 from backend.stores.datadir import DataDir, parse_keys
 from deploy import page, template
 from deploy.package import STAGES, Package, build

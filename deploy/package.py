@@ -22,7 +22,7 @@ from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 HERE = Path(__file__).resolve().parent
 SETTINGS = HERE / "zappa_settings.json"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backend.common.errors import InvalidInput, StoreFailed
-from backend.common.extras import not_installed
+from backend.foundation.errors import InvalidInput, StoreFailed
+from backend.foundation.extras import not_installed
 from backend.web import headers
 
 _AT_ONCE = 16

@@ -8,7 +8,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError, WaiterError
 
-from backend.common.errors import Conflict, StoreFailed
+from backend.foundation.errors import Conflict, StoreFailed
 
 OWNER_TAG = "openhype"
 _CAPABILITIES = ["CAPABILITY_IAM"]

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from backend import __version__
-from backend.common.errors import Conflict, InvalidInput, NotFound
-from backend.common.timestamps import stamp
+from backend.foundation.errors import Conflict, InvalidInput, NotFound
+from backend.foundation.timestamps import stamp
 from backend.stores import sqlite
 from backend.stores.datadir import DataDir
 from backend.stores.store import RESTORES

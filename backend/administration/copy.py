@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from backend.administration import ledger_copies
-from backend.common.errors import Conflict, NotFound
 from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import Cursor
+from backend.foundation.errors import Conflict, NotFound
 from backend.payment import accounts
 from backend.stores.store import Store
 from backend.studies import lifecycle

@@ -16,17 +16,17 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from backend.common.errors import Conflict, InvalidInput, NotFound, StoreFailed
-from backend.common.names import clean
-from backend.common.permissions import private, share
-from backend.common.text_files import read_text
-from backend.common.timestamps import stamp
 from backend.experiment import panel as panels
 from backend.experiment import protocol as protocols
 from backend.experiment import sampling
 from backend.experiment.judgments import judgment_of
 from backend.experiment.panel import PanelRecord
 from backend.experiment.records import Stimulus, Study
+from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
+from backend.foundation.names import clean
+from backend.foundation.permissions import private, share
+from backend.foundation.text_files import read_text
+from backend.foundation.timestamps import stamp
 from backend.panels.signed_links import check_installed
 from backend.stimuli.media import MEDIA
 from backend.stimuli.medium import Refused

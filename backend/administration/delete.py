@@ -18,11 +18,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from backend.administration import retention
-from backend.common.counts import counted
-from backend.common.errors import Conflict, NotFound
-from backend.common.timestamps import stamp
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
+from backend.foundation.counts import counted
+from backend.foundation.errors import Conflict, NotFound
+from backend.foundation.timestamps import stamp
 from backend.payment import accounts
 from backend.payment.ledger import PARTS
 from backend.stores.datadir import DataDir

@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import replace
 
-from backend.common.errors import Conflict, Unavailable
+from backend.foundation.errors import Conflict, Unavailable
 from backend.payment import accounts, screened_out
 from backend.stores.store import Entry, Store
 from backend.stores.updates import TRIES, update

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from backend.common.counts import counted
-from backend.common.timestamps import stamp
 from backend.experiment import browsers
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
+from backend.foundation.counts import counted
+from backend.foundation.timestamps import stamp
 from backend.payment import accounts
 from backend.stores.store import Store
 from backend.studies.waiting_room import book_of

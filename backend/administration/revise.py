@@ -11,12 +11,12 @@ from typing import Any
 
 from backend.administration.clear import clear_outdated
 from backend.administration.create import check_qualification
-from backend.common.errors import Conflict, InvalidInput
 from backend.experiment import protocol as protocols
 from backend.experiment import sampling
 from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
+from backend.foundation.errors import Conflict, InvalidInput
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.stores.updates import retried

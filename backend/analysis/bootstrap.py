@@ -12,7 +12,7 @@ from math import lcm, sqrt
 
 import numpy as np
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 ITERATIONS = 10_000
 """Of the Monte Carlo bootstrap, as in HYPE, section 3."""

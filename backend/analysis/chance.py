@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from backend.analysis.repeated import holm
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 CHANCE = 50.0
 MARGIN = 5.0

@@ -7,11 +7,11 @@ evaluators), clipped to [0.3, 0.995]; 150 trials a block, 3 blocks, the mode of 
 import numpy as np
 
 from backend.analysis.simulated_staircase import blocks, modal_exposures
-from backend.common.errors import InvalidInput
 from backend.experiment import published
 from backend.experiment.observer import CHANCE, HIGHEST, LOWEST
 from backend.experiment.published import PublishedModel
 from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy
+from backend.foundation.errors import InvalidInput
 
 READINGS = {
     "A: each right -30, each wrong +10": StaircaseRule(1, 30, 10),

@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from backend.common.errors import InvalidInput
 from backend.experiment.money import check_fee
+from backend.foundation.errors import InvalidInput
 
 _AMOUNTS = (
     "base_usd_cents", "right_usd_cents", "hourly_usd_cents", "image_seconds", "base_seconds",

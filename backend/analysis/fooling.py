@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from backend.analysis.response_table import Answers, distinct, some_of
-from backend.common.column_rows import ColumnRows, Part
+from backend.foundation.column_rows import ColumnRows, Part
 
 COLUMNS = ("model", "generated", "image_path", "number_guesses", "number_guesses_generated", "soft_label",
            "error", "ci")  # fmt: skip

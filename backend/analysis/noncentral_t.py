@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import chdtr, chdtrc, gammaln, ndtr, ndtri
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 _REACH = 9.0
 """SDs on either side; what lies beyond is below 1e-18."""

@@ -13,7 +13,7 @@ from typing import Any
 from backend.analysis.costs import Costs
 from backend.analysis.power import FEWEST, evaluators_for_power, evaluators_for_width, width
 from backend.analysis.spreads import Spread
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 PANEL_COSTS = {
     "infinity": Costs(base_usd_cents=100, hourly_usd_cents=1200),

@@ -13,7 +13,7 @@ from scipy.special import ndtri, stdtrit
 
 from backend.analysis import bootstrap, noncentral_t, studentized_range
 from backend.analysis.spreads import Spread
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 FEWEST = 2
 """Evaluators without whom there is no spread."""

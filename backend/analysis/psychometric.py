@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import chdtri, expit, logit, stdtrit, xlogy
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 THRESHOLD_AT = 0.75
 _SLOPES = (math.log(0.3), math.log(30.0))

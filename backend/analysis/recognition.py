@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.response_table import Answers, Coded, distinct, rows_of
-from backend.common.names import are_clean, clean
+from backend.foundation.names import are_clean, clean
 
 NO_MODEL = frozenset({"", "real", "reals", "none", "null", "nan", "na", "n/a", "-"})
 """What the column `model` says of a real image that belongs to no model; in any case of letters."""

@@ -8,9 +8,9 @@ import numpy as np
 
 from backend.analysis.recognition import recognised
 from backend.analysis.response_table import NAMES, NUMBERS, Answers, Coder, of_one_kind, truth_value
-from backend.common.errors import InvalidInput
 from backend.experiment.records import FAKE, REAL
 from backend.experiment.response_columns import truth_of
+from backend.foundation.errors import InvalidInput
 
 
 def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool = False) -> Answers:

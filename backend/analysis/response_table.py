@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 NAMES = ("session", "stimulus", "class", "flags", "browser", "evidence")
 """Columns of texts that need not be there."""

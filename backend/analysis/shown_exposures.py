@@ -7,7 +7,7 @@ milliseconds differ by hundredths from trial to trial, so that no two of them wo
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 if TYPE_CHECKING:
     from backend.analysis.response_table import Answers

@@ -14,9 +14,9 @@ import numpy as np
 
 from backend.analysis.response_table import Answers
 from backend.analysis.values import Values, values_by_model
-from backend.common.errors import InvalidInput
 from backend.experiment.published import IMAGES, MODELS
 from backend.experiment.staircase import NAMED_RULES, equilibrium_accuracy
+from backend.foundation.errors import InvalidInput
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import numpy as np
 
 from backend.analysis.response_table import Answers
 from backend.analysis.simulated_staircase import step
-from backend.common.errors import InvalidInput
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
+from backend.foundation.errors import InvalidInput
 
 FORETOLD = 0.98
 """Share of exposures that a rule must foretell."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy.special import gammaln, log_ndtr, logsumexp, stdtrit
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 _STEP, _WIDEST = 0.1, 40.0
 _TAPS = np.arange(-3, 5)

@@ -98,7 +98,7 @@ def delete(world: World, name: str, repeated: str | None, place: str | None) -> 
     """Delete the study NAME with its sessions, answers, pictures and masks, for good."""
     from backend.administration.delete import check
     from backend.administration.delete import delete as run
-    from backend.common.timestamps import utc_now
+    from backend.foundation.timestamps import utc_now
 
     if repeated is not None and repeated != name:
         raise click.UsageError(f"--yes repeats the name of the study: openhype delete {name} --yes {name}")

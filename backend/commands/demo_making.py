@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.commands import demo_studies as demo
-from backend.common.errors import OpenhypeError
+from backend.foundation.errors import OpenhypeError
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.stores.store import Store

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.administration.create import Order, create
-from backend.common.timestamps import utc_now
+from backend.foundation.timestamps import utc_now
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.studies import lifecycle

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from backend.commands.world import World, pass_world, progress_bar, store_options
-from backend.common.errors import StoreFailed
-from backend.common.extras import not_installed
+from backend.foundation.errors import StoreFailed
+from backend.foundation.extras import not_installed
 
 _EVALUATORS, _PICTURES = 30, 2000
 

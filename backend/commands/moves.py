@@ -17,8 +17,8 @@ _FOLDER = click.argument("folder", metavar="DIR", type=click.Path(file_okay=Fals
 def backup(world: World, folder: Path) -> None:
     """Write a backup of the data directory into DIR while answers come in; done again, it catches up."""
     from backend.administration.backup import back_up
-    from backend.common.errors import InvalidInput
-    from backend.common.timestamps import utc_now
+    from backend.foundation.errors import InvalidInput
+    from backend.foundation.timestamps import utc_now
     from backend.stores.opening import sqlite_path
 
     database = sqlite_path(world.url, world.data.root)
@@ -38,7 +38,7 @@ def backup(world: World, folder: Path) -> None:
 def restore(world: World, folder: Path) -> None:
     """Make a new data directory (--data) from the backup in DIR."""
     from backend.administration.backup import restore as run
-    from backend.common.timestamps import utc_now
+    from backend.foundation.timestamps import utc_now
 
     done = run(folder, world.data, utc_now(), progress_bar)
     click.echo(f"{world.data.root}: {_counted(done.counts)}, as of {done.taken_at}")

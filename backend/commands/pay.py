@@ -17,9 +17,9 @@ from backend.commands.world import (
     progress_bar,
     store_options,
 )
-from backend.common.errors import InvalidInput
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
+from backend.foundation.errors import InvalidInput
 
 _SAID = {
     "owed": "owed",
@@ -118,7 +118,7 @@ def pay(
     **options: Any,
 ) -> None:
     """Show what the evaluators of the study NAME are owed, and pay it with --yes."""
-    from backend.common.timestamps import stamp, utc_now
+    from backend.foundation.timestamps import stamp, utc_now
     from backend.payment import accounts
 
     study = world.study(name)
@@ -155,7 +155,7 @@ def _by_panel(
 ) -> dict[str, Any]:
     from datetime import timedelta
 
-    from backend.common.timestamps import utc_now
+    from backend.foundation.timestamps import utc_now
     from backend.panels.prolific import open_prolific
     from backend.payment import accounts
     from backend.payment import payer as paying
@@ -185,7 +185,7 @@ def _by_panel(
 def _by_hand(
     world: World, study: Study, out: Path | None, mark_paid: Path | None, **_: Any
 ) -> dict[str, Any]:
-    from backend.common.timestamps import utc_now
+    from backend.foundation.timestamps import utc_now
     from backend.payment import manual
 
     if mark_paid is not None:

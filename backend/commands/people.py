@@ -29,7 +29,7 @@ def resume(world: World, name: str) -> None:
 @pass_world
 def call(world: World, name: str) -> None:
     """Start the study NAME: call those who wait for it, and let evaluators in."""
-    from backend.common.timestamps import utc_now
+    from backend.foundation.timestamps import utc_now
     from backend.studies.waiting_room import waiting_now
 
     waiting = waiting_now(world.store, world.study(name).name, utc_now().timestamp())
@@ -38,7 +38,7 @@ def call(world: World, name: str) -> None:
 
 
 def _set_paused(world: World, name: str, is_to_pause: bool) -> None:
-    from backend.common.timestamps import stamp, utc_now
+    from backend.foundation.timestamps import stamp, utc_now
     from backend.studies.pausing import set_paused
 
     study = world.study(name)
@@ -61,7 +61,7 @@ def _set_paused(world: World, name: str, is_to_pause: bool) -> None:
 def retention(world: World, name: str | None, keep_days: float | None, yes: bool) -> None:
     """Delete panel parameters and facts about devices that were kept long enough; answers stay."""
     from backend.administration.retention import apply, due, lines
-    from backend.common.timestamps import utc_now
+    from backend.foundation.timestamps import utc_now
 
     studies = [world.study(name)] if name else world.store.studies()
     found = [due(world.store, study, utc_now(), keep_days) for study in studies]

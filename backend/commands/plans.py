@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from backend.commands.world import FEE_TYPE, Number, World, answers_named, pass_world, store_options
-from backend.common.errors import InvalidInput
-from backend.common.extras import check
+from backend.foundation.errors import InvalidInput
+from backend.foundation.extras import check
 
 _POSITIVE = Number(0, min_open=True)
 _SHARE = Number(1e-6, 1 - 1e-6)

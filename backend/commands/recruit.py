@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from backend.commands.world import FEE_TYPE, World, amount, pass_world, store_options
-from backend.common.errors import InvalidInput, NotFound
-from backend.common.text_files import read_text
+from backend.foundation.errors import InvalidInput, NotFound
+from backend.foundation.text_files import read_text
 from backend.recruitment.plan import FEE_PERCENT, VAT_PERCENT
 
 _ACTIONS = ("pause", "resume", "stop", "status", "watch")
@@ -164,7 +164,7 @@ def _plan(study: Any, state: Mapping[str, Any] | None, *, places: int | None, fe
 
 def _show_wallet(workspace: str, project: str) -> None:
     """Show which wallet would pay, where there is a token to ask with."""
-    from backend.common.errors import OpenhypeError
+    from backend.foundation.errors import OpenhypeError
     from backend.panels.prolific import open_prolific
     from backend.recruitment import panel_wallet
 

@@ -44,7 +44,7 @@ def report(
     **options: Any,
 ) -> None:
     """Write a page with figures and tables of the study NAME, or of a file of responses."""
-    from backend.common.timestamps import utc_now
+    from backend.foundation.timestamps import utc_now
     from backend.report.build import Asked, file_report, study_report
     from backend.report.findings import Question
     from backend.report.write import write
@@ -72,7 +72,7 @@ def leaderboard(
     world: World, what: tuple[str, ...], out: Path, title: str, level: float, simulated: bool
 ) -> None:
     """Write one table over several studies or files of responses on one data set."""
-    from backend.common.timestamps import utc_now
+    from backend.foundation.timestamps import utc_now
     from backend.report.build import file_entry, leaderboard_of, study_entry
     from backend.report.write import write
 

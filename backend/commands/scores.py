@@ -46,7 +46,7 @@ def score(
     **options: Any,
 ) -> None:
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
-    from backend.common.json_text import json_parts
+    from backend.foundation.json_text import json_parts
     from backend.report.findings import Question
     from backend.report.text_report import as_sections
     from backend.report.text_tables import as_table
@@ -74,7 +74,7 @@ def _findings(
 ) -> dict[str, Any]:
     """Return the findings of a study, or of a file of responses."""
     from backend.analysis.shown_exposures import as_exposed
-    from backend.common.timestamps import utc_now
+    from backend.foundation.timestamps import utc_now
     from backend.report.findings import findings
     from backend.report.study_findings import study_findings
 

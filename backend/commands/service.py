@@ -20,8 +20,8 @@ from backend.commands.world import (
     server_url,
     store_options,
 )
-from backend.common.errors import InvalidInput
 from backend.experiment.records import Study
+from backend.foundation.errors import InvalidInput
 from backend.web.session_limits import PER_HOUR, PER_MINUTE
 
 _WATCH_SECONDS = 2.0
@@ -91,7 +91,7 @@ def _serve(
     world: World, listening: Any, start_page: Any = None, behind_proxy: bool = False, **options: Any
 ) -> None:
     """Serve on a socket that listens already: a port that is taken is told before any work."""
-    from backend.common.permissions import tighten
+    from backend.foundation.permissions import tighten
     from backend.handlers import create_app
     from backend.stores.opening import sqlite_path
     from backend.task.withdrawal import finish
@@ -168,7 +168,7 @@ def _places_watch(world: World) -> Any:
 @pass_world
 def status(world: World, name: str | None, as_json: bool, is_watched: bool) -> None:
     """List the studies, or show how far the study NAME is."""
-    from backend.common.timestamps import utc_now
+    from backend.foundation.timestamps import utc_now
     from backend.web.progress import as_text, progress
 
     studies = _all_studies(world) if name is None else [world.study(name)]
@@ -192,7 +192,7 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
     import time
 
     from backend.commands.live import follow
-    from backend.common.timestamps import utc_now
+    from backend.foundation.timestamps import utc_now
     from backend.web.monitor import Watch
 
     def write(text: str) -> None:

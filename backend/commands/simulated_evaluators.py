@@ -21,12 +21,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backend.administration.clear import clear_outdated
-from backend.common.errors import Conflict, InvalidInput, OpenhypeError
 from backend.experiment import sampling
 from backend.experiment.judgments import judgment_of
 from backend.experiment.observer import Observer, parse_observer
 from backend.experiment.records import Session, Stimulus, Study
 from backend.experiment.session import Cursor
+from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.task.picture_names import PictureNames

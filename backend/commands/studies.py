@@ -18,8 +18,8 @@ from backend.commands.world import (
     say,
     store_options,
 )
-from backend.common.errors import InvalidInput
 from backend.experiment.judgments import METHODS
+from backend.foundation.errors import InvalidInput
 
 if TYPE_CHECKING:
     from backend.experiment.records import Study
@@ -194,7 +194,7 @@ def _picked(options: dict[str, Any]) -> dict[str, Any]:
 
 def _create(world: World, order: Any, place: str | None) -> None:
     from backend.administration.create import create
-    from backend.common.timestamps import utc_now
+    from backend.foundation.timestamps import utc_now
     from deploy.s3_upload import parse_place, upload_pictures
 
     target = None if place is None else parse_place(place)

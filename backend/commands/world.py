@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from backend.common.errors import InvalidInput, NotFound
-from backend.common.suggestions import did_you_mean
 from backend.experiment.money import parse_money
+from backend.foundation.errors import InvalidInput, NotFound
+from backend.foundation.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from backend.analysis.response_table import Answers

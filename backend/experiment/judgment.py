@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from backend.common.errors import InvalidInput
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor
+from backend.foundation.errors import InvalidInput
 
 if TYPE_CHECKING:
     from random import Random

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 
 @dataclass(frozen=True)

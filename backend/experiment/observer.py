@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from backend.common.errors import InvalidInput
 from backend.experiment.records import TRUTHS
+from backend.foundation.errors import InvalidInput
 
 if TYPE_CHECKING:
     from random import Random

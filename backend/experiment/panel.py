@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 from urllib.parse import quote
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 OUTCOMES = ("done", "no_consent", "unfit_device", "screened_out", "fault")
 """What a completion code can say; `fault`: something failed on our side, and the person could not go on."""

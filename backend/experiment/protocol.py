@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from backend.common.errors import InvalidInput, brief
-from backend.common.suggestions import did_you_mean
 from backend.experiment import money
 from backend.experiment import panel as panels
 from backend.experiment.panel import PanelRecord
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
+from backend.foundation.errors import InvalidInput, brief
+from backend.foundation.suggestions import did_you_mean
 
 MADE_MASKS = ("texture", "phase")
 """Kinds of masks that are made from a study's own pictures."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
-from backend.common.errors import Conflict, InvalidInput
 from backend.experiment.protocol import BETWEEN, Protocol
 from backend.experiment.records import FAKE, REAL, Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.session import Cursor
+from backend.foundation.errors import Conflict, InvalidInput
 
 if TYPE_CHECKING:
     from random import Random

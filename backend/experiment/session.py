@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.common.errors import Conflict
 from backend.experiment import staircase
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Interaction, Response, Session, Timing
 from backend.experiment.staircase import StaircaseRule
+from backend.foundation.errors import Conflict
 
 CLOSED = ("finished", "ended")
 """States of a session that came to its end: played to the last trial, or closed early."""

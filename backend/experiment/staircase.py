@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 
 @dataclass(frozen=True)

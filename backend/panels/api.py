@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from typing import Protocol as Interface
 
-from backend.common.errors import OpenhypeError
+from backend.foundation.errors import OpenhypeError
 
 Status = Literal[
     "reserved", "active", "awaiting_review", "approved", "partially_approved", "rejected", "returned",

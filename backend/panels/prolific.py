@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote, urlsplit
 
-from backend.common.errors import InvalidInput
-from backend.common.text_files import read_text
+from backend.foundation.errors import InvalidInput
+from backend.foundation.text_files import read_text
 from backend.panels.api import (
     Balance,
     Bonus,

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
-from backend.common.errors import InvalidInput, NotAllowed
+from backend.foundation.errors import InvalidInput, NotAllowed
 
 _ID = "X-Event-ID"
 _TIMESTAMP = "X-Prolific-Request-Timestamp"

@@ -18,8 +18,8 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
-from backend.common.errors import InvalidInput
-from backend.common.extras import not_installed
+from backend.foundation.errors import InvalidInput
+from backend.foundation.extras import not_installed
 from backend.panels.api import NotThere, PanelRefused, PanelUnreached, PanelUnsure, TokenRefused
 
 BASE_URL = "https://api.prolific.com/api/v1/"

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.panels.api import Hook, PanelUnsure
 from backend.panels.prolific_http import ProlificHttp, each
 

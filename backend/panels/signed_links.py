@@ -15,9 +15,9 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from backend.common.errors import NotAllowed, Unavailable
-from backend.common.extras import check
 from backend.experiment.panel import Signature
+from backend.foundation.errors import NotAllowed, Unavailable
+from backend.foundation.extras import check
 
 _ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
 """What a key may verify, by its kind."""

@@ -11,11 +11,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from backend.common.errors import Conflict, NotFound
-from backend.common.timestamps import stamp
 from backend.experiment.panel import PROLIFIC_STUDY
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
+from backend.foundation.errors import Conflict, NotFound
+from backend.foundation.timestamps import stamp
 from backend.payment.ledger import (
     WAITED,
     WITHDRAWN,

@@ -31,10 +31,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal, Self
 
-from backend.common.errors import InvalidInput
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Session
 from backend.experiment.session import CLOSED, Cursor, earned_part_usd_cents, earned_usd_cents
+from backend.foundation.errors import InvalidInput
 
 State = Literal["none", "undecided", "owed", "intended", "confirmed"]
 Part = Literal["reward", "bonus"]

@@ -14,11 +14,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from backend.common.csv_formulas import escape_formula
-from backend.common.errors import InvalidInput
-from backend.common.permissions import private
-from backend.common.text_files import read_text
 from backend.experiment.records import Study
+from backend.foundation.csv_formulas import escape_formula
+from backend.foundation.errors import InvalidInput
+from backend.foundation.permissions import private
+from backend.foundation.text_files import read_text
 from backend.payment.accounts import (
     change,
     check_paid_here,

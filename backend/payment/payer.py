@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from backend.common.errors import Conflict, InvalidInput, Unavailable
 from backend.experiment.records import Study
 from backend.experiment.session import CLOSED
+from backend.foundation.errors import Conflict, InvalidInput, Unavailable
 from backend.panels.api import (
     COMPLETABLE,
     Bonus,

@@ -7,7 +7,7 @@ checked. Sessions that are open or finished are left alone.
 import logging
 from dataclasses import asdict, dataclass, replace
 
-from backend.common.timestamps import readable
+from backend.foundation.timestamps import readable
 from backend.panels.api import TokenRefused
 from backend.stores.store import Store
 from backend.stores.updates import update

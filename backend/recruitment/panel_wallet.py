@@ -7,8 +7,8 @@ paid by the first one ever made, whosever that is.
 from dataclasses import dataclass
 from typing import Any
 
-from backend.common.errors import InvalidInput
 from backend.experiment.money import CURRENCIES, format_money
+from backend.foundation.errors import InvalidInput
 from backend.panels.api import Balance, Panel, Workspace
 
 

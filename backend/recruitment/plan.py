@@ -6,11 +6,11 @@ Money is in cents of the study's currency.
 from dataclasses import dataclass
 from typing import Self
 
-from backend.common.errors import InvalidInput
 from backend.experiment.money import currency, format_money
 from backend.experiment.panel import PROLIFIC
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
+from backend.foundation.errors import InvalidInput
 from backend.panels.api import ScreenOut, Wages
 from backend.panels.prolific import whole_minutes
 from backend.payment.ledger import Purse

@@ -12,11 +12,11 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
-from backend.common.errors import Conflict, InvalidInput, NotFound
-from backend.common.timestamps import readable, stamp, utc_now
 from backend.experiment.money import format_money
 from backend.experiment.panel import CODE_LETTERS, NOTHING_TOLD, Told
 from backend.experiment.records import Study
+from backend.foundation.errors import Conflict, InvalidInput, NotFound
+from backend.foundation.timestamps import readable, stamp, utc_now
 from backend.panels.api import Panel, PanelRefused, Recruitment, ScreenOut, StudyState, TokenRefused
 from backend.payment import unmatched
 from backend.payment.accounts import check_paid_here, set_budget

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from backend.common.errors import NotAllowed, OpenhypeError
-from backend.common.timestamps import stamp, utc_now
 from backend.experiment.records import Session, Study
+from backend.foundation.errors import NotAllowed, OpenhypeError
+from backend.foundation.timestamps import stamp, utc_now
 from backend.panels.api import Panel, TokenRefused
 from backend.panels.prolific_events import read_event
 from backend.payment import screened_out

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from backend.common.errors import InvalidInput, NotFound
+from backend.foundation.errors import InvalidInput, NotFound
 from backend.panels.api import Hook, NotThere, PanelRefused, TokenRefused
 from backend.panels.prolific_webhooks import Webhooks
 from backend.stores.store import Store

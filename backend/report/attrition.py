@@ -1,6 +1,6 @@
 """The section of who began and who finished: whether models lose evaluators at different rates."""
 
-from backend.common.counts import counted
+from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import Found
 from backend.report.elements import Column, Section, Table

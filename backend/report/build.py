@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backend import __version__
-from backend.common import extras
-from backend.common.errors import InvalidInput
 from backend.experiment.protocol import to_json
 from backend.experiment.records import Study
+from backend.foundation import extras
+from backend.foundation.errors import InvalidInput
 from backend.report import images, page, thumbnails
 from backend.report.compose import compose
 from backend.report.context import About, Found

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.common.counts import counted
+from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import Found
 from backend.report.elements import Column, Drawn, Section, Table

@@ -1,6 +1,6 @@
 """The section of evaluators: what their answers look like beside one another's; nobody is left out."""
 
-from backend.common.counts import counted
+from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import Found
 from backend.report.elements import Column, Drawn, Section, Table

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from backend.common.counts import counted
+from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import Found
 from backend.report.elements import Column, Drawn, Row, Section, Table

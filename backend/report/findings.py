@@ -28,7 +28,7 @@ from backend.analysis.quality import evaluator_table
 from backend.analysis.ranks import with_metrics
 from backend.analysis.response_table import Answers, some_of
 from backend.analysis.values import Values, values_by_model
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.scoring import groups_of, score_answers, score_models
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.common.counts import counted
+from backend.foundation.counts import counted
 from backend.report import formatting, simulated
 from backend.report.context import Found
 from backend.report.elements import Column, Drawn, Report, Row, Section, Table

@@ -1,6 +1,6 @@
 """The section of scores: the table of models, their bars, and what the numbers mean."""
 
-from backend.common.counts import counted
+from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import Found
 from backend.report.elements import Column, Drawn, Row, Section, Table

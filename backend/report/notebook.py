@@ -14,8 +14,8 @@ from backend.analysis.chance import MARGIN
 from backend.analysis.response_rows import answers_of
 from backend.analysis.response_table import Answers
 from backend.analysis.shown_exposures import as_exposed
-from backend.common.errors import InvalidInput
 from backend.experiment.judgments import check_analysed
+from backend.foundation.errors import InvalidInput
 from backend.report.findings import Question, findings
 from backend.responses.readers import read_answers
 from backend.responses.reading.metrics import read_metrics

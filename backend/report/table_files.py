@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from backend.common.column_rows import ColumnRows
-from backend.common.csv_formulas import escape_formula
+from backend.foundation.column_rows import ColumnRows
+from backend.foundation.csv_formulas import escape_formula
 from backend.report.elements import Table
 
 _LATEX = {

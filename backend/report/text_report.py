@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from backend.common.counts import counted
+from backend.foundation.counts import counted
 from backend.report.formatting import listed_counts as listed
 from backend.report.formatting import outcome
 from backend.report.text_tables import p_text

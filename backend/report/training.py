@@ -1,6 +1,6 @@
 """Sections beyond the comparison: progress over training, automatic metrics, classes."""
 
-from backend.common.counts import counted
+from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import About, Found
 from backend.report.elements import Column, Drawn, Section, Table

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from backend.common import extras
-from backend.common.json_text import json_parts
+from backend.foundation import extras
+from backend.foundation.json_text import json_parts
 from backend.report import drawing, page, table_files
 from backend.report.elements import LONG, Report
 from backend.stimuli.parallel import in_forks

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.dropout import dropout_interval, dropout_test
-from backend.common.timestamps import stamp
 from backend.experiment.records import Study
 from backend.experiment.session import Cursor
+from backend.foundation.timestamps import stamp
 from backend.payment.accounts import accounts
 from backend.payment.ledger import UNMATCHED
 from backend.stores.store import Store

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from backend import __version__
-from backend.common.errors import Conflict
 from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import to_json
 from backend.experiment.records import FAKE, Study
+from backend.foundation.errors import Conflict
 from backend.responses.codebook import COLUMNS, FILES
 from backend.responses.readers import row_writer
 from backend.responses.study_data import study_rows

@@ -5,9 +5,9 @@ from typing import Any
 
 from backend.analysis.narrowing import narrowing
 from backend.analysis.values import values_by_model
-from backend.common.errors import InvalidInput
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import Study
+from backend.foundation.errors import InvalidInput
 from backend.responses.study_data import study_answers, study_scores
 from backend.scoring import score_answers
 from backend.stores.store import Store

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from backend.analysis.shown_exposures import as_exposed
-from backend.common.csv_formulas import escape_formula
-from backend.common.errors import NotFound
 from backend.experiment.judgments import judgment_of
 from backend.experiment.response_columns import (
     COLUMNS,
@@ -21,6 +19,8 @@ from backend.experiment.response_columns import (
     truth_of,
     whole,
 )
+from backend.foundation.csv_formulas import escape_formula
+from backend.foundation.errors import NotFound
 
 if TYPE_CHECKING:
     from backend.analysis.response_table import Answers

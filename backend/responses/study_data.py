@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from backend import __version__
 from backend.analysis.shown_exposures import as_exposed
-from backend.common.errors import InvalidInput
 from backend.experiment.browsers import engine_of
 from backend.experiment.judgments import check_analysed, judgment_of
 from backend.experiment.records import Study
 from backend.experiment.session import Cursor, is_scored, picture_of
+from backend.foundation.errors import InvalidInput
 from backend.stores.store import Store
 from backend.studies.withdrawals import answered_of, withdrawn
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from backend.common.printable import printable
+from backend.foundation.printable import printable
 from backend.stimuli.images import OTHER_PICTURES, SUFFIXES, BadKind
 
 _IGNORED = {"thumbs.db", "desktop.ini", "__macosx"}

@@ -19,8 +19,8 @@ from typing import Any, Literal
 
 from PIL import ExifTags, Image, ImageCms, ImageOps, JpegImagePlugin, UnidentifiedImageError
 
-from backend.common.errors import InvalidInput
-from backend.common.printable import printable
+from backend.foundation.errors import InvalidInput
+from backend.foundation.printable import printable
 
 MAX_PIXELS = 100_000_000
 """A larger picture is refused before it is decoded; a small file can claim any size."""

@@ -13,9 +13,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from backend.common.errors import InvalidInput
-from backend.common.printable import printable
 from backend.experiment.records import FAKE, REAL, Stimulus
+from backend.foundation.errors import InvalidInput
+from backend.foundation.printable import printable
 from backend.stimuli.confounds import differences, treatments
 from backend.stimuli.estimates import announced
 from backend.stimuli.file_metadata import make_uniform

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from backend.common.errors import InvalidInput
 from backend.experiment.records import Stimulus
+from backend.foundation.errors import InvalidInput
 
 
 class Refused(InvalidInput):

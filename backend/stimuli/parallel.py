@@ -13,7 +13,7 @@ from itertools import islice
 from multiprocessing import get_context
 from typing import Any
 
-from backend.common.errors import OpenhypeError
+from backend.foundation.errors import OpenhypeError
 
 _CHUNK = 16
 _OF_BARS = "tqdm_monitor"

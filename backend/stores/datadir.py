@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.common.errors import Conflict, InvalidInput
-from backend.common.permissions import make_folder, private
-from backend.common.text_files import read_text
+from backend.foundation.errors import Conflict, InvalidInput
+from backend.foundation.permissions import make_folder, private
+from backend.foundation.text_files import read_text
 
 
 @dataclass(frozen=True)

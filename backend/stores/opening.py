@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.stores.store import Store
 
 

@@ -16,10 +16,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from backend.common.errors import Conflict, NotFound, StoreFailed, reason
-from backend.common.permissions import make_folder, private
 from backend.experiment.records import Response, Session, Stimulus, Study
 from backend.experiment.session import Cursor
+from backend.foundation.errors import Conflict, NotFound, StoreFailed, reason
+from backend.foundation.permissions import make_folder, private
 from backend.stores import json_codec
 from backend.stores.sqlite_migrations import MIGRATIONS
 from backend.stores.store import Entry, Room, Stale, check_room, found_study

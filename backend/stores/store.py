@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 from typing import Protocol as Interface
 
-from backend.common.errors import Conflict, NotFound
 from backend.experiment.records import Response, Session, Stimulus, Study
 from backend.experiment.session import Cursor
+from backend.foundation.errors import Conflict, NotFound
 
 RESTORES = "restores"
 """The book of the times (UTC, ISO 8601) at which a store was restored, or took a ledger over from a copy."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from backend.common.errors import Unavailable
+from backend.foundation.errors import Unavailable
 from backend.stores.store import Entry, Stale, Store
 
 TRIES = 100

@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from backend.common.errors import Conflict, NotFound
 from backend.experiment.records import Study
+from backend.foundation.errors import Conflict, NotFound
 from backend.stores.store import Stale, Store
 from backend.stores.updates import retried
 from backend.studies.waiting_room import waits

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from backend.common.errors import Conflict, NotAllowed, NotFound
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
+from backend.foundation.errors import Conflict, NotAllowed, NotFound
 from backend.stores.store import Stale, Store
 from backend.stores.updates import update
 from backend.studies.pausing import is_paused

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from backend.common.errors import Conflict
 from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import Cursor
+from backend.foundation.errors import Conflict
 from backend.stores.store import Entry, Store
 
 BOOK = "withdrawn"

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
 
-from backend.common.errors import NotAllowed, NotFound, OpenhypeError
-from backend.common.recent import Recent
-from backend.common.timestamps import stamp
 from backend.experiment import session as sessions
 from backend.experiment.panel import NOTHING_TOLD, Told
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
+from backend.foundation.errors import NotAllowed, NotFound, OpenhypeError
+from backend.foundation.recent import Recent
+from backend.foundation.timestamps import stamp
 from backend.recruitment.recruit import told
 from backend.recruitment.sync_thread import Watch
 from backend.stores.store import Store

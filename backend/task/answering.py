@@ -5,12 +5,12 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from backend.common.errors import Conflict, InvalidInput, OpenhypeError
 from backend.experiment import session as sessions
 from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import either, judgment_of
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor, Posted
+from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
 from backend.stores.updates import retried
 from backend.studies import withdrawals
 from backend.task import replies

@@ -8,12 +8,12 @@ computed here for one session, without numpy.
 from collections.abc import Callable, Sequence
 from math import fsum
 
-from backend.common.errors import Conflict, NotAllowed
-from backend.common.recent import Recent
 from backend.experiment.judgments import judgment_of
 from backend.experiment.published import published_scores
 from backend.experiment.records import FAKE, REAL, Response, Session, Study
 from backend.experiment.session import Cursor, Picture, is_scored, picture_of
+from backend.foundation.errors import Conflict, NotAllowed
+from backend.foundation.recent import Recent
 from backend.stores.store import Store
 from backend.studies.withdrawals import withdrawn
 from backend.task.reply_types import Debrief

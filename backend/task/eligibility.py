@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from backend.common.errors import Conflict, NotAllowed, NotFound, TooMany
-from backend.common.timestamps import stamp
 from backend.experiment import session as sessions
 from backend.experiment.judgments import judgment_of
 from backend.experiment.panel import PRIVATE_LINK, PanelRecord
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
+from backend.foundation.errors import Conflict, NotAllowed, NotFound, TooMany
+from backend.foundation.timestamps import stamp
 from backend.stores.store import Store
 from backend.stores.updates import retried, update
 from backend.studies import lifecycle

@@ -7,11 +7,11 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from backend.common.errors import Conflict, InvalidInput, OpenhypeError, Unavailable
 from backend.experiment import session as sessions
 from backend.experiment.panel import way_back
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
+from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError, Unavailable
 from backend.payment import screened_out
 from backend.recruitment.recruit import told
 from backend.stores.updates import TRIES, retried

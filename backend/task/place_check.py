@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from backend.common.errors import Conflict, NotAllowed, TooMany, Unavailable
-from backend.common.timestamps import stamp
 from backend.experiment.panel import PROLIFIC, PROLIFIC_SIGNATURE, PROLIFIC_STUDY, Signature
 from backend.experiment.records import Study
+from backend.foundation.errors import Conflict, NotAllowed, TooMany, Unavailable
+from backend.foundation.timestamps import stamp
 from backend.panels.api import NotThere, Panel, PanelRefused, PanelUnreached, PanelUnsure, Submission
 from backend.panels.signed_links import Signatures
 from backend.recruitment import panel_health, recruit

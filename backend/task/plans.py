@@ -6,12 +6,12 @@ from datetime import timedelta
 from functools import lru_cache
 from random import Random
 
-from backend.common.timestamps import stamp
 from backend.experiment import sampling
 from backend.experiment.judgments import judgment_of
 from backend.experiment.panel import CODE_LETTERS
 from backend.experiment.records import Condition, Session, Study
 from backend.experiment.sampling import Pool
+from backend.foundation.timestamps import stamp
 from backend.stores.store import Room
 from backend.task.access import SessionAccess, hash_of
 from backend.task.eligibility import kept

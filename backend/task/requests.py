@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from backend.common.conversion import converted, named
-from backend.common.errors import InvalidInput
 from backend.experiment.judgments import ANSWERS, either
 from backend.experiment.panel import OUTCOMES
 from backend.experiment.records import Interaction, Timing
 from backend.experiment.response_columns import FACTS, Kind
 from backend.experiment.session import Posted
+from backend.foundation.conversion import converted, named
+from backend.foundation.errors import InvalidInput
 
 T = TypeVar("T")
 MAX_BODY_BYTES = 64 * 1024

@@ -7,7 +7,7 @@ change is one conditional write, so that the same request twice, or two at once,
 from dataclasses import dataclass
 from random import Random, SystemRandom
 
-from backend.common.timestamps import utc_now
+from backend.foundation.timestamps import utc_now
 from backend.recruitment.sync_thread import Watch
 from backend.stores.store import Store
 from backend.task.access import Clock, SessionAccess

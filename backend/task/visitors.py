@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from backend.common.errors import Conflict, NotAllowed
 from backend.experiment.records import Session, Study
+from backend.foundation.errors import Conflict, NotAllowed
 from backend.studies import pausing
 from backend.task.access import SessionAccess
 from backend.task.eligibility import Admission

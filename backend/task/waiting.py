@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from backend.common.errors import NotAllowed
+from backend.foundation.errors import NotAllowed
 from backend.studies import lifecycle, waiting_room
 from backend.task.access import SessionAccess
 from backend.task.eligibility import kept

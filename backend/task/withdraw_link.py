@@ -3,8 +3,8 @@
 import hmac
 from contextlib import suppress
 
-from backend.common.errors import Conflict, NotAllowed, NotFound
 from backend.experiment.records import Session
+from backend.foundation.errors import Conflict, NotAllowed, NotFound
 from backend.stores.store import Entry
 from backend.studies import withdrawals
 from backend.task import replies, withdrawal

@@ -12,10 +12,10 @@ import hmac
 from contextlib import suppress
 from typing import Any
 
-from backend.common.errors import NotFound
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor, earned_part_usd_cents
+from backend.foundation.errors import NotFound
 from backend.payment import accounts
 from backend.stores.store import Entry, Stale, Store
 from backend.studies.withdrawals import BOOK

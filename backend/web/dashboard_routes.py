@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from flask import Flask, Response, redirect, request
 
-from backend.common.errors import NotAllowed
-from backend.common.timestamps import stamp
 from backend.experiment.records import Study
+from backend.foundation.errors import NotAllowed
+from backend.foundation.timestamps import stamp
 from backend.stores.datadir import Keys
 from backend.stores.store import Store
 from backend.studies import pausing

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from flask import Request, Response
 
-from backend.common.errors import NotAllowed
+from backend.foundation.errors import NotAllowed
 from backend.stores.datadir import Keys
 from backend.web import origins
 

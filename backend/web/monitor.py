@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from backend.common.errors import NotFound
 from backend.experiment.browsers import engine_of
 from backend.experiment.records import Study
 from backend.experiment.session import Cursor
+from backend.foundation.errors import NotFound
 from backend.stores.store import Store
 from backend.studies.pausing import is_paused
 from backend.studies.withdrawals import withdrawn

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 """Methods of requests that change something."""

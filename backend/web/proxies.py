@@ -12,7 +12,7 @@ from typing import Any
 
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 VARIABLE = "OPENHYPE_BEHIND_PROXY"
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}

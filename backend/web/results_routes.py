@@ -10,7 +10,7 @@ from typing import Any
 
 from flask import Flask, Response, redirect, request
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.stores.datadir import DataDir, Keys
 from backend.stores.store import Store
 from backend.task.service import Clock

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from flask import Flask
 
-from backend.common.errors import InvalidInput, reason
+from backend.foundation.errors import InvalidInput, reason
 from backend.task import requests
 
 _THREADS = 16

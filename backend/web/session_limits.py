@@ -12,7 +12,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from backend.common.errors import TooMany
+from backend.foundation.errors import TooMany
 
 PER_MINUTE, PER_HOUR = 100, 600
 """Two for each of a lab of fifty in a minute, who begin together after a test."""

@@ -13,11 +13,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from backend.common.errors import Conflict, InvalidInput
 from backend.experiment.judgments import judgment_of
 from backend.experiment.judgments.real_or_fake import JUDGMENT
 from backend.experiment.published import published_scores
 from backend.experiment.records import FAKE, REAL, Stimulus, Study
+from backend.foundation.errors import Conflict, InvalidInput
 from backend.stores.store import Store
 from backend.task import replies
 from backend.web import assets, headers

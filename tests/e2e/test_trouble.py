@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from backend.common.errors import StoreFailed
+from backend.foundation.errors import StoreFailed
 from backend.handlers import create_app
 
 from .conftest import Player

@@ -3,7 +3,7 @@
 import pytest
 
 from backend.administration.delete import delete
-from backend.common.timestamps import utc_now
+from backend.foundation.timestamps import utc_now
 from tests.e2e.test_accessibility import violations
 
 

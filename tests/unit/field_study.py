@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from random import Random
 
-from backend.common.errors import Conflict, InvalidInput, NotAllowed, TooMany, Unavailable
-from backend.common.timestamps import stamp
 from backend.experiment.session import Cursor
+from backend.foundation.errors import Conflict, InvalidInput, NotAllowed, TooMany, Unavailable
+from backend.foundation.timestamps import stamp
 from backend.panels.api import PanelRefused, PanelUnreached, PanelUnsure, ScreenOut
 from backend.payment import accounts as owing
 from backend.payment import payer as paying

@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from backend.common.timestamps import utc_now
+from backend.foundation.timestamps import utc_now
 from backend.panels.prolific import open_prolific
 from backend.payment import payer as paying
 from backend.stores.opening import open_store

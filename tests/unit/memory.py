@@ -5,8 +5,8 @@ import json
 import threading
 from dataclasses import replace
 
-from backend.common.errors import Conflict, NotFound
 from backend.experiment.session import has_answered
+from backend.foundation.errors import Conflict, NotFound
 from backend.stores.store import Entry, Stale, check_room, found_study
 
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from random import Random
 
-from backend.common.timestamps import stamp
 from backend.experiment.panel import PROLIFIC
 from backend.experiment.session import Cursor
+from backend.foundation.timestamps import stamp
 from backend.panels.api import Recruitment
 from backend.payment import accounts as owing
 from backend.payment import payer as paying

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from backend.administration.revise import change_settings
-from backend.common.errors import InvalidInput
 from backend.experiment import sampling
+from backend.foundation.errors import InvalidInput
 from backend.recruitment import plan
 from backend.report.study_findings import study_findings
 from backend.web import progress

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from backend.common.errors import StoreFailed
+from backend.foundation.errors import StoreFailed
 from backend.handlers import create_app
 from backend.responses.study_data import study_rows
 from backend.stores.datadir import DataDir

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 LAYERS = (
     {"backend"},  # the version
-    {"backend.common"},
+    {"backend.foundation"},
     {"backend.experiment"},
     {"backend.analysis"},
     {"backend.scoring"},

@@ -8,7 +8,7 @@ import pytest
 
 import openhype
 from backend import __version__
-from backend.common.errors import InvalidInput, OpenhypeError
+from backend.foundation.errors import InvalidInput, OpenhypeError
 from backend.scoring import score
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.report.text_tables import as_table
 from backend.scoring import score
 

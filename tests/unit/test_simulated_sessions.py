@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.payment import accounts
 from backend.payment.ledger import partial_account_of
 from backend.responses.study_data import study_rows, study_scores, version

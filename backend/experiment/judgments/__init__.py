@@ -3,8 +3,8 @@
 import importlib
 import pkgutil
 
-from backend.common.errors import InvalidInput
 from backend.experiment.judgment import Judgment
+from backend.foundation.errors import InvalidInput
 
 JUDGMENTS: dict[str, Judgment] = {
     found.name: importlib.import_module(f"{__name__}.{found.name}").JUDGMENT

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.response_table import FOR_INTERVALS, NAMES, NUMBERS, Answers, Coder, truth_value
-from backend.common.errors import InvalidInput
-from backend.common.names import clean
 from backend.experiment.judgments import METHODS, check_analysed, either
 from backend.experiment.records import FAKE, REAL, TRUTHS
 from backend.experiment.response_columns import NEEDED_FOR_TIME, number, truth_of, whole
+from backend.foundation.errors import InvalidInput
+from backend.foundation.names import clean
 from backend.responses.reading.chunks import Chunk, csv_chunks, json_chunks
 
 

@@ -14,10 +14,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TextIO
 
-from backend.common.csv_formulas import is_escaped, unescape_formula
-from backend.common.errors import InvalidInput
-from backend.common.text_files import unreadable
 from backend.experiment.response_columns import COLUMNS, NEEDED, Kind, of_kind
+from backend.foundation.csv_formulas import is_escaped, unescape_formula
+from backend.foundation.errors import InvalidInput
+from backend.foundation.text_files import unreadable
 
 _CHUNK_ROWS = 2**10
 """Few enough for the processor's cache."""

@@ -8,10 +8,10 @@ import io
 import math
 from pathlib import Path
 
-from backend.common.csv_formulas import unescape_formula
-from backend.common.errors import InvalidInput
-from backend.common.text_files import read_text
 from backend.experiment.response_columns import number
+from backend.foundation.csv_formulas import unescape_formula
+from backend.foundation.errors import InvalidInput
+from backend.foundation.text_files import read_text
 
 _LONGEST_SHOWN = 40
 

@@ -13,9 +13,9 @@ from typing import BinaryIO
 import numpy as np
 
 from backend.analysis.response_table import FOR_INTERVALS, NAMES, NUMBERS, Answers, Coded, distinct
-from backend.common.csv_formulas import is_escaped
 from backend.experiment.records import FAKE, REAL
 from backend.experiment.response_columns import COLUMNS, NEEDED, NEEDED_FOR_TIME, truth_of
+from backend.foundation.csv_formulas import is_escaped
 from backend.responses.reading.cells import LONGEST, Cells, Levels, NotPlain
 
 _BLOCK_BYTES = 2**20

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.stimuli.images import SUFFIXES, process
 from backend.stimuli.masks import mask_of
 from backend.stimuli.parallel import in_parallel

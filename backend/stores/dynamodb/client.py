@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from backend.common.errors import InvalidInput, NotFound, StoreFailed
-from backend.common.extras import not_installed
+from backend.foundation.errors import InvalidInput, NotFound, StoreFailed
+from backend.foundation.extras import not_installed
 
 _TRIES = 9
 _FIRST_PAUSE_S = 0.05

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from backend.common.errors import NotFound
-from backend.common.recent import Recent
 from backend.experiment.records import Session
 from backend.experiment.session import Cursor
+from backend.foundation.errors import NotFound
+from backend.foundation.recent import Recent
 from backend.stores.dynamodb import keys, pool_codec
 from backend.stores.dynamodb.client import Calls, Item, Refused, key
 

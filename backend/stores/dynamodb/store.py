@@ -31,9 +31,9 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from backend.common.errors import Conflict, NotFound, StoreFailed
 from backend.experiment.records import Response, Session, Stimulus, Study
 from backend.experiment.session import Cursor, has_answered, total_trials
+from backend.foundation.errors import Conflict, NotFound, StoreFailed
 from backend.stores import json_codec
 from backend.stores.dynamodb import keys, pool_codec, response_codec
 from backend.stores.dynamodb.client import Calls, Item, Refused, connect, key, parse_url

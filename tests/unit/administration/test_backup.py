@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 import pytest
 
 from backend.administration.backup import back_up, restore
-from backend.common.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.experiment import session as sessions
+from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.stores.datadir import DataDir
 from backend.stores.sqlite import SqliteStore
 from backend.stores.store import RESTORES

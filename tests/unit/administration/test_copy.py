@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from backend.administration.copy import copy
 from backend.cli import main
 from backend.commands.simulated_evaluators import simulate
-from backend.common.errors import Conflict, NotFound
 from backend.experiment import session as sessions
+from backend.foundation.errors import Conflict, NotFound
 from backend.responses.export import export
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store

@@ -16,7 +16,7 @@ from PIL import Image
 
 from backend.administration.create import Order, create
 from backend.cli import main
-from backend.common.errors import Conflict, InvalidInput
+from backend.foundation.errors import Conflict, InvalidInput
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 

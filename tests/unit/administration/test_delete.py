@@ -13,7 +13,7 @@ from backend.administration.copy import copy
 from backend.administration.create import check_qualification
 from backend.administration.delete import contents, delete
 from backend.cli import main
-from backend.common.errors import Conflict, InvalidInput, NotFound
+from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.handlers import create_app
 from backend.payment import accounts, manual
 from backend.stores.opening import open_store

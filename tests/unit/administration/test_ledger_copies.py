@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from backend.administration import delete
 from backend.administration.copy import copy
 from backend.cli import main
-from backend.common.errors import Conflict
+from backend.foundation.errors import Conflict
 from backend.payment import accounts, manual
 from backend.recruitment import recruit
 from backend.stores.opening import open_store

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from backend.administration.retention import apply, due, lines
 from backend.cli import main
-from backend.common.timestamps import stamp
+from backend.foundation.timestamps import stamp
 from backend.payment import accounts
 from backend.payment.manual import mark_paid, write_list
 from backend.responses.study_data import study_rows

@@ -12,7 +12,7 @@ from PIL import Image
 from backend.administration.revise import change_settings
 from backend.cli import main
 from backend.commands.simulated_evaluators import simulate
-from backend.common.errors import Conflict, InvalidInput, NotFound
+from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.handlers import create_app
 from backend.recruitment import recruit
 from backend.responses.study_data import study_rows, study_scores

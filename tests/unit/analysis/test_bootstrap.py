@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.analysis import bootstrap
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 whole = st.lists(st.integers(0, 100), min_size=2, max_size=30)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from backend.analysis.chance import against_chance, over_models
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 
 def spread(mean, sd, count):

@@ -17,10 +17,10 @@ from backend.analysis.convergence import (
     settling_table,
 )
 from backend.analysis.simulated_staircase import modal_exposures
-from backend.common.errors import InvalidInput
 from backend.experiment import staircase
 from backend.experiment.observer import ConstantObserver, ExponentialObserver, PsychometricObserver
 from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy
+from backend.foundation.errors import InvalidInput
 
 # Mean and SD (ms) of 4,000 simulated evaluators, by model in the order of MODELS (method.md, section 2).
 EXPECTED = {

@@ -12,7 +12,7 @@ from scipy import stats
 
 from backend.analysis.comparisons import pair_effects, student
 from backend.analysis.noncentral_t import cdf, sf, shift_where
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 VECTORS = json.loads((Path(__file__).parents[1] / "effect_size_vectors.json").read_text("utf-8"))["rows"]
 SHIFTS = st.floats(-60, 60)

@@ -20,7 +20,7 @@ from backend.analysis.power import evaluators_for_power, evaluators_for_width, p
 from backend.analysis.response_rows import answers_of
 from backend.analysis.spreads import Spread, published, spreads_of
 from backend.cli import main
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.responses.export import export
 
 from .. import sample_studies as studies

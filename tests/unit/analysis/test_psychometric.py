@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.analysis.psychometric import Fit, Trials, fit, interval_over_evaluators
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from validate import coverage
 
 EXPOSURES = np.array([60.0, 90, 135, 200, 300, 450, 675, 1000])

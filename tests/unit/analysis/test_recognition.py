@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from backend.analysis.recognition import recognised
 from backend.analysis.response_rows import answers_of
 from backend.analysis.values import values_by_model
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.responses.reading.careful import read_carefully
 from backend.responses.reading.plain import read_plain
 from backend.scoring import score, score_answers

@@ -6,7 +6,7 @@ import pytest
 
 from backend.analysis.response_rows import answers_of
 from backend.analysis.shown_exposures import on_shown
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.responses.readers import score_file, write_responses
 
 

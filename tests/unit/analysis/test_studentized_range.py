@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from backend.analysis.studentized_range import isf, sf
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 
 @pytest.mark.parametrize("groups", [2, 3, 10, 100])

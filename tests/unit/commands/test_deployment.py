@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from click.testing import CliRunner
 
 from backend.cli import main
-from backend.common.errors import Conflict, InvalidInput, StoreFailed
+from backend.foundation.errors import Conflict, InvalidInput, StoreFailed
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.web import assets

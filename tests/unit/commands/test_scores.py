@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 import openhype
 from backend.cli import main
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.responses.export import export
 
 from .. import sample_studies as studies

@@ -9,9 +9,9 @@ from flask import Flask
 
 from backend.administration.clear import clear_simulated
 from backend.commands.simulated_evaluators import Client, Refused, simulate
-from backend.common.errors import Conflict, InvalidInput
 from backend.experiment import staircase
 from backend.experiment.observer import parse_observer
+from backend.foundation.errors import Conflict, InvalidInput
 from backend.responses.study_data import study_scores
 from backend.stores.datadir import DataDir
 from backend.web.server import in_background

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from deploy import api
 
 ROOT = Path(__file__).resolve().parents[3]

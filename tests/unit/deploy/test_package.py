@@ -8,7 +8,7 @@ from http.cookies import SimpleCookie
 
 import pytest
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.responses.study_data import study_scores
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store

@@ -6,8 +6,8 @@ import boto3
 import pytest
 
 from backend.administration.create import Order, create
-from backend.common.errors import InvalidInput, StoreFailed
-from backend.common.timestamps import utc_now
+from backend.foundation.errors import InvalidInput, StoreFailed
+from backend.foundation.timestamps import utc_now
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.web import headers

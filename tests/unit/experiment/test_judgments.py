@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from backend.common.errors import InvalidInput
 from backend.experiment.judgments import ANSWERS, JUDGMENTS, METHODS, judgment_of
+from backend.foundation.errors import InvalidInput
 from backend.stimuli.media import MEDIA, TYPES, medium_of_file
 from backend.web import assets
 

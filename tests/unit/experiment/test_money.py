@@ -2,8 +2,8 @@
 
 import pytest
 
-from backend.common.errors import InvalidInput
 from backend.experiment.money import currency, format_money, parse_money
+from backend.foundation.errors import InvalidInput
 
 
 @pytest.mark.parametrize(

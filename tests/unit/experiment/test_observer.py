@@ -7,13 +7,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backend.common.errors import InvalidInput
 from backend.experiment.observer import (
     ConstantObserver,
     ExponentialObserver,
     PsychometricObserver,
     parse_observer,
 )
+from backend.foundation.errors import InvalidInput
 
 shares = st.floats(0, 1)
 OBSERVERS = st.one_of(

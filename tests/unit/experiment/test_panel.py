@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
-from backend.common.errors import InvalidInput
 from backend.experiment import panel as records
 from backend.experiment.panel import CONNECT, MTURK, PROLIFIC, SONA, PanelRecord, Told, way_back
+from backend.foundation.errors import InvalidInput
 
 NOWHERE = {"redirect_url": None, "form": None}
 FROM_PROLIFIC = {"PROLIFIC_PID": "p1", "SESSION_ID": "s1", "STUDY_ID": "t1"}

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from backend.administration.setting_list import as_markdown
-from backend.common.errors import InvalidInput
 from backend.experiment import protocol
 from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy
+from backend.foundation.errors import InvalidInput
 
 SETTINGS_PAGE = Path(__file__).resolve().parents[3] / "docs" / "settings.md"
 

@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from backend.common.errors import Conflict, InvalidInput
 from backend.experiment import sampling
 from backend.experiment.records import FAKE, REAL, Condition
+from backend.foundation.errors import Conflict, InvalidInput
 
 from .. import sample_studies as studies
 

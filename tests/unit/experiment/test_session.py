@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.common.errors import Conflict
 from backend.experiment import session as sessions
 from backend.experiment.judgments.real_or_fake import JUDGMENT
 from backend.experiment.records import Timing
 from backend.experiment.session import Posted
+from backend.foundation.errors import Conflict
 
 from .. import sample_studies as studies
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.common.errors import InvalidInput
 from backend.experiment import staircase
 from backend.experiment.staircase import StaircaseRule
+from backend.foundation.errors import InvalidInput
 
 VECTORS = json.loads((Path(__file__).parents[1] / "staircase_vectors.json").read_text("utf-8"))
 

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from backend.common.errors import InvalidInput, NotInstalled
+from backend.foundation.errors import InvalidInput, NotInstalled
 from backend.panels.api import Bonus, NotThere, PanelRefused, PanelUnreached, PanelUnsure, TokenRefused
 from backend.panels.prolific import ProlificPanel, open_prolific
 from tests import prolific

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from backend.common.errors import InvalidInput, NotAllowed
+from backend.foundation.errors import InvalidInput, NotAllowed
 from backend.panels.prolific_events import read_event
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

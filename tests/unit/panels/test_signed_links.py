@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from flask import Flask, Response
 
 from backend.administration.create import read_panel
-from backend.common.errors import InvalidInput, NotAllowed, NotInstalled, Unavailable
 from backend.experiment import panel as records
 from backend.experiment.panel import Signature
+from backend.foundation.errors import InvalidInput, NotAllowed, NotInstalled, Unavailable
 from backend.panels.signed_links import Signatures
 from backend.web.server import in_background
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.common.errors import InvalidInput
 from backend.experiment.session import Cursor
+from backend.foundation.errors import InvalidInput
 from backend.payment.ledger import (
     Account,
     Purse,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.payment import accounts, manual
 
 from ..memory import MemoryStore

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from backend.common.errors import Conflict, NotFound
-from backend.common.timestamps import stamp
+from backend.foundation.errors import Conflict, NotFound
+from backend.foundation.timestamps import stamp
 from backend.panels.api import PanelUnreached, PanelUnsure
 from backend.payment import accounts, payer
 from backend.payment.ledger import Purse

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.panels.api import ScreenOut
 from backend.payment import accounts as owing
 from backend.payment import payer as paying

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from backend.common.errors import Conflict, InvalidInput
+from backend.foundation.errors import Conflict, InvalidInput
 from backend.panels.api import Wages
 from backend.recruitment import panel_wallet, recruit
 from backend.recruitment.plan import plan

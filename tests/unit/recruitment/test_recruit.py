@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from backend.common.errors import Conflict, InvalidInput, NotFound
+from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.panels.api import PanelUnsure
 from backend.recruitment import recruit
 from backend.recruitment.recruit import begin, change, grow, plan

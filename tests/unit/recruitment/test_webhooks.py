@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from backend.cli import main
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.panels.api import PanelUnsure
 from backend.panels.prolific_webhooks import Webhooks
 from backend.recruitment import webhooks

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from backend.analysis.response_rows import answers_of
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.report.findings import Question, findings
 from backend.report.text_report import as_sections
 from backend.scoring import score_answers

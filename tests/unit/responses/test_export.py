@@ -14,10 +14,10 @@ import pytest
 from backend.analysis.fooling import image_table
 from backend.analysis.quality import evaluator_table
 from backend.analysis.values import values_by_model
-from backend.common.errors import Conflict, NotFound
 from backend.experiment import sampling
 from backend.experiment.records import Condition, Response
 from backend.experiment.session import Cursor
+from backend.foundation.errors import Conflict, NotFound
 from backend.responses.codebook import COLUMNS, FILES
 from backend.responses.export import export, keyword_of
 from backend.responses.readers import read_answers, score_file

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.common.csv_formulas import escape_formula
-from backend.common.errors import InvalidInput, NotFound
+from backend.foundation.csv_formulas import escape_formula
+from backend.foundation.errors import InvalidInput, NotFound
 from backend.responses.readers import COLUMNS, read_answers, read_responses, score_file, write_responses
 from backend.responses.reading import chunks
 

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from backend.common.errors import NotInstalled
+from backend.foundation.errors import NotInstalled
 from backend.stimuli.demo_photographs import SUBJECTS, check_installed, cut, toned
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.stimuli.images import (
     BadPicture,
     encode,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.stimuli.ingest import Refused, take_in
 
 RNG = np.random.default_rng(7)

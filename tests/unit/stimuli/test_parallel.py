@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from backend.common.errors import OpenhypeError
+from backend.foundation.errors import OpenhypeError
 from backend.stimuli.parallel import in_forks, in_parallel
 
 

@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
-from backend.common.errors import Conflict, NotFound
 from backend.experiment import session as sessions
 from backend.experiment.records import Response, Timing
+from backend.foundation.errors import Conflict, NotFound
 from backend.stores.dynamodb.store import create_table
 from backend.stores.opening import open_store
 from backend.stores.store import Room, Stale

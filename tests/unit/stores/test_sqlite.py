@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-from backend.common.errors import Conflict, InvalidInput, OpenhypeError, StoreFailed
 from backend.experiment.session import opening
+from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError, StoreFailed
 from backend.stores.opening import open_store
 from backend.stores.sqlite import MIGRATIONS, SqliteStore
 

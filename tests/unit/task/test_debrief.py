@@ -6,9 +6,9 @@ import pytest
 
 from backend.administration.create import Order, create
 from backend.analysis.values import values_by_model
-from backend.common.errors import InvalidInput
 from backend.experiment import protocol
 from backend.experiment.published import published_scores
+from backend.foundation.errors import InvalidInput
 from backend.responses import study_data
 
 from .. import sample_studies as studies

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.common.conversion import converted
-from backend.common.errors import InvalidInput
 from backend.experiment.records import Interaction
+from backend.foundation.conversion import converted
+from backend.foundation.errors import InvalidInput
 from backend.task import requests
 
 anything = st.recursive(

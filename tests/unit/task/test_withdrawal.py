@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from backend.common.errors import InvalidInput
 from backend.experiment.session import give_back
+from backend.foundation.errors import InvalidInput
 from backend.handlers import create_app
 from backend.payment import accounts
 from backend.responses.export import export

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.handlers import create_app
 from backend.web.origins import is_ours, parse_origin
 

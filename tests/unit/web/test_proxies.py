@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 from flask import Flask, request
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.handlers import create_app
 from backend.web.proxies import asks_for_proxy, behind_one_proxy
 from backend.web.server import listen, make_server

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from backend.common.errors import TooMany
+from backend.foundation.errors import TooMany
 from backend.handlers import create_app
 from backend.web.session_limits import Openings, network
 

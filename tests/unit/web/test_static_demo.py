@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.common.errors import Conflict, InvalidInput
+from backend.foundation.errors import Conflict, InvalidInput
 from backend.stores.opening import open_store
 from backend.web.static_demo import write_site
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.common.errors import InvalidInput, NotFound
+from backend.foundation.errors import InvalidInput, NotFound
 from backend.responses.reading.metrics import read_metrics
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.responses.reading import plain
 from backend.responses.reading.careful import read_carefully
 from backend.responses.reading.cells import NotPlain

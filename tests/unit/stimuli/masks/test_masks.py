@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from backend.cli import main
-from backend.common.errors import InvalidInput
 from backend.experiment.protocol import MADE_MASKS
+from backend.foundation.errors import InvalidInput
 from backend.stimuli.masks import make_masks, take_in_masks
 from backend.stimuli.masks.cache import kept, key_of
 from backend.stimuli.masks.phase import scramble

@@ -11,8 +11,8 @@ from random import Random
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
-from backend.common.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.experiment.session import give_back, total_trials
+from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.stores import json_codec
 from backend.stores.datadir import DataDir
 from backend.stores.dynamodb.client import Calls, connect, parse_url

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backend.common.csv_formulas import TRIGGERS, escape_formula, unescape_formula
+from backend.foundation.csv_formulas import TRIGGERS, escape_formula, unescape_formula
 
 texts = st.builds(str.__add__, st.text("'=+-@\t\r\n\0＝ 0159.e", max_size=4), st.text(max_size=4))
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.common.column_rows import ColumnRows, Part
-from backend.common.json_text import json_parts
+from backend.foundation.column_rows import ColumnRows, Part
+from backend.foundation.json_text import json_parts
 
 SIDES = [{"model": 'a "b"', "generated": True}, {"model": "ü\n", "generated": False}]
 NAMES = ["1.png", "ä.png", ""]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.common.printable import printable
+from backend.foundation.printable import printable
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import shlex
 import sys
 from importlib.util import find_spec
 
-from backend.common.errors import NotInstalled
+from backend.foundation.errors import NotInstalled
 
 _EXTRA_OF = {
     "skimage": "demo",

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from json.encoder import encode_basestring_ascii
 from typing import Any
 
-from backend.common.column_rows import ColumnRows, Part
+from backend.foundation.column_rows import ColumnRows, Part
 
 _AT_ONCE = 4096
 _ENCODER = json.JSONEncoder(allow_nan=False)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from backend.common.errors import InvalidInput, NotFound, reason
-from backend.common.text_files import read_text
+from backend.foundation.errors import InvalidInput, NotFound, reason
+from backend.foundation.text_files import read_text
 
 
 def test_a_text_is_read_without_its_byte_order_mark(tmp_path):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.common import extras
-from backend.common.errors import NotInstalled
+from backend.foundation import extras
+from backend.foundation.errors import NotInstalled
 
 ROOT = Path(__file__).resolve().parents[3]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]

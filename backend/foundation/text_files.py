@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from backend.common.errors import InvalidInput, NotFound, OpenhypeError, reason
+from backend.foundation.errors import InvalidInput, NotFound, OpenhypeError, reason
 
 _MOST_BYTES = 2**20
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect
 
-from backend.common.errors import InvalidInput
+from backend.foundation.errors import InvalidInput
 
 T = TypeVar("T")
 _OURS = ("Expected", "Object missing", "Invalid enum")

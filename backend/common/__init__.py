@@ -1,1 +1,0 @@
-"""What every room uses: texts, times, permissions, optional packages. It imports nothing from rooms."""

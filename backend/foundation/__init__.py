@@ -1,0 +1,1 @@
+"""The layer below all others: errors, texts, times, permissions, optional packages."""
