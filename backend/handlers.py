@@ -1,8 +1,8 @@
-"""The HTTP door: routes that parse, call and reply. `web/openapi.py` describes them.
+"""HTTP handlers: routes that parse, call and reply. `web/openapi.py` describes them.
 
-One origin serves the page (`/s/<study>`, `/assets/`), the pictures (`/i/`) and the API (`/api/`).
-Every error of our own becomes its status here, and nowhere else. Whatever is refused or fails is logged
-with the id that its reply carries.
+One origin serves the page (`/s/<study>`, `/assets/`), the stimuli (`/i/`) and the API (`/api/`). Every
+error of our own is mapped to its status here, and nowhere else. Every refusal or failure is logged with
+the id that its reply carries.
 """
 
 import logging
@@ -58,18 +58,18 @@ _STATUS = {
 }
 _ASSET = re.compile(r"[a-z0-9][a-z0-9._-]{0,60}\.(js|css|html|svg)")
 _LONGEST_NAME = 128
-"""Of a study, a session, a file in a path; a file system takes 255 bytes, a key of DynamoDB 2,048."""
+"""Limit on names in a path (study, session, file); a file system allows 255 bytes, a DynamoDB key 2,048."""
 _RETRY_AFTER_S = "5"
-"""When to come back after what failed for now."""
+"""Retry-After of temporary failures."""
 _LONGEST_LOGGED = 300
 _EVENTS = "/api/panels/prolific/events"
 _FROM_SERVERS = frozenset({_EVENTS})
-"""What panels' servers send, which their signature vouches for."""
+"""Routes called by panels' servers, authenticated by their signature."""
 _WITHOUT_BODY = frozenset({"withdraw"})
-"""Routes that take none; the token in a header is what another site's page cannot send unasked."""
+"""Routes without a body; they require a token in a header, which another site's page cannot send unasked."""
 PictureUrl = Callable[[Session, str], str]
 EVERYTHING = frozenset({"sessions", "scores", "files"})
-"""The groups of routes: of evaluators and a study's progress; of scores; of page and pictures."""
+"""The groups of routes: of evaluators and a study's progress; of scores; of page and stimuli."""
 
 
 def create_app(
@@ -90,13 +90,14 @@ def create_app(
 
     Args:
         dice: as in `TaskService.over`.
-        serves: the groups of routes it has; a function that has no numpy has no scores.
-        watch: who hears of what happens at the panel; None where nobody is recruited through its API.
+        serves: the groups of routes to serve; a function without numpy cannot serve scores.
+        watch: notified of what concerns the panel; None if nobody is recruited through its API.
         front: the page at `/`.
-        allowed: hosts at which the pages are reached besides, as `origins.parse_origin` gives them.
-        knows_host: whether requests name the host of the pages; behind CloudFront they name the function's.
-        openings: limits the sessions that an address opens; None where a request does not tell its address.
-        behind_proxy: whether one proxy stands in front, whose X-Forwarded headers are believed.
+        allowed: other hosts at which the pages are reached, as returned by `origins.parse_origin`.
+        knows_host: whether requests name the host of the pages; behind CloudFront they name the
+            function's.
+        openings: limits the sessions that an address opens; None if requests do not show the address.
+        behind_proxy: whether there is one proxy in front, whose X-Forwarded headers are trusted.
     """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = requests.MAX_BODY_BYTES
@@ -129,14 +130,14 @@ def create_app(
 
 
 def _urls(names: PictureNames | None) -> PictureUrl:
-    """Return the function from a picture or mask of a session to the path at which it is served.
+    """Return a function from a stimulus or mask of a session to the path at which it is served.
 
     Args:
-        names: by which this server serves pictures; None where they are served by their stored names.
+        names: the per-session names of this server; None if stimuli are served by their stored names.
     """
 
     def url(session: Session, name: str) -> str:
-        if names is None or session.is_simulated:  # whose robots know the pictures by their names
+        if names is None or session.is_simulated:  # simulated evaluators know stimuli by their stored names
             return f"/i/{session.study}/{name}"
         return f"/i/{session.study}/{session.id}/{names.sealed(session.id, name)}"
 
@@ -249,7 +250,7 @@ def _add_pages(app: Flask, task: TaskService, front: str) -> None:
         reply = _asset("index.html")
         try:
             panel = task.access.study(study).protocol.admission.panel
-        except NotFound:  # the page says so, in plain words
+        except NotFound:  # the page reports that in plain words
             return reply
         reply.headers.update(headers.page_of_panel(panel.frame_origins, panel.form_origins))
         return reply
@@ -271,7 +272,7 @@ def _add_files(app: Flask, data: DataDir, names: PictureNames) -> None:
     @app.get("/assets/<version>/<name>")
     def versioned(version: str, name: str) -> Response:
         reply = _asset(name)
-        if version == assets.version():  # of another one, what is current is sent, and not kept
+        if version == assets.version():  # for an outdated version the current file is sent, uncached
             reply.headers["Cache-Control"] = headers.KEPT_FOR_GOOD
         return reply
 
@@ -298,7 +299,7 @@ def _add_files(app: Flask, data: DataDir, names: PictureNames) -> None:
 
 
 def _asset(name: str) -> Response:
-    """Send a file of the page, compressed where the browser takes that; what it has is not sent again."""
+    """Send a file of the page, compressed if the browser accepts that, or 304 if it is unchanged."""
     path = assets.FRONTEND / name
     if not _ASSET.fullmatch(name) or not path.is_file():
         abort(404)
@@ -317,7 +318,7 @@ def _asset(name: str) -> Response:
 
 
 def _file(path: Path) -> Response:
-    """Send a file with headers that tell nothing of it but its type and length."""
+    """Send a file with headers that reveal nothing about it but its type and length."""
     if not path.is_file():
         abort(404)
     kind = headers.content_type(path.name)
@@ -329,18 +330,18 @@ def _file(path: Path) -> Response:
 
 
 def _check_path() -> None:
-    """Answer 404 to names that nothing has: too long to be stored, or with control characters."""
+    """Abort with 404 for impossible names: too long to be stored, or with control characters."""
     for name in (request.view_args or {}).values():
         if isinstance(name, str) and (len(name) > _LONGEST_NAME or not name.isprintable()):
             abort(404)
 
 
 def _check_sender(allowed: Collection[str], knows_host: bool) -> None:
-    """Refuse what changes something, and comes from a page of another site or does not say that it is JSON.
+    """Refuse a changing request that comes from another site's page or is not declared as JSON.
 
     Raises:
         NotAllowed: `other_site`.
-        NotJson: the body does not say that it is JSON.
+        NotJson: the body is not declared as JSON.
     """
     is_known = request.url_rule is not None and request.path.startswith("/api/")
     if request.method not in origins.CHANGING or not is_known or request.path in _FROM_SERVERS:
@@ -418,7 +419,7 @@ def _requested() -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return what a visitor may have written as it can stand in a log: short, control characters escaped."""
+    """Return text from a visitor in a form safe for a log: short, with control characters escaped."""
     return escaped(text if len(text) <= _LONGEST_LOGGED else f"{text[:_LONGEST_LOGGED]}...")
 
 

@@ -1,1 +1,1 @@
-"""What a researcher does to a study or a store as a whole: create, change, copy, back up, delete."""
+"""Administration of studies and stores: create, change, copy, back up, delete."""

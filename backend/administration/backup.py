@@ -1,8 +1,8 @@
-"""Backups of a data directory: the database as it stands at one moment, the keys and the pictures.
+"""Backups of a data directory: a snapshot of the database, the keys and the stimulus files.
 
-A backup is a folder. Its `backup.json` lists every file with size and SHA-256; it is replaced last and in
-one step, so that a backup that was cut off leaves the one before. Pictures never change once a study is
-made: the next backup into the same folder copies those that are new.
+A backup is a folder. Its `backup.json` lists every file with size and SHA-256; it is replaced last and
+atomically, so that an interrupted backup leaves the previous one intact. Stimulus files never change
+once a study is created: the next backup into the same folder copies only new ones.
 """
 
 import fcntl
@@ -34,27 +34,27 @@ Progress = Callable[..., Iterable]
 
 @dataclass(frozen=True)
 class Backup:
-    """What a backup holds."""
+    """The contents of a backup."""
 
     taken_at: str
     counts: Mapping[str, int]
     """Studies, sessions, responses and entries (of the ledger, for example) in the database."""
     files: int
     copied: int
-    """Files that were written now; the others stood there from an earlier backup."""
+    """Files written this time; the others were there from an earlier backup."""
 
 
 def back_up(
     database: Path, data: DataDir, folder: Path, now: datetime, progress: Progress | None = None
 ) -> Backup:
-    """Write a backup of `database` and of the pictures and keys of `data` into `folder`.
+    """Write a backup of `database` and of the images and keys of `data` into `folder`.
 
-    Answers may come in meanwhile: every one that was acknowledged before the call is in the backup. What
-    was written is read again and checked before the backup counts.
+    Responses may arrive meanwhile: every one acknowledged before the call is in the backup. What was
+    written is read back and checked before the backup counts.
 
     Raises:
-        NotFound: there is no such database, or a picture of a study is missing.
-        Conflict: `folder` holds something else than a backup of the same data directory.
+        NotFound: there is no such database, or an image of a study is missing.
+        Conflict: `folder` holds something other than a backup of the same data directory.
         StoreFailed: the database cannot be read, or its copy is damaged.
     """
     if not database.is_file():
@@ -98,9 +98,9 @@ def _write(
 
 
 def restore(folder: Path, data: DataDir, now: datetime, progress: Progress | None = None) -> Backup:
-    """Make the data directory `data` from a backup; each file is compared with its SHA-256.
+    """Restore the data directory `data` from a backup; each file's SHA-256 is verified.
 
-    The database remembers that it was restored: payments may have been made after the backup was taken.
+    The restore is recorded in the database: payments may have been made after the backup was taken.
 
     Raises:
         NotFound: `folder` holds no backup, or a file of it is missing.
@@ -132,7 +132,7 @@ def restore(folder: Path, data: DataDir, now: datetime, progress: Progress | Non
 
 
 def _standing(folder: Path, owner: str) -> dict[str, Any]:
-    """Return the manifest of the backup that stands in `folder`, an empty one where nothing does."""
+    """Return the manifest of the existing backup in `folder`, or an empty one."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return {"files": {}}
     if folder.is_dir() and not (folder / MANIFEST).exists() and _is_remnant(folder):
@@ -147,7 +147,7 @@ def _standing(folder: Path, owner: str) -> dict[str, Any]:
 
 
 def _is_remnant(folder: Path) -> bool:
-    """Return whether a folder holds what a first backup leaves that was cut off, and nothing else."""
+    """Return whether a folder holds only the remnants of an interrupted first backup."""
     return all(
         path.name in ("keys.json", "images") or (path.name.startswith("openhype-") and ".db" in path.name)
         for path in folder.iterdir()
@@ -178,14 +178,14 @@ def _is_inside(place: str) -> bool:
 
 
 def _pictures(database: Path, data: DataDir) -> Iterator[tuple[Path, str]]:
-    """Yield each picture and mask that the database knows: where it is, and its place in a backup."""
+    """Yield each stimulus and mask file in the database: its path, and its path within a backup."""
     for study, names in sqlite.pictures(database):
         for name in names:
             yield data.images(study) / name, f"images/{study}/{name}"
 
 
 def _looks_same(path: Path, known: Mapping[str, Any], source: Path) -> bool:
-    """Return whether a copy stands as it was written, and its source has not changed since."""
+    """Return whether a copy is as it was written, and its source has not changed since."""
     try:
         there, here = path.stat(), source.stat()
     except OSError:
@@ -194,7 +194,7 @@ def _looks_same(path: Path, known: Mapping[str, Any], source: Path) -> bool:
 
 
 def _copied(source: Path, target: Path) -> dict[str, Any]:
-    """Copy a file to the disk with its time, readable by its owner only; return its size and SHA-256."""
+    """Copy and sync a file with its time, readable by its owner only; return its size and SHA-256."""
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     digest, size = hashlib.sha256(), 0
     partial = target.with_name(f".{target.name}.partial")
@@ -238,10 +238,10 @@ def _private(path: str, flags: int) -> int:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time write a backup into `folder`.
+    """Allow one process at a time to write a backup into `folder`.
 
     Raises:
-        Conflict: another one is at it.
+        Conflict: another process is writing one.
     """
     descriptor = os.open(folder, os.O_RDONLY)
     try:

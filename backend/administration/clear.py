@@ -1,6 +1,6 @@
-"""Removing the simulated sessions of a study, and nothing else; evaluators may take part meanwhile.
+"""Removal of a study's simulated sessions only; evaluators may take part meanwhile.
 
-A simulated evaluator who is still answering is told that there is no such session.
+A simulated evaluator who is still answering gets the error that there is no such session.
 """
 
 from collections.abc import Callable
@@ -10,15 +10,15 @@ from backend.stores.store import Store
 
 
 def clear_simulated(store: Store, study: str) -> int:
-    """Erase all simulated sessions of a study, for good; return how many there were.
+    """Erase all simulated sessions of a study permanently; return how many there were.
 
-    Killed in between, it is done again with what is left.
+    If interrupted, call it again to remove the rest.
     """
     return _clear(store, study, lambda session: True)
 
 
 def clear_outdated(store: Store, study: Study) -> int:
-    """Erase the simulated sessions that were opened under other settings than a study has now."""
+    """Erase the simulated sessions that were opened under settings other than the study's current ones."""
     return _clear(store, study.name, lambda session: session.settings_id != study.settings_id)
 
 

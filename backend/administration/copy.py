@@ -1,7 +1,8 @@
-"""Moving a study with its answers from one store to another.
+"""Copying a study with its responses from one store to another.
 
-What is there already is left, so that a copy that broke off is done again, and a study that went on is
-caught up with. Nothing at the target is lost: a study or a session that differs is refused.
+What exists at the target is kept, so that an interrupted copy can be repeated, and a study that has
+progressed can be copied again. Nothing at the target is lost: a study or a session that differs is
+refused.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,14 +20,14 @@ from backend.studies import lifecycle
 
 @dataclass(frozen=True)
 class Copied:
-    """What a copy did."""
+    """The result of a copy."""
 
     sessions: int
     """All sessions of the study, real and simulated."""
     written: int
-    """Those that were not there, or went on since."""
+    """Those that were new, or had progressed since."""
     paid_from: str
-    """The store that pays, where it is not the target."""
+    """The store that pays, if it is not the target."""
 
 
 def copy(
@@ -37,16 +38,16 @@ def copy(
     names: tuple[str, str] = ("another store", "another store"),
     moves: bool = False,
 ) -> Copied:
-    """Copy the study `name` with its pool, sessions, answers, evaluators' places, and its ledger.
+    """Copy the study `name` with its pool, sessions, responses, evaluators' claims, and its ledger.
 
     Args:
-        names: what source and target are called, for who asks one of them to pay where the other one does.
-        moves: whether the target is the one to pay from now on.
+        names: names of source and target for error messages about which of them pays.
+        moves: whether the target takes over payment.
 
     Raises:
         NotFound: the source has no such study.
         Conflict: the target has another study of that name, or had one that was deleted, or has other
-            answers to one of its sessions; or both stores pay the study.
+            responses in one of its sessions; or both stores pay the study.
     """
     study = source.study(name)
     _copy_study(source, target, study)
@@ -87,7 +88,7 @@ def _is_behind(target: Store, session: Session, cursor: Cursor, responses: list[
     """Return whether the target lacks something of a session.
 
     Raises:
-        Conflict: its answers there are not the first of these, nor these the first of those.
+        Conflict: neither side's responses are a prefix of the other's.
     """
     try:
         standing, stored = target.cursor(session.id), target.responses(session.id)
@@ -102,7 +103,7 @@ def _is_behind(target: Store, session: Session, cursor: Cursor, responses: list[
 
 
 def _copy_place(source: Store, target: Store, session: Session) -> None:
-    """Give an evaluator's place to the session that holds it, if it is none that only the target knows."""
+    """Copy an evaluator's claim, unless a session known only to the target holds it there."""
     key = session.evaluator_key
     if key is None or source.claimed(session.study, key) != session.id:
         return

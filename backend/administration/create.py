@@ -1,7 +1,7 @@
-"""Making a study: folders of pictures in, a stored study out, or nothing at all.
+"""Creation of a study from folders of images: a complete stored study, or nothing at all.
 
-Pictures are made in a folder of their own and moved into place when all is well; the study is
-stored last, so that a name in the store always has its pictures.
+Images are prepared in a separate folder and moved into place on success; the study is stored last, so
+that a stored study always has its images.
 """
 
 import dataclasses
@@ -37,12 +37,12 @@ from backend.studies import lifecycle
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _MODEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9 ._@+-]{0,98}[A-Za-z0-9._@+-])?")
 _MASKS = 64
-"""Masks made for a study: enough that four a trial never become familiar, few enough to load fast."""
+"""Masks per study: enough that four per trial never become familiar, few enough to load fast."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """A study as a researcher asks for it."""
+    """A study as ordered by a researcher."""
 
     name: str
     kind: str
@@ -58,7 +58,7 @@ class Order:
 
 
 def read_order(path: Path) -> Order:
-    """Return the study that a TOML file describes; its relative paths start at the file's folder.
+    """Return the study described by a TOML file; its relative paths start at the file's folder.
 
     Raises:
         InvalidInput: names the file and the entry that is missing, unknown or of a wrong type.
@@ -103,11 +103,11 @@ def read_order(path: Path) -> Order:
 
 
 def with_texts(settings: Mapping[str, Any], here: Path = Path()) -> dict[str, Any]:
-    """Return settings in which a text given as `@FILE` is that of the file; `@@` begins a text with `@`.
+    """Return settings with each text given as `@FILE` replaced by the file's; `@@` escapes a leading `@`.
 
     Raises:
         NotFound: there is no such file.
-        InvalidInput: it is no text that can be read.
+        InvalidInput: it is not a readable text.
     """
     found = dict(settings)
     for name in protocols.TEXTS & set(settings):
@@ -120,11 +120,11 @@ def with_texts(settings: Mapping[str, Any], here: Path = Path()) -> dict[str, An
 
 
 def read_panel(text: str, here: Path = Path()) -> PanelRecord:
-    """Return the panel called `text`, or the one that the TOML file at `text` describes.
+    """Return the panel called `text`, or the one described by the TOML file at `text`.
 
     Raises:
-        InvalidInput: no such panel or file, or an entry that is not as expected.
-        NotInstalled: the panel signs its links, and there is nothing to verify signatures with.
+        InvalidInput: there is no such panel or file, or an entry is invalid.
+        NotInstalled: the panel signs its links, and the library for verifying signatures is missing.
     """
     if not text.endswith(".toml"):
         return panels.named(text)
@@ -152,15 +152,15 @@ def create(
     publish: Callable[[str, Path], Any] | None = None,
     say: Callable[[str], Any] | None = None,
 ) -> Study:
-    """Make the study that `order` asks for and return it as stored.
+    """Create the study described by `order` and return it as stored.
 
     Args:
-        publish: brings the pictures (study, folder) to where browsers get them, if that is another place.
-        say: is told of work that will take long, before it is done.
+        publish: uploads the images (study, folder) to where browsers get them, if that is elsewhere.
+        say: called with a message before each long task.
 
     Raises:
-        InvalidInput: a name, setting, folder or file is not as expected; nothing is left behind.
-        Conflict: a study of that name exists, or is being made.
+        InvalidInput: an invalid name, setting, folder or file; nothing is left behind.
+        Conflict: a study of that name exists, or is being created.
         StoreFailed: the disk is full; nothing is left behind.
     """
     order, trimmed = _with_clean_names(order)
@@ -245,20 +245,20 @@ def _made(
 
 
 def _listed(data: DataDir, study: str, lines: Sequence[str]) -> Path | None:
-    """Return the file of the data directory to which a list too long for a message was written, or None."""
+    """Write a list too long for a message to the data directory and return its file, or None."""
     if not lines:
         return None
     path = data.root / f"{study}-files.txt"
     try:
         with open(path, "w", encoding="utf-8", opener=private) as file:
             file.writelines(f"{line}\n" for line in lines)
-    except OSError:  # a disk that is full must not hide what was to be said
+    except OSError:  # a full disk must not hide the message itself
         return None
     return path
 
 
 def _with_clean_names(order: Order) -> tuple[Order, list[str]]:
-    """Return the order with models' names as they are compared, and a note on each that was not."""
+    """Return the order with models' names normalized, and a note on each that was changed."""
     models = tuple((clean(name), folder) for name, folder in order.models)
     notes = [
         f"the model {name!r} is called {after!r}"
@@ -269,7 +269,7 @@ def _with_clean_names(order: Order) -> tuple[Order, list[str]]:
 
 
 def _checked(store: Store, order: Order) -> protocols.Protocol:
-    """Return the protocol of an order whose names, settings and qualification are in order."""
+    """Return the protocol of an order after checking its names, settings and qualification."""
     if not _NAME.fullmatch(order.name):
         raise InvalidInput(
             "a study's name must be 1 to 63 lower-case letters, digits and hyphens, starting with a letter "
@@ -319,7 +319,7 @@ def _check_models(names: Sequence[str]) -> None:
 
 
 def check_qualification(store: Store, kind: str, name: str) -> None:
-    """Raise InvalidInput where a study of this kind cannot ask for the qualification `name`."""
+    """Raise InvalidInput if a study of this kind cannot require the qualification `name`."""
     try:
         found = store.study(name).kind
     except NotFound:
@@ -373,11 +373,11 @@ def _with_flash_note(study: Study, order: Order, partial: Path, intake: Any) -> 
 def _publish(
     store: Store, data: DataDir, study: Study, stimuli: Any, pictures: Path, publish: Callable | None
 ) -> None:
-    """Move the pictures into place and store the study, one process at a time."""
+    """Move the images into place and store the study, one process at a time."""
     place, mark = data.images(study.name), data.unpublished(study.name)
     with data.locked("publish"):
         lifecycle.check_name(store, study.name)
-        if study.protocol.admission.qualification:  # it may have been deleted meanwhile
+        if study.protocol.admission.qualification:  # it may have been deleted in the meantime
             check_qualification(store, study.kind, study.protocol.admission.qualification)
         if place.exists():
             if not mark.exists():
@@ -385,7 +385,7 @@ def _publish(
                     f"{place} holds the pictures of a study {study.name} that is not in this store; choose "
                     "another name or data directory, or remove the folder if no store needs it"
                 )
-            shutil.rmtree(place)  # left by a creation that died here
+            shutil.rmtree(place)  # left by a creation that crashed here
         mark.touch()
         try:
             pictures.rename(place)

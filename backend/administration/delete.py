@@ -1,13 +1,13 @@
-"""Deleting a study with its sessions, answers, pictures and masks, for good.
+"""Permanent deletion of a study with its sessions, responses, stimuli and masks.
 
-First the study is marked, so that no server finds it any more: nobody opens a session from then on, and
-an evaluator who was just being let in is turned away. Then it is looked at once more whether anybody is
-owed anything or under way; if so, the mark is taken back. Then sessions go, then pictures, and the record
-last. Killed anywhere, the next call goes on where it was left.
+First the study is marked, so that no server finds it any more: no session is opened from then on, and an
+evaluator who is just being admitted is refused. Then a second check looks for debts and open sessions;
+if there are any, the mark is removed. Then sessions are deleted, then files, and the record last. If
+interrupted, the next call resumes.
 
-What stays is in the books, by pseudonyms: what was owed and paid, what the panel was told, and that people
-took part, who are not let into an exclusive study as if they had not. The panel's ids, which are kept as
-long as a study at most, are emptied. A study that somebody real had begun never gives its name to another.
+What stays is in the books, by pseudonyms: what was owed and paid, what was sent to the panel, and who
+took part, which matters to exclusive studies. The panel's ids, which are kept no longer than a study,
+are erased. The name of a study that a real evaluator had begun is never reused.
 """
 
 import shutil
@@ -36,18 +36,18 @@ from backend.task.eligibility import PEOPLE, links_of
 
 @dataclass(frozen=True)
 class Contents:
-    """What a study holds that would be deleted."""
+    """The contents of a study that would be deleted."""
 
     sessions: int
     simulated: int
     responses: int
     """Of real sessions."""
     files: int
-    """Pictures and masks in the data directory."""
+    """Stimulus and mask files in the data directory."""
 
 
 def contents(store: Store, data: DataDir, study: Study) -> Contents:
-    """Return what a study holds."""
+    """Return the contents of a study."""
     real = [cursor for _, cursor in store.sessions(study.name)]
     folder = data.images(study.name)
     return Contents(
@@ -59,7 +59,7 @@ def contents(store: Store, data: DataDir, study: Study) -> Contents:
 
 
 def check(store: Store, study: Study, now: datetime) -> None:
-    """Raise Conflict where a study cannot be deleted now; says all that is in the way, and what to do."""
+    """Raise Conflict if a study cannot be deleted now, with all obstacles and what to do about them."""
     withdrawal.finish(store)
     elsewhere = accounts.purse(store, study.name)[1].paid_from
     found = [
@@ -81,18 +81,17 @@ def delete(
     remove_uploaded: Callable[[str], Any] | None = None,
     progress: Callable | None = None,
 ) -> None:
-    """Delete a study; begun before, go on with it.
+    """Delete a study; resumes an interrupted deletion.
 
     Args:
-        study: also one whose deletion has begun.
-        remove_uploaded: removes the pictures of a study from where browsers get them, if that is another
-            place.
+        study: may be one whose deletion has begun.
+        remove_uploaded: removes a study's images from where browsers get them, if that is elsewhere.
         progress: wraps an iterable: `progress(items, total, label)`.
 
     Raises:
         Conflict: as `check`.
     """
-    with data.locked("publish"):  # or a study of that name that is being made would lose its pictures
+    with data.locked("publish"):  # else a study of that name being created would lose its images
         study = _marked(store, study, now)
         if not lifecycle.is_decided(store, study):
             _forget_who_saw_nothing(store, study.name)
@@ -111,7 +110,7 @@ def delete(
 
 
 def _marked(store: Store, study: Study, now: datetime) -> Study:
-    """Return a study that nobody finds any more, and in whose way nothing stands."""
+    """Hide a study from all readers, check that it can be deleted, and return it."""
     if lifecycle.is_decided(store, study):
         return study
     check(store, study, now)
@@ -125,7 +124,7 @@ def _marked(store: Store, study: Study, now: datetime) -> Study:
 
 
 def _remove_record(store: Store, study: Study) -> None:
-    """Delete what would be found under the name of a new study, and the record last."""
+    """Delete what a new study of the same name would otherwise find, and the record last."""
     for entry in list(store.entries(links_of(study.name))):
         store.erase_entry(links_of(study.name), entry.key)
     forget_pause(store, study.name)
@@ -135,15 +134,15 @@ def _remove_record(store: Store, study: Study) -> None:
 
 
 def _forget_who_saw_nothing(store: Store, name: str) -> None:
-    """Take a study off the people who opened a session of it and saw no picture.
+    """Remove a study from the records of people who opened a session of it and saw no stimulus.
 
-    From here on whoever has it among their studies took part in it, though its sessions be gone.
+    From then on everyone who has it in their record took part in it, even if its sessions are gone.
     """
     for entry in list(store.entries(PEOPLE)):
         session = entry.data["studies"].get(name)
         while session is not None and not _has_seen(store, name, session):
             left = {study: of for study, of in entry.data["studies"].items() if study != name}
-            with suppress(Stale):  # opened a session of another study at this moment
+            with suppress(Stale):  # another study was opened just now
                 store.write_entry(PEOPLE, entry.key, entry.version, {**entry.data, "studies": left})
                 break
             entry = store.entry(PEOPLE, entry.key)
@@ -179,7 +178,7 @@ def _owed(store: Store, study: Study, now: datetime) -> list[str]:
 
 
 def _unknown_to(store: Store, study: Study, now: datetime, elsewhere: str) -> list[str]:
-    """Say who is owed something that the store that pays may not know of, where the ledger is a copy."""
+    """List debts that the paying store may not know of, if the ledger here is a copy."""
     count = sum(1 for _ in accounts.newly_owed(store, study, now))
     if not count:
         return []

@@ -1,13 +1,12 @@
-"""A study's ledger in two stores, of which one pays.
+"""Copies of a study's ledger in two stores, only one of which pays.
 
-A copy takes the books of money along, and stays a copy: its purse names the store that pays (`paid_from`),
-and whatever pays, lists or recruits refuses there. The right to pay moves in steps that may each be the last
-of a process: the store that paid is told first, then its books are copied once more, and only then does the
-other one pay. In between neither does, and the move is done again.
+A copy includes the financial books, and stays a copy: its purse names the store that pays (`paid_from`),
+and payment, lists of debts and recruitment are refused there. The right to pay is transferred in steps,
+after each of which the process may die: the paying store is marked first, then its books are copied
+again, and only then may the other store pay. In between neither does, and the transfer is repeated.
 
-A payer that is at work meanwhile asks for nothing: it looks into its purse after it has written that it is
-about to ask, and before it asks (`payment/payer.py`). What it asked for before stands in the books that are
-copied.
+A payer that is running meanwhile pays nothing: after writing that it is about to ask, and before asking,
+it reads its purse (`payment/payer.py`). What it asked for before is in the books that are copied.
 """
 
 import secrets
@@ -25,9 +24,9 @@ from backend.task.withdrawal import finish_one
 
 
 def copy_ledger(source: Store, target: Store, study: str, source_name: str) -> bool:
-    """Bring the books of a study at the target up to those at the source; return whether that was done.
+    """Update the target's books of a study from the source's; return whether that was done.
 
-    They are left as they are where the source does not pay the study itself.
+    They are left unchanged if the source does not pay the study itself.
 
     Raises:
         Conflict: both stores pay the study.
@@ -48,10 +47,10 @@ def copy_ledger(source: Store, target: Store, study: str, source_name: str) -> b
 
 
 def move_ledger(source: Store, target: Store, study: str, names: tuple[str, str]) -> None:
-    """Give the right to pay a study from the source to the target; done before, it changes nothing.
+    """Transfer the right to pay a study from the source to the target; repeating it changes nothing.
 
     Args:
-        names: what source and target are called, for who asks one of them to pay.
+        names: names of source and target for error messages about which of them pays.
 
     Raises:
         Conflict: neither of them pays, or both do.
@@ -80,7 +79,7 @@ def _has_ledger(store: Store, study: str) -> bool:
 
 
 def _copy_books(source: Store, target: Store, study: str) -> None:
-    """Write the source's entries over the target's; entries that only the target has are left."""
+    """Write the source's entries over the target's; entries that only the target has are kept."""
     for book in (lifecycle.recruitment_book(study), screened_out.book(study), waiting_room.book_of(study)):
         for entry in source.entries(book):
             _put(target, book, entry)
@@ -93,10 +92,10 @@ def _copy_books(source: Store, target: Store, study: str) -> None:
 
 
 def _at_one_moment(store: Store, study: str) -> Iterator[tuple[str, Entry]]:
-    """Yield the entries of accounts and payments as they stood together.
+    """Yield a consistent snapshot of the entries of accounts and payments.
 
-    A payer that is still at work changes accounts and payments one after the other: they are read until
-    the accounts have not changed while the payments were read.
+    A payer that is still running changes accounts and payments one after the other: they are read again
+    until the accounts did not change while the payments were read.
     """
     for _ in range(TRIES):
         owed = list(store.entries(accounts.ledger_of(study)))

@@ -1,9 +1,9 @@
-"""How long personal data are kept: the panel's parameters, and what browsers tell of devices.
+"""Retention of personal data: the panel's parameters, and the facts that browsers send of devices.
 
-`keep_days` after a session's end they are emptied. Answers stay, with the evaluator's random pseudonym
-and the keyed hash of the panel's id, which tells nothing without the server's key and keeps people from
-taking part twice. What is known of the display stays as well: without its refresh a flash means nothing.
-Simulated sessions hold nothing personal, and are left as they are.
+They are erased `keep_days` after a session's end. Responses stay, with the evaluator's random pseudonym
+and the keyed hash of the panel's id, which is meaningless without the server's key and prevents repeated
+participation. Facts of the display stay as well: without its refresh rate an exposure cannot be
+interpreted. Simulated sessions hold nothing personal, and are left as they are.
 """
 
 from collections.abc import Iterator
@@ -24,31 +24,32 @@ from backend.task.withdrawal import finish
 
 @dataclass(frozen=True)
 class Due:
-    """The sessions of a study whose personal data have been kept long enough."""
+    """The data of a study whose retention period is over."""
 
     study: str
     keep_days: float
     sessions: tuple[Session, ...]
     entries: tuple[tuple[str, str], ...]
-    """Of books, by book and key: what is left of sessions withdrawn, and people who waited."""
+    """Entries by book and key: of withdrawn sessions, and of people who waited."""
     accounts: tuple[str, ...] = ()
-    """The sessions of accounts that were all paid so long ago."""
+    """The sessions of accounts paid in full before the retention period."""
     before: str = ""
-    """What is older than this is due; UTC, ISO 8601."""
+    """Data older than this are due; UTC, ISO 8601."""
 
     def __len__(self) -> int:
-        """Return of how many sessions, and waits, something is due."""
+        """Return the number of sessions and waits with data due."""
         ids = {session.id for session in self.sessions}
         return len(ids.union(self.accounts, (key for _, key in self.entries)))
 
 
 def due(store: Store, study: Study, now: datetime, keep_days: float | None = None) -> Due:
-    """Return what is to be emptied now.
+    """Return the data to erase now.
 
-    A session's end is its last answer, also where it broke off: one that may still be resumed is not old.
+    A session ends with its last response, even if it was interrupted: one that may still be resumed is
+    not old.
 
     Args:
-        keep_days: instead of the study's setting; 0 keeps for ever.
+        keep_days: overrides the study's setting; 0 keeps data forever.
     """
     days = study.protocol.consent.keep_days if keep_days is None else keep_days
     if not days:
@@ -59,7 +60,7 @@ def due(store: Store, study: Study, now: datetime, keep_days: float | None = Non
 
 
 def all_of(store: Store, study: Study) -> Due:
-    """Return what books hold of a study that is being deleted: nothing personal is kept for longer."""
+    """Return all personal data in the books of a study that is being deleted."""
     return _in_books(store, study, 0, (), datetime.max.replace(tzinfo=UTC))
 
 
@@ -78,10 +79,10 @@ def _in_books(store: Store, study: Study, days: float, old: tuple[Session, ...],
 
 
 def apply(store: Store, what: Due, now: datetime) -> None:
-    """Empty what is due, for good. What was withdrawn and not erased yet is erased first.
+    """Erase the data that are due, permanently; withdrawn sessions not erased yet are erased first.
 
-    The panel's ids of closed sessions, and of people who waited, go to the ledger if they are not paid
-    yet, which keeps them until they are. Interrupted, it is done again with what is left.
+    The panel's ids of closed sessions, and of people who waited, move to the ledger if they are not paid
+    yet, which keeps them until they are. If interrupted, call it again to erase the rest.
     """
     finish(store)
     if what.sessions or what.entries:

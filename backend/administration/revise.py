@@ -1,8 +1,8 @@
-"""Changing the settings of a study that no real evaluator has begun, without making its pictures again.
+"""Changes to the settings of a study that no real evaluator has begun, without recreating its files.
 
 The record is replaced by one conditional write, which fails once the study is begun: an evaluator who
-opens a session at that moment either comes first, and the change is refused, or plays under the new
-settings. Simulated sessions of the settings before are cleared, so that no score mixes the two.
+opens a session at that moment either comes first, and the change is refused, or runs under the new
+settings. Simulated sessions of the previous settings are cleared, so that no score mixes the two.
 """
 
 from collections.abc import Mapping
@@ -29,39 +29,39 @@ _FIXED = {
     "image_format": "the pictures were written in this format",
     "masks": "the masks were made like this",
 }
-"""Settings that the files of a study were made by, and why."""
+"""Settings that determined a study's files, and why."""
 _FLASHES = ("staircase", "countdown_from", "countdown_ms", "mask_count", "mask_ms", "feedback", "feedback_ms")
-"""What the check for photosensitive people rests on."""
+"""Settings that the check for photosensitive people depends on."""
 _FLASH_NOTE = "photosensitivity: "
 
 
 @dataclass(frozen=True)
 class Change:
-    """What came of a change."""
+    """The result of a change."""
 
     before: Study
     study: Study
     cleared: int
-    """Simulated sessions of the settings before, which were removed."""
+    """How many simulated sessions of the previous settings were removed."""
 
     def changed(self) -> dict[str, tuple[Any, Any]]:
-        """Return value before and after of each setting that is another one now."""
+        """Return the values before and after of each setting that changed."""
         return _differences(self.before.protocol, self.study.protocol)
 
     def new_notes(self) -> list[str]:
-        """Return what a reader of the scores should know since."""
+        """Return the added notes for readers of the scores."""
         return [note for note in self.study.notes if note not in self.before.notes]
 
 
 def change_settings(store: Store, data: DataDir, name: str, settings: Mapping[str, Any]) -> Change:
-    """Change settings (name to text or value) of a study, and return what came of it.
+    """Change settings (name to text or value) of a study, and return the result.
 
-    Killed in between, nothing has changed, or only simulated sessions are left that no score contains.
+    If interrupted, nothing has changed, or only simulated sessions remain that no score includes.
 
     Raises:
         NotFound: there is no such study.
-        InvalidInput: a setting that there is not, that files were made by, or a value that does not fit.
-        Conflict: somebody real has begun the study.
+        InvalidInput: an unknown setting, one that determined the study's files, or an invalid value.
+        Conflict: a real evaluator has begun the study.
     """
 
     def change() -> tuple[Study, Study]:
@@ -77,7 +77,7 @@ def change_settings(store: Store, data: DataDir, name: str, settings: Mapping[st
 
 
 def _check_not_begun(store: Store, study: Study) -> None:
-    """Raise Conflict where an evaluator has seen the settings, or was promised something by them."""
+    """Raise Conflict if an evaluator has seen the settings, or was promised something under them."""
     if lifecycle.is_begun(store, study):
         since = f" on {study.begun_at[:10]}" if study.begun_at else ""
         raise Conflict(
@@ -87,7 +87,7 @@ def _check_not_begun(store: Store, study: Study) -> None:
 
 
 def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, Any]) -> Study:
-    """Return the study with other settings; the very same where none is another."""
+    """Return the study with changed settings; the same object if none differs."""
     _check_free(study, settings)
     wanted = protocols.with_settings(
         study.protocol, {name: value for name, value in settings.items() if name not in _FIXED}
@@ -113,7 +113,7 @@ _ANEW = "make another study, with `openhype create`"
 
 
 def _check_free(study: Study, settings: Mapping[str, Any]) -> None:
-    """Refuse another value of a setting that the study's files were made by."""
+    """Refuse to change a setting that determined the study's files."""
     for name, why in _FIXED.items():
         is_same = name in settings and str(settings[name]) == str(_value(study.protocol, name))
         if name in settings and not is_same:
@@ -124,10 +124,10 @@ def _check_free(study: Study, settings: Mapping[str, Any]) -> None:
 
 
 def _with_consent_version(before: Study, after: Study, is_given: bool) -> Protocol:
-    """Return the new settings, with a new version of the consent where something else is agreed to.
+    """Return the new settings, with a new consent version if participants would agree to something else.
 
-    That is whatever visitors are told before they agree, pay and length included. A page that was opened
-    before then cannot agree to what it does not show.
+    That is anything visitors are told before they agree, pay and length included. A page that was opened
+    before cannot agree to what it does not show.
     """
     if _told(before) == _told(after):
         return after.protocol
@@ -155,7 +155,7 @@ def _next_version(version: str) -> str:
 
 
 def _notes(data: DataDir, before: Study, after: Study) -> tuple[str, ...]:
-    """Return the notes, with the one on flashes made again where a flash is another one now."""
+    """Return the notes, with the one on flashes recomputed if the flash has changed."""
     if not after.protocol.is_timed or not set(_differences(before.protocol, after.protocol)) & {*_FLASHES}:
         return before.notes
     return (*(note for note in before.notes if not note.startswith(_FLASH_NOTE)), _flash_note(data, after))

@@ -1,4 +1,4 @@
-"""Every setting of a study with its defaults: what `openhype settings` prints and docs/settings.md holds."""
+"""All settings of a study with defaults, for `openhype settings` and docs/settings.md."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 PROTOCOLS = {method: judgment.methods[method].protocol for method, judgment in METHODS.items()} | {
     "qualification": QUALIFICATION
 }
-"""By what `openhype settings` calls it."""
+"""Keyed by the name that `openhype settings` uses."""
 _LONG = 60
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting, what it is, and its default by the names of `PROTOCOLS`, empty where there is none."""
+    """A setting, its description, and its defaults by the names of `PROTOCOLS`, empty if it has none."""
 
     name: str
     doc: str
@@ -34,11 +34,11 @@ def settings() -> Iterator[Setting]:
 
 
 def as_lines(kind: str | None, width: int) -> Iterator[str]:
-    """Yield a line with name and default of each setting, and below it, indented, what it is.
+    """Yield a line with name and default of each setting, followed by its indented description.
 
     Args:
         kind: whose defaults; None is those of HYPE-infinity, with others where they differ.
-        width: characters of a line; a longer word stays whole.
+        width: characters per line; a longer word stays whole.
     """
     wrap = TextWrapper(
         width, initial_indent="    ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
@@ -62,7 +62,7 @@ def as_markdown() -> str:
 
 
 def _written(value: Any) -> str:
-    """Return a value as `--set` takes it; a long text only as what it is."""
+    """Return a value as `--set` takes it; a long text only as a description of it."""
     if value is None:
         return ""
     if isinstance(value, bool):

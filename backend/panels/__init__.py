@@ -1,1 +1,1 @@
-"""Crowd panels: their API, their links, and the events that they send."""
+"""Crowd panels: their APIs, their links, and their events."""

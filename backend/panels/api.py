@@ -1,8 +1,8 @@
-"""Panels: where evaluators come from, what is told of them, and how they are paid.
+"""The interface of a panel: recruiting evaluators, reporting on them, and paying them.
 
-A panel is reached in two ways. The page meets it as parameters in a link and an address to go back to
-(`experiment/panel.py`); the researcher's commands meet it as the interface here. A panel without an API,
-such as a link sent to colleagues, has the first only.
+A panel is reached in two ways. The page sees it as parameters in a link and an address to return to
+(`experiment/panel.py`); the researcher's commands see it as the interface here. A panel without an API,
+such as a link sent to colleagues, has only the former.
 
 Money is in hundredths (cents or pence) of the currency of the workspace that pays. A *submission* is one
 person's place in a panel's study.
@@ -19,52 +19,52 @@ Status = Literal[
     "reserved", "active", "awaiting_review", "approved", "partially_approved", "rejected", "returned",
     "timed_out", "screened_out", "processing",
 ]  # fmt: skip
-"""Where a submission stands, whatever way an endpoint spells it; `processing` where it is not known."""
+"""Status of a submission, normalized across the panel's endpoints; `processing` if unknown."""
 
 COMPLETABLE: tuple[Status, ...] = ("reserved", "active", "timed_out")
-"""States in which the panel may still be told that a person is done."""
+"""States in which the panel still accepts a report that a person is done."""
 
 StudyState = Literal["draft", "scheduled", "publishing", "active", "paused", "closed", "unknown"]
-"""Where a panel's study stands: `closed` where it takes in nobody any more, done or stopped."""
+"""State of a panel's study; `closed` if it admits nobody any more, completed or stopped."""
 
 
 class PanelRefused(OpenhypeError):
-    """The panel answered that it will not do this; asked again, it will not either."""
+    """The panel refused the request; repeating it will not help."""
 
 
 class TokenRefused(PanelRefused):
-    """The panel does not accept the token for this, and so nothing was learned of what it was asked."""
+    """The panel does not accept the token for this request, so that nothing was learned about its object."""
 
 
 class NotThere(PanelRefused):
-    """The panel does not know what was named; it may have been made a moment ago."""
+    """The panel does not know the named object, which may have been created a moment ago."""
 
 
 class PanelUnsure(OpenhypeError):
-    """The panel was asked, and no answer came: it may have done it, or may not."""
+    """No answer came to a request: the panel may or may not have carried it out."""
 
 
 class PanelUnreached(OpenhypeError):
-    """The request never left, or the panel said that it was too busy: it has not done it."""
+    """The request was never sent, or the panel was too busy: it was not carried out."""
 
 
 @dataclass(frozen=True)
 class Submission:
-    """What the panel says of one person's place."""
+    """The panel's record of one person's place."""
 
     id: str
     participant: str
-    """'' where the panel does not tell."""
+    """'' if the panel does not say."""
     status: Status
     started_at: str = ""
     bonuses_cents: tuple[int, ...] = ()
-    """Every bonus that the panel says was paid; a fixed screen-out payment is among them."""
+    """Every bonus that the panel lists as paid; a fixed screen-out payment is among them."""
     code: str = ""
     """The completion code that was entered."""
     completed_at: str = ""
     is_asked_to_return: bool = False
     studies: tuple[str, ...] = ()
-    """The panel's study, and that of which it is a part; () where the panel does not tell."""
+    """The panel's study, and the one it is part of; () if the panel does not say."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,12 @@ class ScreenOut:
 
     reward_cents: int
     slots: int
-    """After so many the panel pauses the study."""
+    """After this many the panel pauses the study."""
 
 
 @dataclass(frozen=True)
 class Recruitment:
-    """What is asked of a panel: one study of its own, whatever the number of models."""
+    """An order to a panel: one study of its own, whatever the number of models."""
 
     name: str
     title: str
@@ -89,12 +89,12 @@ class Recruitment:
     minutes: float
     reward_cents: int
     codes: dict[str, str]
-    """Completion codes by what they say: `done`, `no_consent`, `unfit_device`, `screened_out`, `fault`."""
+    """Completion codes by meaning: `done`, `no_consent`, `unfit_device`, `screened_out`, `fault`."""
     filters: Sequence[dict[str, Any]] = ()
     project: str = ""
-    """Which wallet pays; '' leaves it to the panel."""
+    """The wallet that pays; '' leaves it to the panel."""
     is_signed: bool = False
-    """The panel signs its links."""
+    """Whether the panel signs its links."""
     screen_out: ScreenOut | None = None
 
 
@@ -109,7 +109,7 @@ class Workspace:
 
 @dataclass(frozen=True)
 class Balance:
-    """What a workspace has left to spend."""
+    """The money that a workspace has left to spend."""
 
     currency: str
     available_cents: int
@@ -117,7 +117,7 @@ class Balance:
 
 @dataclass(frozen=True)
 class Wages:
-    """What the panel asks for an hour at least, and what it advises."""
+    """The panel's minimum and recommended hourly wages."""
 
     least_cents: int
     fair_cents: int
@@ -162,15 +162,15 @@ class Hook:
     id: str
     is_enabled: bool
     deliveries: Mapping[str, int] = field(default_factory=dict)
-    """How many of the latest events, by what became of them."""
+    """How many of the latest events, by delivery status."""
 
 
 class Panel(Interface):
     """A panel with an API.
 
-    Every call raises `PanelRefused` (as `TokenRefused` or `NotThere` where that is why), `PanelUnsure`
-    or `PanelUnreached`; only calls that may be repeated without harm are repeated inside. Safe to use
-    from many threads.
+    Every call raises `PanelRefused` (as `TokenRefused` or `NotThere` if that is the reason),
+    `PanelUnsure` or `PanelUnreached`; only calls that are safe to repeat are retried internally. Safe to
+    use from many threads.
     """
 
     name: str
@@ -180,53 +180,53 @@ class Panel(Interface):
     def balance(self, workspace: str) -> Balance: ...
 
     def wages(self, workspace: str, currency: str, filters: Sequence[Mapping[str, Any]] = ()) -> Wages:
-        """Return the wages that the panel asks for with these filters."""
+        """Return the panel's wages for a study with these filters."""
 
     def create(self, order: Recruitment) -> str:
-        """Make the panel's study, not yet published; return its id. Finds the one made before by its name."""
+        """Create the panel's study, unpublished; return its id. An earlier one is found by its name."""
 
     def state(self, study: str) -> StudyState:
-        """Return where a study stands now."""
+        """Return the current state of a study."""
 
     def change(self, study: str, action: Literal["publish", "pause", "start", "stop"]) -> None:
-        """Publish, pause, go on with or stop a study; done already is no error."""
+        """Publish, pause, resume or stop a study; no error if that was done already."""
 
     def set_places(self, study: str, places: int) -> None:
-        """Raise the number of places; it can only grow. A study that was closed is open again."""
+        """Raise the number of places, which cannot shrink. A closed study is reopened."""
 
     def set_slots(self, study: str, code: str, screen_out: ScreenOut) -> None:
         """Raise the number of screen-outs that are paid for."""
 
     def cost(self, study: str, is_projected: bool = False) -> Cost:
-        """Return what a study costs as it stands; projected, once every place and slot is taken."""
+        """Return the current cost of a study, or with `is_projected` once every place and slot is taken."""
 
     def submissions(self, study: str) -> Iterator[Submission]:
-        """Yield all places that were ever taken, in the order in which they were."""
+        """Yield all places that were ever taken, in the order of taking."""
 
     def submission(self, id: str, is_urgent: bool = False) -> Submission:
-        """Return one place with its bonuses, as it stands now.
+        """Return the current record of one place with its bonuses.
 
         Args:
-            is_urgent: somebody is waiting for the answer; it is asked once.
+            is_urgent: somebody is waiting for the answer, so that the request is sent once.
         """
 
     def complete(self, submission: str, code: str) -> None:
-        """Say that a person is done; done already is no error."""
+        """Report that a person is done; no error if that was done already."""
 
     def approve(self, submissions: Sequence[str]) -> None:
-        """Have rewards paid; approved already is no error. The panel may take its time over it."""
+        """Approve rewards; no error if approved already. The panel may process this later."""
 
     def ask_to_return(self, submission: str, reason: str) -> None:
-        """Ask a person to give a place back."""
+        """Ask a person to return a place."""
 
     def propose_bonuses(self, study: str, bonuses: Sequence[Bonus]) -> str:
-        """Hand in bonuses and return the payment's id; nobody is paid yet."""
+        """Submit bonuses and return the payment's id; nobody is paid yet."""
 
     def pay_bonuses(self, payment: str) -> None:
-        """Pay what was handed in. Not idempotent: done twice, it pays twice."""
+        """Pay submitted bonuses. Not idempotent: repeated, it pays twice."""
 
     def add_test_participant(self, email: str) -> str:
-        """Make a participant who is for trying studies; return the id."""
+        """Create a participant for testing studies; return the id."""
 
     def test(self, study: str) -> Rehearsal:
         """Publish a copy of a draft to the test participants."""

@@ -1,4 +1,4 @@
-"""Prolific as a `Panel`: what its studies, submissions and money are, over `prolific_http`."""
+"""Prolific as a `Panel`: its studies, submissions and money, over `prolific_http`."""
 
 import math
 import os
@@ -37,18 +37,18 @@ CODES = {
     "screened_out": ("FIXED_SCREENOUT", "participant", "MANUALLY_REVIEW"),
     "fault": ("OTHER", "participant", "REQUEST_RETURN"),
 }
-"""What each completion code is to the panel: its type, who gives it, and what then happens.
+"""How the panel treats each completion code: its type, who submits it, and what happens then.
 
-Nobody is approved by a code: rewards are paid through the ledger. Only `done_by_server` works with
-`complete`. Where screening out has a payment of its own the server gives that code, too: entered by
-anybody, it would be worth money.
+No code approves anybody: rewards are paid through the ledger. Only `done_by_server` works with
+`complete`. If screening out has a payment of its own, the server submits that code, too: anybody who
+entered it would be paid.
 """
 RETURN_REASONS = {
     "no_consent": "Withdrew consent",
     "unfit_device": "Encountered technical problems",
     "fault": "Encountered technical problems",
 }
-"""What a person is told who is asked to give the place back; the panel's own words for it."""
+"""The reason given to a person who is asked to return the place; sent by the panel."""
 _SCREEN_OUT = "FIXED_SCREEN_OUT_PAYMENT"
 _URL_PARAMETERS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 _CHANGES: dict[str, tuple[str, set[StudyState]]] = {
@@ -57,7 +57,7 @@ _CHANGES: dict[str, tuple[str, set[StudyState]]] = {
     "start": ("START", {"publishing", "active"}),
     "stop": ("STOP", {"closed"}),
 }
-"""The panel's action, and the states in which it is done already."""
+"""The panel's action, and the states in which it has been done already."""
 _STATES: dict[str, StudyState] = {
     "unpublished": "draft",
     "scheduled": "scheduled",
@@ -71,7 +71,7 @@ _DONE = {"awaiting_review", "approved", "partially_approved"}
 _PAID = {"approved", "partially_approved"}
 _APPROVED_AT_ONCE = 1000
 _URGENT_S = (3, 5)
-"""How long somebody waits for a connection, and for an answer."""
+"""Timeouts (s) for a connection and for an answer while somebody is waiting."""
 
 
 class ProlificPanel:
@@ -84,7 +84,7 @@ class ProlificPanel:
         self.http = ProlificHttp(token, base_url, **options)
         parts = urlsplit(base_url)
         self.keys_url = f"{parts.scheme}://{parts.netloc}/.well-known/study/jwks.json"
-        """Where the keys are published that sign the links of studies with a secure URL."""
+        """URL of the keys that sign the links of studies with a secure URL."""
 
     # money
 
@@ -159,7 +159,7 @@ class ProlificPanel:
         return self.http.data("POST", "studies/", "create a study", body, repeats=False)["id"]
 
     def _made_before(self, order: Recruitment) -> str | None:
-        """Return the study of this order; a list promises its name only, so that each such one is read."""
+        """Return the existing study of this order; lists give only its name, so that each match is read."""
         within = f"projects/{_id(order.project)}/studies/" if order.project else "studies/"
         rows = self.http.rows(f"{within}?ordering=-date_created", "list studies")
         for row in rows:
@@ -172,7 +172,7 @@ class ProlificPanel:
             return row["internal_name"]
         try:
             return self._study(row["id"]).get("internal_name") or ""
-        except NotThere:  # a draft that was deleted meanwhile
+        except NotThere:  # a draft that was deleted in the meantime
             return ""
 
     def _study(self, study: str) -> Mapping[str, Any]:
@@ -190,7 +190,7 @@ class ProlificPanel:
             self.http.call("POST", path, f"{action} a study", {"action": sent}, repeats=False, is_new=True)
         except TokenRefused:
             raise
-        except PanelRefused:  # somebody else may have done it in this moment
+        except PanelRefused:  # another process may just have done it
             if self.state(study) not in reached:
                 raise
 
@@ -205,7 +205,7 @@ class ProlificPanel:
     # submissions
 
     def submissions(self, study: str) -> Iterator[Submission]:
-        """Yield all places that were ever taken; the list does not tell of bonuses."""
+        """Yield all places that were ever taken; the list does not include bonuses."""
         path = f"submissions/?study={_id(study)}&ordering=started_at"
         found = map(_submission, self.http.rows(path, "list submissions"))
         yield from sorted(found, key=lambda one: one.started_at)
@@ -225,7 +225,7 @@ class ProlificPanel:
                 self.http.call("POST", "submissions/bulk-approve/", "approve submissions", body)
             except TokenRefused:
                 raise
-            except PanelRefused:  # one that cannot be approved must not keep the others from it
+            except PanelRefused:  # one that cannot be approved must not block the others
                 for id in ids:
                     self._transition(id, {"action": "APPROVE"}, "approve", _PAID)
 
@@ -275,7 +275,7 @@ class ProlificPanel:
 
 
 def open_prolific(environment: Mapping[str, str] | None = None) -> ProlificPanel:
-    """Return the panel with the token in PROLIFIC_TOKEN, or in the file that PROLIFIC_TOKEN_FILE names.
+    """Return the panel with the token in PROLIFIC_TOKEN, or in the file named by PROLIFIC_TOKEN_FILE.
 
     Raises:
         InvalidInput: there is no token.
@@ -295,15 +295,15 @@ def open_prolific(environment: Mapping[str, str] | None = None) -> ProlificPanel
 
 
 def whole_minutes(minutes: float) -> int:
-    """Return the minutes by which the panel judges the wage: whole ones, rounded up."""
+    """Return the minutes from which the panel computes the wage: rounded up to whole ones."""
     return max(1, math.ceil(minutes))
 
 
 def longest_minutes(minutes: int) -> int:
-    """Return after how long a submission times out, so that an abandoned place is soon given to another.
+    """Return the minutes after which a submission times out, which frees an abandoned place.
 
-    Three times the estimate and two minutes; but never under the panel's own least, which is two minutes
-    and twice the estimate and twice its square root.
+    Three times the estimate plus two minutes, but at least the panel's own minimum: two minutes plus
+    twice the estimate plus twice its square root.
     """
     return max(3 * minutes + 2, math.ceil(2 + 2 * minutes + 2 * math.sqrt(minutes)))
 
@@ -347,14 +347,14 @@ def _screen_out(terms: ScreenOut) -> dict[str, Any]:
 
 
 def _whole_currency(cents: int) -> str:
-    """Return cents as whole currency, in digits: 1 is 0.01, for 30 would pay thirty dollars."""
+    """Return cents as a decimal number of whole currency: 1 is 0.01, and 30 would mean thirty dollars."""
     if cents < 1:
         raise InvalidInput(f"a bonus must be of at least 1 cent, not {cents}")
     return f"{cents // 100}.{cents % 100:02d}"
 
 
 def _id(text: str) -> str:
-    """Return an id for a path or a row; one that came through a link may hold anything."""
+    """Return an id checked for use in a path or a row; one that came through a link may be anything."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", text):
         raise NotThere("an id of the panel must be of letters and digits")
     return text

@@ -1,8 +1,8 @@
-"""Events that Prolific sends by itself: who sent them, and of which place they tell.
+"""Events sent by Prolific: verifying the sender, and which submission each is about.
 
-An event is believed in nothing but that a place may have changed, which is then read at the panel. So it
-does no harm that events come twice, late, or in another order, and one that is refused costs only the
-time until the next reading.
+An event is trusted only to say that a place may have changed, which is then read at the panel. So it is
+harmless if events come twice, late, or out of order, and a refused one costs only the time until the
+next reading.
 """
 
 import base64
@@ -18,21 +18,21 @@ _ID = "X-Event-ID"
 _TIMESTAMP = "X-Prolific-Request-Timestamp"
 _SIGNATURE = "X-Prolific-Request-Signature"
 _OLDEST_S, _NEWEST_S = 2 * 3600, 300
-"""How old an event may be: deliveries are tried again for long. A clock may be ahead by less."""
+"""Maximum age of an event: deliveries are retried for long. A clock may be ahead by less."""
 _MAX_ID = 128
 
 
 def read_event(
     secret: str, headers: Mapping[str, str], body: bytes, now: datetime
 ) -> tuple[tuple[str, str], str | None]:
-    """Return (names by which an event is known again, id of the submission that it tells of or None).
+    """Return (names that identify a repeated event, id of the submission concerned or None).
 
-    These are its id, the same whenever the panel sends it again, and a hash of what was signed: the id
-    was not, so that anybody who saw an event could send it under others.
+    The names are its id, the same whenever the panel resends it, and a hash of what was signed: the id
+    was not signed, so that anybody who saw an event could send it under other ids.
 
     Raises:
         NotAllowed: it is not signed with `secret`, or too old.
-        InvalidInput: it is signed, and of another form.
+        InvalidInput: it is signed, but malformed.
     """
     timestamp = headers.get(_TIMESTAMP, "")
     expected = base64.b64encode(hmac.new(secret.encode(), timestamp.encode() + body, hashlib.sha256).digest())

@@ -1,12 +1,12 @@
-"""Calls to Prolific's API (https://docs.prolific.com/api-reference), and what is known of one that failed.
+"""Calls to Prolific's API (https://docs.prolific.com/api-reference), and what is known if one fails.
 
-Refused: the panel answered that it will not. Unreached: the connection was never made, or the panel said
-that it was too busy (429, or 503 with a time to come back); nothing has happened, and the call may be sent
-again. Unsure: anything else, such as a connection that broke, a time-out, or an error on the panel's side;
-it may have happened. A call that does harm when sent twice is not sent again after an unsure one.
+Refused: the panel refused the call. Unreached: the connection was never made, or the panel was too busy
+(429, or 503 with a time to come back); nothing has happened, and the call may be repeated. Unsure:
+anything else, such as a broken connection, a timeout, or an error on the panel's side; it may have
+happened. After an unsure result, a call that is harmful when repeated is not retried.
 
-The token has full rights over the account and never expires: it stands in one header and nowhere else,
-neither in a message nor in a log. Panel ids do not stand in messages either.
+The token has full rights over the account and never expires: it appears in one header and nowhere else,
+neither in a message nor in a log. Panel ids do not appear in messages either.
 """
 
 import logging
@@ -27,11 +27,11 @@ TRIES = 4
 _WAIT_AT_MOST_S = 60
 _CONNECT_S, _READ_S = 10, 60
 _PASSES = (100, 67, 83, 50, 91, 59)
-"""Rows a page, each time that a list of several pages is read until nothing new is found."""
+"""Page sizes of the successive passes over a list of several pages, until nothing new is found."""
 
 
 class _TooBusy(PanelUnreached):
-    """A refusal for now, with the time (s) after which to come back."""
+    """A temporary refusal, with the time (s) after which to retry."""
 
     def __init__(self, message: str, after_s: float):
         super().__init__(message)
@@ -52,7 +52,8 @@ class ProlificHttp:
     ):
         """
         Args:
-            http: makes what sends requests, with the interface of `requests.Session`; that by default.
+            http: creates the HTTP client, with the interface of `requests.Session`, which is the
+                default.
         """
         self._requests = _requests()
         if not re.fullmatch(r"[\x21-\x7e]+", token):
@@ -62,18 +63,18 @@ class ProlificHttp:
         self._sleep, self._rng, self._timeout_s = sleep, rng or Random(), timeout_s
         self._open = http or self._requests.Session
         self._kept = threading.local()
-        # At its debug level urllib3 writes the address of each call, and with it panel ids.
+        # At debug level urllib3 logs the address of each call, which contains panel ids.
         logging.getLogger("urllib3.connectionpool").setLevel(logging.WARNING)
 
     def rows(self, path: str, what: str) -> list[dict[str, Any]]:
-        """Return the rows of a list with all its pages, each row once, as it was read last.
+        """Return the rows of a list with all its pages, each row once, in its latest version.
 
-        Rows move from page to page while a list is read, and one that moves over the border is not
-        shown. So a list of several pages is read again, from the other end and with other borders, until
-        nothing new comes. Even so a row may be missing: that one is not listed proves nothing.
+        Rows move from page to page while a list is read, and one that crosses a page border is missed.
+        So a list of several pages is read again, from the other end and with other page borders, until
+        nothing new is found. Even so a row may be missing: absence from the list proves nothing.
 
         Args:
-            path: with a query; the size of a page is added to it.
+            path: with a query; the page size is added to it.
         """
         found: dict[str, dict[str, Any]] = {}
         orders = [path, re.sub(r"ordering=(-?)", lambda m: f"ordering={'' if m[1] else '-'}", path)]
@@ -86,7 +87,7 @@ class ProlificHttp:
         return list(found.values())
 
     def _pages(self, path: str, what: str) -> tuple[list[dict[str, Any]], int]:
-        """Return the rows of all pages, by the links from each to the next, and the number of pages."""
+        """Return the rows of all pages, following the links to the next page, and the number of pages."""
         rows: list[dict[str, Any]] = []
         pages, url = 0, path
         while url:
@@ -95,17 +96,17 @@ class ProlificHttp:
             except NotThere:
                 if pages == 0:
                     raise
-                return rows, pages  # the list has become shorter meanwhile
+                return rows, pages  # the list has become shorter in the meantime
             rows += page["results"]
             pages, url = pages + 1, ((page.get("_links") or {}).get("next") or {}).get("href")
         return rows, pages
 
     def data(self, method: str, path: str, what: str, body: Any = None, **options: Any) -> Any:
-        """Return the object that a call answers with; an answer that cannot be read leaves it unsure."""
+        """Return the object in the reply to a call; PanelUnsure if the reply cannot be read."""
         return self.json(self.call(method, path, what, body, **options), what)
 
     def json(self, reply: Any, what: str, kind: type = dict) -> Any:
-        """Return the data of a reply, which must be of a kind."""
+        """Return the decoded JSON of a reply, which must be of the type `kind`."""
         try:
             data = reply.json()
         except ValueError:
@@ -125,11 +126,11 @@ class ProlificHttp:
         tries: int = TRIES,
         timeout_s: tuple[float, float] | None = None,
     ) -> Any:
-        """Return the reply to a call, sent again after a pause where that does no harm.
+        """Return the reply to a call, retried after a pause if that is safe.
 
         Args:
-            repeats: sent twice, the call does what it does when sent once.
-            is_new: what the path names may have been made a moment ago, and not be known yet.
+            repeats: whether the call is idempotent.
+            is_new: the object named by the path may have just been created, and not be known yet.
         """
         url = self._within(path)
         unsure: PanelUnsure | None = None
@@ -158,8 +159,8 @@ class ProlificHttp:
     ) -> Any:
         """Send a call once.
 
-        On a connection kept alive, one that the panel has closed meanwhile looks like one that broke
-        after sending; a call that must not be repeated gets a connection of its own.
+        On a kept-alive connection, one closed by the panel in the meantime looks like one that broke
+        after sending; a call that must not be repeated therefore gets a new connection.
         """
         errors = self._requests.exceptions
         http = self._open() if fresh else self._mine()
@@ -185,7 +186,7 @@ class ProlificHttp:
         return self._kept.http
 
     def _within(self, path: str) -> str:
-        """Return the address of a path, or of a link that the panel gave, which must lead to the panel."""
+        """Return the URL of a path, or of a link from the panel, which must lead to the panel."""
         if "://" not in path:
             return self._base + path
         if urlsplit(path)[:2] != urlsplit(self._base)[:2]:
@@ -203,7 +204,7 @@ def _requests() -> Any:
 
 def _auth(requests: Any, token: str) -> Any:
     class Token(requests.auth.AuthBase):
-        """Sets the header of each call; given outright, so that no .netrc file takes its place."""
+        """Sets the header of each call explicitly, so that no .netrc file overrides it."""
 
         def __call__(self, request: Any) -> Any:
             request.headers["Authorization"] = f"Token {token}"
@@ -213,7 +214,7 @@ def _auth(requests: Any, token: str) -> Any:
 
 
 def _never_left(error: Exception) -> bool:
-    """Return whether a call failed before anything of it was sent: no connection was made."""
+    """Return whether a call failed before any of it was sent: no connection was made."""
     from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
     reason = getattr(error.args[0], "reason", None) if error.args else None
@@ -239,7 +240,7 @@ def _failure(reply: Any, what: str, sent: list) -> Exception:
 
 
 def _reason(reply: Any, sent: list) -> str:
-    """Return what the panel says of a refusal, without what could be an id or anything that was sent."""
+    """Return the panel's reason for a refusal, without possible ids or anything that was sent."""
     try:
         error = reply.json()["error"]
         text = f"{error['title']}: {_told(error['detail'])}"
@@ -259,7 +260,7 @@ def _told(detail: Any) -> str:
 
 
 def each(found: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield what a reply tells of: one object, a list, or an object with `results`."""
+    """Yield the objects of a reply: a single object, a list, or an object with `results`."""
     if isinstance(found, Mapping):
         found = found.get("results", [found])
     yield from (one for one in found if isinstance(one, Mapping))

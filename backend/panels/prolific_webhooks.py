@@ -1,4 +1,4 @@
-"""Subscriptions to Prolific's events: the workspace's one secret, and who is told of what."""
+"""Subscriptions to Prolific's events: the workspace's one secret, and the subscribed addresses."""
 
 from collections import Counter
 
@@ -11,13 +11,13 @@ _CONFIRMATION = "X-Hook-Secret"
 
 
 class Webhooks:
-    """The calls of the API about webhooks."""
+    """The API's webhook calls."""
 
     def __init__(self, http: ProlificHttp):
         self._http = http
 
     def secret(self, workspace: str) -> str:
-        """Return a workspace's secret, made only if there is none: a new one would break other tools."""
+        """Return a workspace's secret, created only if there is none: a new one would break other tools."""
         what = "read the webhooks' secret"
         found = each(self._http.data("GET", f"hooks/secrets/?workspace_id={workspace}", what))
         known = next((one["value"] for one in found if one.get("value")), "")
@@ -28,7 +28,7 @@ class Webhooks:
         return made["value"]
 
     def hooks(self, workspace: str, url: str) -> list[Hook]:
-        """Return a workspace's subscriptions that tell an address of submissions."""
+        """Return a workspace's subscriptions of an address to events about submissions."""
         found = []
         for is_enabled in ("true", "false"):
             path = f"hooks/subscriptions/?workspace_id={workspace}&is_enabled={is_enabled}"
@@ -38,7 +38,7 @@ class Webhooks:
         return found
 
     def subscribe(self, workspace: str, url: str) -> tuple[str, str]:
-        """Subscribe an address; return (id, what confirms the subscription).
+        """Subscribe an address; return (id, confirmation code of the subscription).
 
         Raises:
             InvalidInput: the address is not https.
@@ -65,6 +65,6 @@ class Webhooks:
         self._http.call("DELETE", f"hooks/subscriptions/{id}/", "drop a webhook")
 
     def deliveries(self, id: str) -> dict[str, int]:
-        """Return how many of the latest events came, or did not, by Prolific's word for it."""
+        """Return how many of the latest events were delivered, or not, by Prolific's status."""
         found = each(self._http.data("GET", f"hooks/subscriptions/{id}/events/", "list events"))
         return dict(sorted(Counter(str(one.get("status", "")).lower() for one in found).items()))

@@ -1,8 +1,8 @@
-"""Whether a panel itself vouches for the person whom its link names: a signed token (JWT, RFC 7519).
+"""Verifies that a panel vouches for the person named by its link: a signed token (JWT, RFC 7519).
 
-Only RS256 and ES256 are taken, each with a key of its own kind from the panel's published set (JWKS, RFC
-7517): what a token says of its algorithm chooses nothing else, so that neither `none` nor a public key
-used as a shared secret passes. The token stands in no message, log or store.
+Only RS256 and ES256 are accepted, each with a key of its own type from the panel's published set (JWKS,
+RFC 7517): the algorithm stated by a token cannot select anything else, so that neither `none` nor a
+public key used as a shared secret passes. The token appears in no message, log or store.
 """
 
 import json
@@ -20,14 +20,14 @@ from backend.foundation.errors import NotAllowed, Unavailable
 from backend.foundation.extras import check
 
 _ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
-"""What a key may verify, by its kind."""
+"""The algorithm that each type of key may verify."""
 _CURVE = "P-256"
 _LEEWAY_S = 30
 _KEPT_S = 3600
 _ASKED_AGAIN_S = 60
-"""The panel is not asked sooner for a key that its set lacked."""
+"""Minimum time before the panel is asked again for a key that its set lacked."""
 _TRIED_AGAIN_S = 10
-"""Nor sooner after it could not be asked: else a panel that is down would hold every request up."""
+"""Minimum time after a failed fetch: otherwise a panel that is down would delay every request."""
 _TIMEOUT_S = 5
 _MAX_BYTES = 256 * 1024
 
@@ -36,7 +36,7 @@ Fetch = Callable[[str], bytes]
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is known of a panel's keys; times in seconds."""
+    """A panel's keys as last fetched; times in seconds."""
 
     at: float
     failed: bool
@@ -46,7 +46,7 @@ class _Asked:
 
 
 class Signatures:
-    """The signatures of panels, by keys that are kept for an hour. Safe to use from many threads."""
+    """Verifies panels' signatures, with keys cached for an hour. Safe to use from many threads."""
 
     def __init__(self, clock: Callable[[], datetime], fetch: Fetch | None = None):
         self._clock = clock
@@ -55,12 +55,12 @@ class Signatures:
         self._asking = threading.Lock()
 
     def check(self, signature: Signature, panel: Mapping[str, str], token: str | None) -> None:
-        """Refuse a visitor for whom the panel does not vouch.
+        """Raise unless the panel vouches for a visitor.
 
         Raises:
             NotAllowed: `unsigned`.
             Unavailable: the panel's keys could not be fetched.
-            NotInstalled: there is nothing to verify with.
+            NotInstalled: the library for verification is missing.
         """
         check_installed()
         if not token:
@@ -74,7 +74,7 @@ class Signatures:
     def _verified(self, signature: Signature, token: str) -> Mapping[str, Any]:
         import jwt
 
-        # Times are checked against our own clock, below.
+        # Times are checked below, against our own clock.
         options = {f"verify_{name}": False for name in ("exp", "nbf", "iat")}
         try:
             algorithm, key = self._key(signature.keys, jwt.get_unverified_header(token).get("kid"))
@@ -101,7 +101,7 @@ class Signatures:
         return begins - _LEEWAY_S <= now < ends + _LEEWAY_S
 
     def _key(self, source: str, kid: Any) -> tuple[str, Any]:
-        """Return the algorithm and key called `kid`, asking the panel where it may be a new one."""
+        """Return the algorithm and key called `kid`, asking the panel if it may be a new one."""
         if not isinstance(kid, str):
             raise _unsigned("the panel's signature names no key")
         found = self._kept(source, kid)
@@ -133,15 +133,15 @@ class Signatures:
 
 
 def check_installed() -> None:
-    """Raise NotInstalled where there is nothing to verify signatures with."""
+    """Raise NotInstalled if the library for verifying signatures is missing."""
     check("signed entry", "jwt", "cryptography")
 
 
 def _keys(document: bytes) -> dict[str, tuple[str, Any]]:
-    """Return algorithm and key by `kid`, of a set's keys that sign with what is taken here.
+    """Return algorithm and key by `kid`, for a set's keys of the accepted algorithms.
 
     Raises:
-        ValueError: this is no set of keys.
+        ValueError: this is not a key set.
     """
     import jwt
 
@@ -156,7 +156,7 @@ def _keys(document: bytes) -> dict[str, tuple[str, Any]]:
         try:
             keys[entry["kid"]] = algorithm, jwt.PyJWK(entry, algorithm).key
         except (jwt.PyJWTError, ValueError):
-            continue  # one broken key does not make the others useless
+            continue  # one broken key does not invalidate the others
     if not keys:
         raise ValueError("no key that could be used: the set may be cut short")
     return keys
@@ -174,7 +174,7 @@ def _is_usable(entry: Mapping[str, Any]) -> bool:
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """Keys come from the address that the study names; a redirect could lead out of HTTPS."""
+    """Rejects redirects: keys come from the address named by the study, and a redirect could leave HTTPS."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -199,7 +199,7 @@ def _is_for(claimed: Any, audience: str) -> bool:
 
 
 def _place(address: str) -> tuple[str, ...]:
-    """Return what of an address has to agree: scheme, host and path; the whole of any other text."""
+    """Return the parts of an address that must match: scheme, host and path; other text as a whole."""
     try:
         parts = urlsplit(address)
     except ValueError:

@@ -1,1 +1,1 @@
-"""What evaluators are owed, and how it is paid."""
+"""Payment: what evaluators are owed, and how it is paid."""

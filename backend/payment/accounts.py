@@ -1,7 +1,7 @@
-"""What a study owes, as books in the store: accounts, payments, and the purse that keeps the budget.
+"""A study's debts as books in the store: accounts, payments, and the purse that enforces the budget.
 
-An entry is replaced by one conditional write, so that several may be at it at once (`ledger.py` has the
-rules, `payer.py` pays).
+An entry is replaced by one conditional write, so that several processes can work at once (`ledger.py`
+has the rules, `payer.py` pays).
 """
 
 from collections import Counter
@@ -55,30 +55,30 @@ PURSES = "purses"
 
 
 def panel_names(study: Study) -> tuple[str, str]:
-    """Return the parameters of the link that name the person and the submission at the panel."""
+    """Return the names of the link parameters for the person and the submission at the panel."""
     return study.protocol.admission.panel.evaluator, study.protocol.admission.panel.submission
 
 
 def recruited(store: Store, study: str, panel: str = "prolific") -> Mapping[str, Any] | None:
-    """Return what was written down when people were recruited from a panel; None where nobody was."""
+    """Return a study's recruitment from a panel; None if there was none."""
     entry = store.entry(recruitment_book(study), panel)
     return entry.data if entry else None
 
 
 def other_panel_studies(store: Store, study: Study) -> set[str]:
-    """Return the panel's studies that other studies here were recruited for."""
+    """Return the panel's studies that other studies here recruited for."""
     made = (recruited(store, one.name) for one in store.studies() if one.name != study.name)
     return {state["panel_study"] for state in made if state and state.get("panel_study")}
 
 
 def purse(store: Store, study: str) -> tuple[int, Purse]:
-    """Return a study's purse and the version it stands at."""
+    """Return a study's purse and its version."""
     entry = store.entry(PURSES, study)
     return (entry.version, Purse(**entry.data)) if entry else (0, Purse())
 
 
 def check_paid_here(store: Store, study: str) -> None:
-    """Raise Conflict where another store pays the study, and the ledger here is a copy."""
+    """Raise Conflict if another store pays the study, so that the ledger here is a copy."""
     if elsewhere := purse(store, study)[1].paid_from:
         raise Conflict(
             f"study {study} is paid from {elsewhere}, and the ledger here is a copy: pay and recruit there, "
@@ -89,7 +89,7 @@ def check_paid_here(store: Store, study: str) -> None:
 
 
 def take_over(store: Store, study: str, at: str) -> None:
-    """Pay a study from here though its ledger is a copy; bonuses wait as after a restore.
+    """Make this store pay a study whose ledger here is a copy; bonuses wait as after a restore.
 
     Args:
         at: the time (UTC, ISO 8601).
@@ -104,13 +104,13 @@ def take_over(store: Store, study: str, at: str) -> None:
 
 
 def panel_terms(store: Store, study: Study) -> PanelTerms:
-    """Return what the panel pays by itself for a submission of a study."""
+    """Return what the panel itself pays for a submission of a study."""
     screen_out = (recruited(store, study.name) or {}).get("screen_out") or {}
     return PanelTerms(study.protocol.pay.base_usd_cents, screen_out.get("reward_cents", 0))
 
 
 def in_force(store: Store, study: str, purse: Purse) -> Purse:
-    """Return the purse with the budget that holds: of those set for pay and for recruiting, the lower."""
+    """Return the purse with the effective budget: the lower of those set for pay and for recruiting."""
     terms = recruited(store, study) or {}
     budgets = [b for b in (purse.budget_usd_cents, terms.get("budget_usd_cents")) if b is not None]
     return replace(purse, budget_usd_cents=min(budgets, default=None))
@@ -123,7 +123,7 @@ def set_budget(
     fee_percent: str | None = None,
     vat_percent: str | None = None,
 ) -> Purse:
-    """Set what a study may cost in all, fees and VAT included; what is None stays as it is."""
+    """Set the maximum total cost of a study, fees and VAT included; None leaves a value unchanged."""
     wanted = {
         "budget_usd_cents": budget_usd_cents,
         "fee_percent": fee_percent,
@@ -135,7 +135,7 @@ def set_budget(
 
 
 def change_purse(store: Store, study: str, rule: Callable[[Purse], Purse]) -> Purse:
-    """Replace a study's purse by what `rule` makes of it, and return that."""
+    """Replace a study's purse by the result of `rule`, and return it."""
 
     def change() -> Purse:
         version, now = purse(store, study)
@@ -148,21 +148,21 @@ def change_purse(store: Store, study: str, rule: Callable[[Purse], Purse]) -> Pu
 
 
 def accounts(store: Store, study: str) -> dict[str, tuple[int, Account]]:
-    """Return a study's accounts as they stand, with their versions, by key."""
+    """Return a study's stored accounts with their versions, by key."""
     return {entry.key: (entry.version, load_account(entry.data)) for entry in store.entries(ledger_of(study))}
 
 
 def payments(store: Store, study: str) -> Iterator[tuple[int, Payment]]:
-    """Yield a study's payments as they stand, with their versions."""
+    """Yield a study's stored payments with their versions."""
     for entry in store.entries(payments_of(study)):
         yield entry.version, load_payment(entry.data)
 
 
 def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account:
-    """Write down what is owed to an evaluator whose session broke off through no fault of theirs.
+    """Record what is owed to an evaluator whose session was interrupted through no fault of theirs.
 
-    Also for one who was done too late for the panel, though the session be withdrawn since. Raises
-    Conflict where pay is under way already, or in another store.
+    Also for one who finished too late for the panel, even if the session was withdrawn since. Raises
+    Conflict if the payment is under way already, or made by another store.
 
     Args:
         evaluator: pseudonym, or the session's id.
@@ -189,12 +189,12 @@ def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account
 
 
 def enter(store: Store, study: Study, session: Session, cursor: Cursor, why: str = "") -> Account | None:
-    """Write down what a session is owed, once; whatever is there already stays as it is.
+    """Record what a session is owed, once; an existing account is kept unless `ledger.entered` replaces it.
 
-    Call it before a session is erased, for then nothing else tells what was owed.
+    Call it before a session is erased, for then nothing else shows what was owed.
 
     Args:
-        why: an active session broke off for; without it only a closed one is owed anything.
+        why: why an active session was interrupted; without it only a closed session is owed anything.
     """
     about = (study.protocol, session, cursor)
     account = account_of(*about, cursor.last_at, panel_names(study))
@@ -209,7 +209,7 @@ def enter(store: Store, study: Study, session: Session, cursor: Cursor, why: str
 
 
 def enter_all(store: Store, study: Study, now: datetime) -> None:
-    """Write down what every closed session of a study is owed, and everybody who has waited for it."""
+    """Record what is owed for every closed session of a study, and to everybody who waited for it."""
     for account in newly_owed(store, study, now):
         _enter(store, study.name, account.key, account)
 
@@ -218,7 +218,7 @@ def newly_owed(store: Store, study: Study, now: datetime) -> Iterator[Account]:
     """Yield what is owed to closed sessions, and to people who waited, and has no account yet."""
     known = {key: account for key, (_, account) in accounts(store, study.name).items()}
     seen = {key for key, account in known.items() if not (account.is_partial or account.is_unmatched)}
-    # A session may have lost the panel's parameters since, and then would seem to be another one.
+    # A session that has since lost the panel's parameters would otherwise look like another one.
     known_sessions = {one.session for one in known.values() if not one.is_partial or one.is_paid}
     others = other_panel_studies(store, study)
     for session, cursor in store.sessions(study.name):
@@ -230,7 +230,7 @@ def newly_owed(store: Store, study: Study, now: datetime) -> Iterator[Account]:
 
 
 def waits_owed(store: Store, study: Study, known: Iterable[Account], now: datetime) -> Iterator[Account]:
-    """Yield what is owed to people who have waited for a study, and has no account yet."""
+    """Yield what is owed to people who waited for a study, and has no account yet."""
     price = study.protocol.pay.retainer_usd_cents
     if not price:
         return
@@ -248,7 +248,7 @@ def waits_owed(store: Store, study: Study, known: Iterable[Account], now: dateti
 
 
 def _who_waited(store: Store, study: Study, wait: Wait) -> tuple[str, tuple[str, str, str]]:
-    """Return (completion code, (participant, submission, panel's study)) of somebody's qualification."""
+    """Return (completion code, (participant, submission, panel's study)) of a person's qualification."""
     if not study.protocol.admission.qualification:
         return "", ("", "", "")
     qualification = store.study(study.protocol.admission.qualification)
@@ -269,13 +269,13 @@ def _who_waited(store: Store, study: Study, wait: Wait) -> tuple[str, tuple[str,
 
 
 def enter_unmatched(store: Store, study: Study, found: Iterable[Account]) -> None:
-    """Write down the submissions for which nobody is owed a session."""
+    """Record the submissions for which nobody is owed a session."""
     for account in found:
         _enter(store, study.name, account.key, account)
 
 
 def forget(store: Store, study: str, before: str) -> int:
-    """Empty the panel's ids in what was all paid before a time (UTC, ISO 8601); return how many accounts."""
+    """Erase the panel's ids from accounts paid in full before a time (UTC, ISO 8601); return how many."""
 
     def rule(now: Account) -> Account | None:
         return now.moved(submission="", participant="") if _is_forgettable(now, before) else None
@@ -293,7 +293,7 @@ def forget(store: Store, study: str, before: str) -> int:
 
 
 def forgettable(store: Store, study: str, before: str) -> dict[str, Account]:
-    """Return the accounts that `forget` would empty, by their keys."""
+    """Return the accounts whose ids `forget` would erase, by their keys."""
     found = accounts(store, study).items()
     return {key: account for key, (_, account) in found if _is_forgettable(account, before)}
 
@@ -306,7 +306,7 @@ def _is_forgettable(account: Account, before: str) -> bool:
 def change(
     store: Store, study: str, key: str, rule: Callable[[Account | None], Account | None]
 ) -> Account | None:
-    """Replace an account by what `rule` makes of it, None leaving it as it is; return how it stands then."""
+    """Replace an account by the result of `rule` (None leaves it unchanged); return it as it is then."""
 
     def changed(data: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         after = rule(load_account(data) if data else None)
@@ -317,24 +317,24 @@ def change(
 
 
 def _key_of(store: Store, study: str, account: Account) -> str:
-    """Return the key under which a session is known; it may have lost the panel's parameters since."""
+    """Return the key of a session's account; the session may have lost the panel's parameters since."""
     known = accounts(store, study).items()
     return next((key for key, (_, other) in known if other.session == account.session), account.key)
 
 
 def _at_its_place(account: Account, session: Session, others: Collection[str]) -> Account:
-    """Return the account as it is paid where the session's place is in another of the panel's studies."""
+    """Return the account as it is paid if the session's place is in another of the panel's studies."""
     named = session.panel.get(PROLIFIC_STUDY, "")
     return as_paid_elsewhere(account, named) if named in others and account.submission else account
 
 
 def _enter(store: Store, study: str, key: str, account: Account) -> Account:
-    """Write an account down, as `ledger.entered` has it."""
+    """Store an account by the rule of `ledger.entered`."""
     return change(store, study, key, lambda now: entered(now, account))
 
 
 def plain_accounts(store: Store, study: Study, now: datetime) -> dict[str, Account]:
-    """Return a study's accounts by key, with those that are not written down yet."""
+    """Return a study's accounts by key, including those that are not stored yet."""
     known = {key: account for key, (_, account) in accounts(store, study.name).items()}
     for account in newly_owed(store, study, now):
         known[account.key] = entered(known.get(account.key), account) or known[account.key]
@@ -344,7 +344,7 @@ def plain_accounts(store: Store, study: Study, now: datetime) -> dict[str, Accou
 def standing(
     store: Store, study: Study, known: Mapping[str, Account], statuses: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return how a study's pay stands, as plain data."""
+    """Return the state of a study's payments as plain data."""
     limits = in_force(store, study.name, purse(store, study.name)[1])
     made = {payment.id: payment for _, payment in payments(store, study.name)}
     return {"study": study.name, **report(known, made, limits, statuses)}

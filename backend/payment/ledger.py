@@ -1,14 +1,15 @@
-"""What evaluators are owed, and the rules by which it is paid once, as functions of plain records.
+"""What evaluators are owed, and the rules that pay it exactly once, as functions of plain records.
 
 An *account* is what one session is owed, computed once: a base, which carries the wage, and a bonus for
 right answers. A panel pays the base by approving the submission (the *reward*), and the rest as a bonus.
 Each of the two is `owed`, then `intended`, which is written before anything is sent, then `confirmed`,
-when the panel's own books show it; or `none`, where it is nothing.
+when the panel's own records show it; or `none`, if it is zero.
 
-A panel approves by itself what nobody reviews, at the full reward, and a person may approve there by hand.
-So a submission that awaits review has an account though nothing is owed for it, as that of somebody who
-declined, or who holds no session here: its reward is `undecided`, counts against the budget as though it
-were paid, and follows what becomes of the submission (`reconciled`).
+A panel automatically approves submissions that nobody reviews, at the full reward, and a person may
+approve them there by hand. So a submission that awaits review has an account even if nothing is owed for
+it, for example that of somebody who declined, or who has no session here: its reward is `undecided`,
+counts against the budget as though it were paid, and follows what becomes of the submission
+(`reconciled`).
 
 Bonuses are paid in *payments*, each with many accounts:
 
@@ -16,10 +17,10 @@ Bonuses are paid in *payments*, each with many accounts:
                     ^          |  |
                     '----------'  '-> lapsed, refused, void
 
-`paying` is written before the one call that pays again when sent again. From there a payment goes back
-only if the panel cannot have heard of the call; else its accounts wait until the panel's books show them,
-or for so long that the panel can no longer be at it (`lapsed`). No payment of a panel is paid twice: what
-is owed again goes into a new one. `docs/paying.md` tells it step by step.
+`paying` is written before the one call that would pay twice if repeated. From there a payment goes back
+only if the panel cannot have received the call; otherwise its accounts wait until the panel's records
+show them, or until the panel can no longer be processing it (`lapsed`). No payment of a panel is paid
+twice: what is owed again goes into a new one. `docs/paying.md` describes it step by step.
 """
 
 import hashlib
@@ -48,46 +49,46 @@ GONE = ("returned", "timed_out")
 LOST = (*GONE, "rejected", "screened_out")
 """Of these, the panel pays no reward."""
 UNMATCHED = ("declined", "unfit_device", "screened_out", "unfinished", "no_session")
-"""Why a submission has an account of its own: nobody is owed a session for it."""
+"""Reasons for an account of a submission for which nobody is owed a session."""
 WAITED = "waited"
 WITHDRAWN = "withdrawn"
 
 
 @dataclass(frozen=True)
 class Account:
-    """What one session is owed, and how far that is. Money in US cents."""
+    """What one session is owed, and how far it has been paid. Money in US cents."""
 
     session: str
     evaluator: str
     why: str
-    """`finished`, `ended` (closed early, kindly), `waited`, one of `UNMATCHED`, or a fault."""
+    """`finished`, `ended` (closed early, paid in full), `waited`, one of `UNMATCHED`, or a fault."""
     base_usd_cents: int
     bonus_usd_cents: int
     owed_at: str
     participant: str = ""
-    """The panel's id of the person, where it has one; kept here so that nobody else is paid."""
+    """The panel's id of the person, if any; stored here so that nobody else is paid."""
     submission: str = ""
     code: str = ""
     reward: State = "owed"
     bonus: State = "owed"
     rewards: tuple[str, ...] = ()
-    """Commitments that the reward was in."""
+    """Ids of the commitments that included the reward."""
     payments: tuple[str, ...] = ()
-    """Payments that the bonus was in; the last one is where it stands."""
+    """Ids of the payments that included the bonus; the last one is current."""
     before: tuple[int, ...] | None = None
     """Bonuses that the panel listed for the submission before the first payment."""
     confirmed_at: str = ""
     reward_cents: int | None = None
-    """What the panel pays by itself, where that is not the base."""
+    """What the panel itself pays, if that is not the base."""
     panel_study: str = ""
-    """The panel's study in which the submission is, where it is another than was recruited for: that of a
-    study on the way to which a test was taken. All is then paid as a bonus."""
+    """The panel's study of the submission, if it is not the one recruited for but that of a study on the way
+    to which a test was taken. Everything is then paid as a bonus."""
     is_withdrawn: bool = False
     asked_to_return_at: str = ""
 
     @property
     def key(self) -> str:
-        """The account's key when it is entered: a submission has one, though many sessions claim it."""
+        """Key under which the account is stored: one per submission, even if several sessions claim it."""
         if not self.submission or self.why == WAITED:
             return self.session
         return key_of(self.submission, self.participant)
@@ -99,11 +100,11 @@ class Account:
 
     @property
     def is_partial(self) -> bool:
-        """Whether the session broke off, so that the panel's reward is not what is owed."""
+        """Whether the session was interrupted, so that the panel's reward is not what is owed."""
         return self.why not in (*CLOSED, *UNMATCHED, WAITED)
 
     def usd_cents(self, part: Part) -> int:
-        """Return what is paid by approval, or as a bonus; all of it as a bonus for part of a session."""
+        """Return what is paid by approval, or as a bonus; a partial session is paid entirely as a bonus."""
         if part == "reward" and self.reward_cents is not None:
             return self.reward_cents
         is_all_bonus = self.is_partial or bool(self.panel_study)
@@ -133,7 +134,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Payment:
-    """Bonuses that are handed to the panel together."""
+    """A batch of bonuses submitted to the panel together."""
 
     id: str
     lines: tuple[Line, ...]
@@ -141,11 +142,11 @@ class Payment:
     state: PaymentState = "intended"
     panel_id: str = ""
     asked_at: str = ""
-    """When the call that pays was about to be sent, the last time."""
+    """When the call that pays was last about to be sent."""
     shown: tuple[str, ...] = ()
-    """Accounts that the panel's books showed when the payment was given up."""
+    """Accounts shown in the panel's records when the payment was given up."""
     is_filed: bool = False
-    """Whether a payment that is over has been carried over to its accounts."""
+    """Whether the outcome of an ended payment has been written to its accounts."""
     panel_study: str = ""
     """As `Account.panel_study`, which all accounts of a payment share."""
 
@@ -160,19 +161,19 @@ def _rate(fee_percent: str, vat_percent: str) -> Fraction:
 
 @dataclass(frozen=True)
 class Purse:
-    """What a study may cost in all, fees included; None is no limit."""
+    """The maximum total cost of a study, fees included; None means no limit."""
 
     budget_usd_cents: int | None = None
     fee_percent: str = "42.8"
-    """What the panel takes on top of what a person gets: the higher of Prolific's rates by default."""
+    """The panel's fee on top of what a person gets; by default the higher of Prolific's rates."""
     vat_percent: str = "0"
-    """Of the fee, where it is due."""
+    """VAT on the fee, where due."""
     pending: Mapping[str, Any] | None = None
-    """What was committed last and may not yet stand in the accounts: `id`, `part`, `lines`, `before`."""
+    """The last commitment, possibly not yet in the accounts: `id`, `part`, `lines`, `before`."""
     paid_from: str = ""
-    """The store that pays, where it is another one, of which this ledger is a copy."""
+    """The store that pays, if this ledger is a copy of that store's."""
     handover: str = ""
-    """The last move of the right to pay from one store to another: the same in both."""
+    """Id of the last transfer of the right to pay between stores: the same in both."""
 
     def __post_init__(self):
         for what, percent in (("a fee", self.fee_percent), ("VAT", self.vat_percent)):
@@ -186,11 +187,11 @@ class Purse:
 
     @property
     def rate(self) -> Fraction:
-        """What comes on top of what a person gets, as a share of it: the fee with VAT."""
+        """The surcharge on what a person gets, as a share of it: the fee with VAT."""
         return _rate(self.fee_percent, self.vat_percent)
 
     def cost_usd_cents(self, usd_cents: int) -> int:
-        """Return what it costs that a person gets `usd_cents`, the fee and VAT rounded up."""
+        """Return the cost of paying a person `usd_cents`, the fee and VAT rounded up."""
         return usd_cents + math.ceil(usd_cents * self.rate)
 
     def committed_usd_cents(self, accounts: Iterable[Account]) -> int:
@@ -212,11 +213,11 @@ class Purse:
 
 @dataclass(frozen=True)
 class PanelTerms:
-    """What the panel pays by itself."""
+    """What the panel itself pays."""
 
     reward_cents: int
     screen_out_cents: int = 0
-    """0 where screening out has no payment of its own."""
+    """0 if screening out has no payment of its own."""
 
 
 def key_of(submission: str, participant: str) -> str:
@@ -227,10 +228,10 @@ def key_of(submission: str, participant: str) -> str:
 def account_of(
     protocol: Protocol, session: Session, cursor: Cursor, at: str, names: tuple[str, str] = ("", "")
 ) -> Account | None:
-    """Return what a closed session is owed, or None where it is not closed.
+    """Return what a closed session is owed, or None if it is not closed.
 
-    It is what its evaluator was told at the end: the whole base, also where the session was closed
-    early, and the bonus of every right answer. For a simulated session nobody is owed anything.
+    It is what its evaluator was shown at the end: the whole base, even if the session was closed early,
+    and the bonus of every right answer. Nothing is owed for a simulated session.
 
     Args:
         names: the panel's parameters that name the person and the submission.
@@ -249,11 +250,11 @@ def partial_account_of(
     at: str,
     names: tuple[str, str] = ("", ""),
 ) -> Account:
-    """Return what a session is owed that broke off through no fault of the evaluator.
+    """Return what is owed for a session interrupted through no fault of the evaluator.
 
     The base is paid by the share of trials that were answered, rounded up, and the bonus as earned,
-    right answers to mistimed flashes included. A session that was closed, but too late for the panel,
-    is owed what its evaluator was told, the whole.
+    including right answers to mistimed flashes. A session that was closed, but too late for the panel,
+    is owed in full what its evaluator was shown.
     """
     if session.is_simulated:
         raise InvalidInput(f"session {session.id} is simulated; nobody is owed anything for it")
@@ -264,7 +265,7 @@ def partial_account_of(
 
 
 def as_broken_off(account: Account, fault: str) -> Account:
-    """Return a whole account as one that is paid though the place is gone: all of it as a bonus."""
+    """Return a full account as one that is paid although the place is gone: entirely as a bonus."""
     if fault in (*CLOSED, *UNMATCHED, WAITED) or not fault:
         raise InvalidInput(f"say in a few words why the session broke off, other than {fault!r}")
     has_any = account.base_usd_cents + account.bonus_usd_cents > 0
@@ -278,8 +279,8 @@ def waited_account(
 
     Args:
         wait: the wait's id, and the minute from which it is owed.
-        code: of the qualification's session, by which a person who is paid by hand is known.
-        place: (participant, submission, study) at the panel, of the qualification; '' where there is none.
+        code: the completion code of the qualification, which identifies a person who is paid by hand.
+        place: (participant, submission, study) at the panel, of the qualification; '' if there is none.
     """
     participant, submission, panel_study = place
     return Account(
@@ -326,16 +327,16 @@ def unmatched_account(submission: str, participant: str, why: str, at: str, term
 
 
 def reconciled(account: Account, status: str, terms: PanelTerms, at: str) -> Account:
-    """Return an account after what the panel, or a person there, did by itself.
+    """Return an account updated by what the panel, or a person there, did independently.
 
     Args:
-        status: where the submission stands at the panel; '' where it is not listed.
-        at: the time now.
+        status: the submission's status at the panel; '' if it is not listed.
+        at: the current time.
     """
     if not status or account.panel_study:
         return account
     if account.is_withdrawn and status == "returned" and account.reward in ("owed", "intended"):
-        # Who withdrew has given the place back as well, and is paid all the same: as a bonus.
+        # A person who withdrew and also returned the place is paid all the same: as a bonus.
         whole = account.moved(why=WITHDRAWN, reward="none")
         account = whole.moved(bonus="owed" if account.bonus == "none" else account.bonus)
     if account.is_partial or account.is_unmatched:
@@ -348,7 +349,7 @@ def reconciled(account: Account, status: str, terms: PanelTerms, at: str) -> Acc
 
 
 def _followed(account: Account, status: str, terms: PanelTerms, at: str) -> Account:
-    """Return the account of a submission that is not approved unless somebody decides so."""
+    """Return the updated account of a submission that is approved only if somebody decides so."""
     if status in APPROVED or (status == "screened_out" and terms.screen_out_cents):
         if account.reward == "confirmed":
             return account
@@ -367,10 +368,10 @@ def _followed(account: Account, status: str, terms: PanelTerms, at: str) -> Acco
 
 
 def entered(now: Account | None, account: Account) -> Account | None:
-    """Return what becomes of an account in the book when `account` is entered; None where it stays.
+    """Return the account to store when `account` is entered; None to keep the existing one.
 
-    One that is there stays, unless it was for part of what is now whole, or for a submission that nobody
-    was owed a session for.
+    An existing account is kept, unless it was partial and the new one is whole or owes more, or it was for
+    a submission without an owed session.
     """
     if now is None:
         return account
@@ -388,7 +389,7 @@ def entered(now: Account | None, account: Account) -> Account | None:
 
 
 def _matched(now: Account, account: Account) -> Account:
-    """Return the account of a session whose submission had one of its own, with what was paid for it."""
+    """Return a session's account with what was paid on its submission's previous, unmatched account."""
     if now.reward not in ("intended", "confirmed"):
         return account
     kept = {"reward": now.reward, "rewards": now.rewards, "reward_cents": now.reward_cents}
@@ -404,10 +405,10 @@ def report(
     purse: Purse,
     statuses: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return how a study's pay stands as plain data, people by their pseudonyms only; money in US cents.
+    """Return the state of a study's payments as plain data, with pseudonyms only; money in US cents.
 
     Args:
-        statuses: where each account's submission stands at the panel, by the account's key.
+        statuses: each submission's status at the panel, by the account's key.
     """
     ordered = sorted(accounts.items(), key=lambda item: (item[1].owed_at, item[0]))
     rows = {key: _row(account, payments, statuses.get(key, "not listed")) for key, account in ordered}
@@ -457,7 +458,7 @@ def _row(account: Account, payments: Mapping[str, Payment], status: str) -> dict
 
 
 def _is_due(account: Account, part: Part, status: str) -> bool:
-    """Return whether a run pays a part: it can be paid as it stands, or once the reward is."""
+    """Return whether a run pays a part: it is payable now, or will be once the reward is paid."""
     follows = part == "bonus" and account.bonus == "owed" and payable(account, "reward", status)
     return payable(account, part, status) or (follows and not account.is_partial)
 
@@ -480,12 +481,12 @@ def load_payment(data: Mapping[str, Any]) -> Payment:
 
 
 def payable(account: Account, part: Part, status: str) -> bool:
-    """Return whether a part that is owed can be paid, by where the submission stands at the panel.
+    """Return whether a part that is owed can be paid, given the submission's status at the panel.
 
-    A reward is paid to whom the panel lists as done. A bonus follows the reward. Nobody who returned
-    a place or ran out of time is paid, unless for a session that broke off through no fault of theirs;
-    and that is paid only once the place is given up, for else it may still end well. Who waited, or took
-    a test on the way to another study, is paid whatever becomes of the place there.
+    A reward is paid if the panel lists the person as done. A bonus follows the reward. Nobody who
+    returned a place or ran out of time is paid, except for a session that was interrupted through no
+    fault of theirs, and then only once the place is given up, since it may still end well. Waiting, and
+    a test on the way to another study, are paid whatever becomes of the place there.
     """
     if getattr(account, part) != "owed":
         return False
@@ -499,7 +500,7 @@ def payable(account: Account, part: Part, status: str) -> bool:
 
 
 def times_shown(account: Account, bonuses_usd_cents: Iterable[int]) -> int:
-    """Return how often the panel's books show an account's bonus, beyond what stood there before."""
+    """Return how often the panel's records show an account's bonus, beyond what was there before."""
     usd_cents = account.usd_cents("bonus")
     before = (account.before or ()).count(usd_cents)
     return list(bonuses_usd_cents).count(usd_cents) - before
@@ -518,7 +519,7 @@ def _account(session: Session, why: str, base: int, bonus: int, at: str, names: 
         submission=submission,
         code=session.completion_code,
     )
-    # A place at a panel is approved though our own base be nothing: the panel has a reward of its own.
+    # A place at a panel is approved even if our own base is zero: the panel has a reward of its own.
     has_reward = account.usd_cents("reward") > 0 or (account.submission and not account.is_partial)
     return account.moved(
         reward="owed" if has_reward else "none", bonus="owed" if account.usd_cents("bonus") else "none"

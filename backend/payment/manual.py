@@ -1,9 +1,9 @@
-"""Pay without a panel's API: a list of what is owed goes out, and the list of what was paid comes back.
+"""Payment without a panel's API: export a list of what is owed, import the list of what was paid.
 
-Of a study whose evaluators come from a panel that pays them itself, these are the people who hold no place
-there: who came by a plain link, or waited to be called on the strength of a qualification by one.
+If a study's evaluators come from a panel that pays them itself, this concerns people without a place
+there: those who came by a plain link, or waited to be called after a qualification taken by one.
 
-An account is listed until it is marked as paid; the list may be written as often as it is wanted.
+An account is listed until it is marked as paid; the list may be written any number of times.
 """
 
 import csv
@@ -35,7 +35,7 @@ COLUMNS = ("evaluator", "completion_code", "base_usd_cents", "bonus_usd_cents", 
 
 
 def owed(store: Store, study: Study, now: datetime) -> list[Account]:
-    """Return the accounts to be paid by hand, those owed longest first, as far as the budget goes."""
+    """Return the accounts to be paid by hand, oldest debts first, as far as the budget goes."""
     known = by_hand(store, study, now)
     limits = replace(in_force(store, study.name, purse(store, study.name)[1]), fee_percent="0")
     left, found = limits.budget_usd_cents, []
@@ -58,7 +58,7 @@ def by_hand(store: Store, study: Study, now: datetime) -> dict[str, Account]:
 
 
 def plan(store: Store, study: Study, now: datetime) -> dict[str, Any]:
-    """Return how pay stands as plain data; what is paid by hand has no fee."""
+    """Return the state of payments as plain data; what is paid by hand has no fee."""
     known = by_hand(store, study, now)
     limits = replace(in_force(store, study.name, purse(store, study.name)[1]), fee_percent="0")
     standing = report(known, {}, limits, {})
@@ -78,7 +78,7 @@ def plan(store: Store, study: Study, now: datetime) -> dict[str, Any]:
 
 
 def write_list(store: Store, study: Study, path: Path, now: datetime) -> None:
-    """Write what is owed as CSV, a row a session."""
+    """Write what is owed as CSV, one row per session."""
     check_paid_here(store, study.name)
     listed = owed(store, study, now)
     enter_all(store, study, now)
@@ -93,10 +93,10 @@ def write_list(store: Store, study: Study, path: Path, now: datetime) -> None:
 
 
 def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], datetime]) -> int:
-    """Take the rows of a list as paid; return how many are so for the first time.
+    """Mark the rows of a list as paid; return how many were not marked before.
 
     Raises:
-        InvalidInput: a row is of nobody, or of another amount than is owed; nothing is marked then.
+        InvalidInput: a row names nobody, or another amount than is owed; then nothing is marked.
     """
     check_paid_here(store, study.name)
     enter_all(store, study, clock())
@@ -148,7 +148,7 @@ def _keys(path: Path, by_name: Mapping[str, tuple[str, Account]]) -> list[str]:
 
 
 def _is_owed(account: Account) -> bool:
-    """Return whether something is owed and nothing is under way at a panel."""
+    """Return whether something is owed and no payment is under way at a panel."""
     states = {getattr(account, part) for part in PARTS}
     return "owed" in states and "intended" not in states and "confirmed" not in states
 

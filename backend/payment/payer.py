@@ -1,8 +1,8 @@
-"""Paying: the world around the ledger's rules. Every step is one conditional write in the store.
+"""Paying: the side effects around the ledger's rules. Every step is one conditional write in the store.
 
-It may be killed at any instruction and run again, by several at once: what a step has written is read by
-whoever comes next, and a step that was lost is done again where that does no harm. The one call that does
-harm when sent twice stands alone in `_ask_to_pay`.
+It may be killed at any instruction and run again, by several processes at once: each step's writes are
+read by the next run, and a lost step is repeated where that is harmless. The one call that pays twice if
+repeated is isolated in `_ask_to_pay`.
 """
 
 import secrets
@@ -45,11 +45,11 @@ from backend.stores.store import RESTORES, Stale, Store
 from backend.stores.updates import TRIES, retried
 
 SETTLE = timedelta(hours=24)
-"""How long a panel may take to pay what it was asked for; Prolific speaks of minutes."""
+"""How long a panel may take to carry out a payment; Prolific speaks of minutes."""
 ASK_WITHIN = timedelta(minutes=5)
-"""A payer that was held up for longer between writing and asking does not ask."""
+"""A payer that was delayed for longer between writing and asking does not ask."""
 BATCH = 100
-"""Bonuses in one payment; Prolific advises 200 at most."""
+"""Bonuses per payment; Prolific advises 200 at most."""
 _RETURN_REASON = "There are no answers of yours in this study"
 
 Progress = Callable[..., Iterable]
@@ -63,20 +63,20 @@ class Payer:
     study: Study
     panel: Panel
     panel_study: str
-    """The panel's id of its study; '' where all people came on the way to other studies."""
+    """The panel's id of its study; '' if all people came on the way to other studies."""
     clock: Callable[[], datetime]
     settle: timedelta = SETTLE
     batch: int = BATCH
     releases_sent: bool = False
-    """Owe again what the panel took on, and has not shown for longer than `settle`."""
+    """Treat as owed again what the panel accepted but has not shown for longer than `settle`."""
     progress: Progress = lambda items, **_: items
     new_id: Callable[[], str] = lambda: secrets.token_hex(8)
     _hindrances: dict[str, None] = field(default_factory=dict, init=False)
 
     def run(self) -> list[str]:
-        """Bring the ledger up to the panel's books, then pay what is owed and can be paid.
+        """Update the ledger from the panel's records, then pay what is owed and can be paid.
 
-        Returns what stood in the way of anything, in words; a panel that cannot be reached ends the run.
+        Returns descriptions of all obstacles; an unreachable panel ends the run.
 
         Raises:
             Conflict: the panel pays in another currency than the study, or another store pays it.
@@ -102,7 +102,7 @@ class Payer:
         return by_key(self.progress(self.panel.submissions(self.panel_study), label="places"))
 
     def plan(self) -> dict[str, Any]:
-        """Return how pay stands and what a run would pay, as plain data; nothing is written."""
+        """Return the state of payments and what a run would pay, as plain data; nothing is written."""
         self._check_currency()
         listed, now = self.look(), self._now()
         known = accounts.plain_accounts(self.store, self.study, self.clock())
@@ -116,14 +116,14 @@ class Payer:
         return accounts.standing(self.store, self.study, known, statuses)
 
     def decide(self, who: str, is_to_pay: bool) -> int:
-        """Decide what becomes of submissions for which nobody is owed a session; return of how many.
+        """Approve submissions without an owed session, or have them returned; return how many.
 
         Args:
-            who: a pseudonym, why they have no session, or `all`.
-            is_to_pay: have them approved; else the panel asks the person to return.
+            who: a pseudonym, a reason for having no session, or `all`.
+            is_to_pay: approve them; otherwise the panel asks the person to return the place.
 
         Raises:
-            InvalidInput: nothing is undecided that is called so.
+            InvalidInput: no undecided submission matches `who`.
         """
         accounts.check_paid_here(self.store, self.study.name)
         self._check_currency()
@@ -147,7 +147,7 @@ class Payer:
                 self._change_all([key], lambda _, now, at=at: now.moved(asked_to_return_at=at))
         return len(chosen)
 
-    # what the panel says, taken over into the ledger
+    # synchronization of the ledger with the panel's records
 
     def _check_currency(self) -> None:
         owed_in, elsewhere = (
@@ -163,7 +163,7 @@ class Payer:
                 )
 
     def _take_over(self, listed: Mapping[str, Submission]) -> dict[str, str]:
-        """Bring the accounts up to the panel's list, and return where each account's submission stands."""
+        """Update the accounts from the panel's list, and return each account's submission status."""
         at, terms = self._now(), accounts.panel_terms(self.store, self.study)
         found = unmatched(self.store, self.study, listed, self._accounts(), at)
         accounts.enter_unmatched(self.store, self.study, found)
@@ -179,10 +179,10 @@ class Payer:
         return statuses
 
     def _statuses(self, known: Mapping[str, Account], listed: Mapping[str, Submission]) -> dict[str, str]:
-        """Return where each account's submission stands at the panel, by the account's key.
+        """Return each submission's status at the panel, by the account's key.
 
-        A submission that the panel does not know, or knows for another person, stands nowhere. One that is
-        not listed is read by itself: it may be of another study at the panel, and lists lose rows.
+        A submission that the panel does not know, or knows for another person, has none. One that is not
+        listed is read individually: it may belong to another study at the panel, and lists lose rows.
         """
         found: dict[str, str] = {key: listed[key].status for key in known if key in listed}
         for key, account in known.items():
@@ -201,9 +201,9 @@ class Payer:
         return found
 
     def _report_done(self, known: Mapping[str, Account], statuses: dict[str, str]) -> None:
-        """Tell the panel of people who are done and whom it still waits for.
+        """Report people to the panel who are done and whom it still waits for.
 
-        The server does so at once; here are those for whom that failed, and who have withdrawn since.
+        The server does so at once; these are those for whom that failed, or who have withdrawn since.
         """
         made = accounts.recruited(self.store, self.study.name) or {}
         if not made.get("by_server"):
@@ -219,7 +219,7 @@ class Payer:
                 except (PanelRefused, PanelUnsure) as error:
                     self._hinder(error)
 
-    # rewards: approving is idempotent, so that it is simply done again
+    # rewards: approving is idempotent, and simply repeated
 
     def _pay_rewards(self, statuses: dict[str, str]) -> None:
         while self._commit("reward", statuses, {}):
@@ -253,11 +253,11 @@ class Payer:
         self._settle_payments()
 
     def _restored_at(self) -> str:
-        """Return when the store was last restored from a backup, or '' where it never was."""
+        """Return when the store was last restored from a backup, or '' for never."""
         return max((entry.key for entry in self.store.entries(RESTORES)), default="")
 
     def _is_just_restored(self) -> bool:
-        """Return whether the panel may still be at payments made after a backup that was restored."""
+        """Return whether the panel may still be processing payments made after a restored backup."""
         restored_at = self._restored_at()
         if not restored_at:
             return False
@@ -272,12 +272,11 @@ class Payer:
         return True
 
     def _baselines(self, statuses: dict[str, str]) -> dict[str, tuple[int, ...]]:
-        """Return what bonuses the panel lists for each account whose bonus can be paid.
+        """Return the bonuses that the panel lists for each account whose bonus can be paid.
 
         An account that was in a payment before keeps its first baseline, so that money of that payment
-        which arrives late is known for what it is; if it is there, nothing is owed any more. After a
-        restore, a bonus of the same amount that the panel lists is taken for one of a payment made since
-        the backup.
+        which arrives late is recognised; if it is there, nothing is owed any more. After a restore, a
+        listed bonus of the same amount is taken for that of a payment made since the backup.
         """
         found, is_restored = {}, bool(self._restored_at())
         due = {
@@ -300,14 +299,14 @@ class Payer:
         return found
 
     def _advance(self, version: int, payment: Payment) -> None:
-        """Hand a payment in and ask for it to be paid, from where it stands."""
+        """Advance a payment from its current state: submit it, and ask for it to be paid."""
         try:
             if payment.state == "intended":
                 version, payment = self._hand_in(version, payment)
             if payment.state == "handed_in":
                 self._ask_to_pay(version, payment)
         except Stale:
-            return  # another payer is at it
+            return  # another payer is handling it
         except (PanelRefused, PanelUnreached, PanelUnsure) as error:
             self._hinder(error)
 
@@ -323,10 +322,10 @@ class Payer:
         return self._write_payment(version, replace(payment, state="handed_in", panel_id=panel_id))
 
     def _ask_to_pay(self, version: int, payment: Payment) -> None:
-        """Ask the panel to pay what was handed in.
+        """Ask the panel to pay a submitted payment.
 
-        Whoever writes `paying` at this version asks, and nobody else does, then or ever, unless the
-        panel cannot have heard of it.
+        Only the process that writes `paying` at this version asks, ever, unless the panel cannot have
+        received the call.
         """
         shown, lapsed = self._look_at(payment)
         if shown or lapsed:
@@ -335,7 +334,7 @@ class Payer:
         asked_at = self.clock()
         paying = replace(payment, state="paying", asked_at=asked_at.isoformat())
         version, paying = self._write_payment(version, paying)
-        if accounts.purse(self.store, self.study.name)[1].paid_from:  # moved while this payer was at work
+        if accounts.purse(self.store, self.study.name)[1].paid_from:  # transferred while this ran
             self._write_payment(version, replace(paying, state="handed_in"))
             accounts.check_paid_here(self.store, self.study.name)
         if self.clock() - asked_at > ASK_WITHIN:
@@ -350,10 +349,10 @@ class Payer:
             raise
         self._write_payment(version, replace(paying, state="sent"))
 
-    # what the panel's books say
+    # the panel's records
 
     def _settle_payments(self) -> None:
-        """Confirm what the panel's books show, and give up payments that they can no longer come to show."""
+        """Confirm what the panel's records show, and give up payments that can no longer appear in them."""
         for version, payment in self._payments():
             if payment.state in ("paying", "sent"):
                 self._look_for(version, payment)
@@ -361,7 +360,7 @@ class Payer:
                 self._file(version, payment)
 
     def _look_for(self, version: int, payment: Payment) -> None:
-        now = self.clock()  # before the books are read: what they show is at least as new
+        now = self.clock()  # before the records are read: they are at least this recent
         try:
             shown, _ = self._look_at(payment)
         except TokenRefused:
@@ -377,16 +376,16 @@ class Payer:
             elif is_settled and (payment.state == "paying" or self.releases_sent):
                 self._give_up(version, payment, "lapsed", shown)
         except Stale:
-            return  # another payer has come to know more
+            return  # another payer knows more recent facts
         if is_settled and payment.state == "sent" and not self.releases_sent:
             self._hindrances[f"the panel has not paid {len(payment.lines) - len(shown)} bonuses that it took "
                              "on; if its own pages say so too, run again with --release"] = None  # fmt: skip
 
     def _look_at(self, payment: Payment) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the accounts of a payment whose bonus the panel's books show, and those not to be paid so.
+        """Return the accounts of a payment that the panel's records show as paid, and those that have lapsed.
 
-        The latter are of people whose place has come back to life since, so that they are paid in another
-        way, and of people to whom something else is owed than when the payment was made.
+        The latter are accounts whose place has been reactivated since, so that they are paid in another
+        way, and accounts that are owed another amount than when the payment was made.
         """
         now, shown, lapsed = self._accounts(), [], []
         for line in self.progress(payment.lines, label="bonuses paid"):
@@ -408,12 +407,12 @@ class Payer:
     def _give_up(
         self, version: int, payment: Payment, state: PaymentState, shown: tuple[str, ...]
     ) -> tuple[int, Payment]:
-        """End a payment; those of its accounts that are not shown are owed again."""
+        """End a payment; its accounts that are not shown as paid are owed again."""
         version, payment = self._write_payment(version, replace(payment, state=state, shown=shown))
         return self._file(version, payment)
 
     def _file(self, version: int, payment: Payment) -> tuple[int, Payment]:
-        """Carry a payment that is over to its accounts."""
+        """Write the outcome of an ended payment to its accounts."""
         self._confirm(payment, payment.shown)
         self._change_all(
             [line.account for line in payment.lines],
@@ -441,13 +440,13 @@ class Payer:
     def _confirmed(self, account: Account) -> Account:
         return account.moved(bonus="confirmed", confirmed_at=self._now())
 
-    # intending: one conditional write on the purse decides what is paid and keeps the budget
+    # commitments: one conditional write on the purse decides what is paid and enforces the budget
 
     def _commit(self, part: Part, statuses: dict[str, str], before: dict[str, tuple[int, ...]]) -> bool:
-        """Intend to pay a part to as many as the budget allows, at most a batch; return whether any.
+        """Commit a part of as many accounts as the budget allows, at most a batch; return whether any.
 
-        The purse is read first. While nobody else has written it since, the accounts read after it tell
-        all that is committed.
+        The purse is read first. Unless another process writes it in the meantime, the accounts read
+        after it include everything that is committed.
         """
 
         def committed() -> bool:
@@ -480,7 +479,7 @@ class Payer:
         purse: Purse,
         ledger: dict[str, Account],
     ) -> list[str]:
-        """Return the accounts to be paid next, those owed longest first, all at one study of the panel."""
+        """Return the accounts to pay next, oldest debts first, all of one study at the panel."""
         due = [
             key
             for key, account in sorted(ledger.items(), key=lambda item: (item[1].owed_at, item[0]))
@@ -499,7 +498,7 @@ class Payer:
         return chosen[: self.batch]
 
     def _purse(self) -> tuple[int, Purse]:
-        """Return the purse with nothing pending, after helping along what was."""
+        """Return the purse with nothing pending, after completing a pending commitment."""
         for _ in range(TRIES):
             version, now = accounts.purse(self.store, self.study.name)
             if now.paid_from:
@@ -510,9 +509,9 @@ class Payer:
         raise Unavailable(f"{BUSY}; try again", code="busy")
 
     def _carry_over(self, version: int, purse: Purse) -> None:
-        """Write what is pending into the accounts and free the purse; done by many at once, it is done once.
+        """Write the pending commitment to the accounts and clear it; concurrent calls take effect once.
 
-        The payment appears after its accounts know of it, for then others may go on with it.
+        The payment is created after its accounts refer to it, because others may then advance it.
         """
         pending = purse.pending
         id, is_reward = pending["id"], pending["part"] == "reward"
@@ -535,7 +534,7 @@ class Payer:
             self._try(payments_of(self.study.name), id, 0, made.data())
         self._try(PURSES, self.study.name, version, replace(purse, pending=None).data())
 
-    # the books
+    # access to the books
 
     def _accounts(self) -> dict[str, Account]:
         return {key: account for key, (_, account) in accounts.accounts(self.store, self.study.name).items()}
@@ -552,7 +551,7 @@ class Payer:
         return self.store.write_entry(book, payment.id, version, payment.data()).version, payment
 
     def _try(self, book: str, key: str, version: int, data: dict[str, Any]) -> None:
-        """Write an entry; where it has moved on, another payer was here before."""
+        """Write an entry; if its version has changed, another payer was first."""
         try:
             self.store.write_entry(book, key, version, data)
         except Stale:

@@ -1,7 +1,7 @@
-"""People who were screened out, where the panel pays a fixed amount for that.
+"""People who were screened out, if the panel pays a fixed amount for that.
 
-The code that pays is given by the server, so that it never reaches a browser. That a person is owed it is
-written down first, in the book `screened out STUDY`, and the panel is told until it has heard.
+The code that pays is reported by the server, so that it never reaches a browser. The debt is recorded
+first, in the book `screened out STUDY`, and the report to the panel is repeated until it succeeds.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from backend.stores.store import Stale, Store
 
 @dataclass(frozen=True)
 class Report:
-    """What the panel is to be told of a place: the completion code that the server gives for it."""
+    """A report on a place for the panel: the completion code that the server submits for it."""
 
     submission: str
     code: str
@@ -27,22 +27,22 @@ def book(study: str) -> str:
 
 
 def is_paid_by_panel(store: Store, study: Study) -> bool:
-    """Return whether the panel pays who is screened out from a study."""
+    """Return whether the panel pays people who are screened out of a study."""
     return bool((recruited(store, study.name) or {}).get("screen_out"))
 
 
 def note(store: Store, study: Study, panel: Mapping[str, str], at: str) -> str:
-    """Write down that a person is screened out; return the submission, '' where the link named none."""
+    """Record that a person is screened out; return the submission, '' if the link named none."""
     person, submission = (panel.get(name, "") for name in panel_names(study))
     if not submission:
         return ""
-    with suppress(Stale):  # noted before
+    with suppress(Stale):  # recorded before
         store.write_entry(book(study.name), submission, 0, {"participant": person, "at": at})
     return submission
 
 
 def to_report(store: Store, study: Study, listed: Mapping[str, Submission]) -> Iterator[Report]:
-    """Yield the places of people who were screened out, and whom the panel still waits for."""
+    """Yield the places of screened-out people whom the panel still waits for."""
     state = recruited(store, study.name) or {}
     for entry in store.entries(book(study.name)):
         place = listed.get(entry.key)

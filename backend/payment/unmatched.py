@@ -1,7 +1,7 @@
-"""Submissions at the panel for which nobody holds a session here: who declined, had an unfit device, was
-screened out, never came, or was done there before being done here.
+"""Submissions at the panel without an owed session here.
 
-They cost money all the same: what nobody reviews the panel approves by itself.
+Their people declined, had an unfit device, were screened out, never came, or were done there before
+being done here. They cost money all the same: the panel automatically approves what nobody reviews.
 """
 
 from collections import Counter
@@ -33,12 +33,12 @@ def by_key(submissions: Iterable[Submission]) -> dict[str, Submission]:
 def unmatched(
     store: Store, study: Study, listed: Mapping[str, Submission], known: Collection[str], at: str
 ) -> list[Account]:
-    """Return accounts for the submissions that cost money, or may, and have none.
+    """Return accounts for the submissions without one that cost money, or may.
 
     Args:
         listed: by the keys of their accounts.
-        known: keys of the accounts that there are.
-        at: the time now.
+        known: keys of the existing accounts.
+        at: the current time.
     """
     terms = panel_terms(store, study)
     costs = ("awaiting_review", *APPROVED, *(("screened_out",) if terms.screen_out_cents else ()))
@@ -55,7 +55,7 @@ def unmatched(
 
 
 def count(store: Store, study: Study, submissions: Iterable[Submission]) -> dict[str, int]:
-    """Return how many submissions hold no session here, by why, and where they stand if nothing says why."""
+    """Count the submissions without a session here by reason, or by their status if there is no reason."""
     codes, sessions = (recruited(store, study.name) or {}).get("codes", {}), _sessions(store, study)
     owed = {key for key, (_, one) in accounts(store, study.name).items() if not one.is_unmatched}
     counts: Counter[str] = Counter()
@@ -79,7 +79,7 @@ def _account(submission: Submission, why: str, terms: PanelTerms, at: str) -> Ac
 def _why(
     submission: Submission, sessions: Mapping[str, tuple[str, str]], codes: Mapping[str, Any]
 ) -> str | None:
-    """Return why a submission is unmatched; None where a session stands for it."""
+    """Return why a submission is unmatched; None if a session accounts for it."""
     participant, state = sessions.get(submission.id, ("", ""))
     is_theirs = bool(participant) and participant == submission.participant
     if is_theirs and state in CLOSED:
@@ -95,7 +95,7 @@ def _why(
 
 
 def _sessions(store: Store, study: Study) -> dict[str, tuple[str, str]]:
-    """Return (participant, state) of the sessions that name a submission, by that."""
+    """Return (participant, state) of the sessions that name a submission, by submission."""
     person, submission = panel_names(study)
     return {
         session.panel[submission]: (session.panel.get(person, ""), cursor.state)

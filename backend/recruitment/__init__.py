@@ -1,1 +1,1 @@
-"""Recruiting evaluators from a panel, and keeping its places in step with sessions."""
+"""Recruitment of evaluators from a panel, and synchronization of its places with sessions."""

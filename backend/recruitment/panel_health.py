@@ -1,7 +1,7 @@
-"""Whether the panel can be read and told things: kept in the store, so that all who look can be told.
+"""Whether the panel can be read and written, recorded in the store for every reader.
 
-While it cannot, places that are returned are not seen, nobody is reported as done, and newcomers cannot be
-checked. Sessions that are open or finished are left alone.
+While it cannot, returned places are not noticed, nobody is reported as done, and newcomers cannot be
+checked. Sessions that are open or finished are not affected.
 """
 
 import logging
@@ -18,20 +18,20 @@ log = logging.getLogger("openhype")
 
 @dataclass(frozen=True)
 class Health:
-    """What is known of the panel of a study; times UTC, ISO 8601, '' where it never was so."""
+    """The state of a study's panel; times are UTC, ISO 8601, '' for never."""
 
     read_at: str = ""
-    """When it was last read well, about; from then on what it says is not known."""
+    """Approximate time of the last successful read; anything later at the panel is unknown."""
     failing_since: str = ""
     is_refused: bool = False
-    """Whether it refuses the token, so that nothing helps but another one."""
+    """Whether it refuses the token, so that only another token helps."""
     reason: str = ""
     told_at: str = ""
-    """When the log last said so."""
+    """When this was last logged."""
 
     @property
     def warning(self) -> str:
-        """What to tell a researcher; '' where all is well."""
+        """The warning for a researcher; '' if all is well."""
         if not self.failing_since:
             return ""
         since = readable(self.failing_since)
@@ -49,13 +49,13 @@ class Health:
 
 
 def health(store: Store, study: str) -> Health:
-    """Return what is known of the panel that a study recruits from."""
+    """Return the state of the panel that a study recruits from."""
     entry = store.entry(_BOOK, study)
     return Health(**entry.data) if entry else Health()
 
 
 def succeeded(store: Store, study: str, at: str) -> None:
-    """Write down that the panel was read well, once a minute."""
+    """Record a successful read of the panel, at most once a minute."""
     before = health(store, study)
     if before.failing_since:
         log.warning("the panel of %s can be read again", study)
@@ -64,9 +64,9 @@ def succeeded(store: Store, study: str, at: str) -> None:
 
 
 def failed(store: Store, study: str, error: Exception, at: str) -> None:
-    """Write down that the panel could not be read, and say so in the log, loudly where it refuses the token.
+    """Record that the panel could not be read, and log it, as an error if it refuses the token.
 
-    Said at once, and again every hour.
+    Logged at once, and again every hour.
     """
     before, is_refused = health(store, study), isinstance(error, TokenRefused)
     after = replace(

@@ -1,7 +1,7 @@
 """Which wallet at the panel pays for a study, read before anything is published.
 
-An account's workspaces have a currency each, and pay for their projects. A study that names no project is
-paid by the first one ever made, whosever that is.
+Each workspace of an account has a currency and pays for its projects. A study that names no project is
+paid by the first one ever created, whoever owns it.
 """
 
 from dataclasses import dataclass
@@ -23,17 +23,17 @@ class Wallet:
     balance: Balance
 
     def line(self) -> str:
-        """Return the wallet for a terminal."""
+        """Return the wallet as a line for a terminal."""
         left = self.balance.available_cents
         paid = format_money(left, self.balance.currency) if self.balance.currency in CURRENCIES else left
         return f"paid by: workspace {self.workspace_title}, project {self.project_title}; {paid} available"
 
 
 def choose(panel: Panel, workspace: str = "", project: str = "") -> Wallet:
-    """Return the wallet that is named by ids or titles, or the only one there is.
+    """Return the wallet named by ids or titles, or the only one that exists.
 
     Raises:
-        InvalidInput: there are several, or none that is called so.
+        InvalidInput: there are several, or none with that name.
     """
     found = panel.workspaces()
     pairs = [
@@ -56,7 +56,7 @@ def choose(panel: Panel, workspace: str = "", project: str = "") -> Wallet:
 
 
 def check_currency(balance: Balance, study: str, study_currency: str, base_cents: int) -> None:
-    """Raise InvalidInput where a wallet pays in another currency than the study promises."""
+    """Raise InvalidInput if a wallet's currency differs from the one the study promises."""
     if balance.currency == study_currency:
         return
     promised = format_money(base_cents, study_currency)

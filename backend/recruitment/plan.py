@@ -1,4 +1,4 @@
-"""What recruiting evaluators from a panel would be: places, wage, and what it costs at most.
+"""The plan of a recruitment from a panel: places, wage, and maximum cost.
 
 Money is in cents of the study's currency.
 """
@@ -21,7 +21,7 @@ FEE_PERCENT, VAT_PERCENT = Purse().fee_percent, Purse().vat_percent
 
 @dataclass(frozen=True)
 class Plan:
-    """What a recruitment would be."""
+    """The plan of a recruitment."""
 
     places: int
     reward_cents: int
@@ -32,9 +32,9 @@ class Plan:
     vat_percent: str = VAT_PERCENT
     screen_out: ScreenOut | None = None
     waiting: tuple[int, int] = (0, 0)
-    """Minutes of paid waiting at most, and the pay of one."""
+    """Maximum minutes of paid waiting, and the pay per minute."""
     wages: Wages | None = None
-    """What the panel asks for, where it was asked; else what it asks for in general holds."""
+    """The panel's wage requirements if it was asked, else its general ones."""
 
     @property
     def least_wage_cents(self) -> int:
@@ -46,7 +46,7 @@ class Plan:
 
     @property
     def wage_cents_an_hour(self) -> float:
-        """Of the reward alone, for a bonus may not stand in for the wage; the panel counts whole minutes."""
+        """Of the reward alone, since a bonus may not replace the wage; the panel counts whole minutes."""
         return self.reward_cents * 60 / whole_minutes(self.minutes)
 
     @property
@@ -55,17 +55,17 @@ class Plan:
 
     @property
     def place_cents(self) -> int:
-        """What a place costs at most: its reward and the largest bonus, fees rounded up."""
+        """Maximum cost of a place: its reward and the largest bonus, fees rounded up."""
         return sum(map(self.purse.cost_usd_cents, (self.reward_cents, self.largest_bonus_cents)))
 
     @property
     def rewards_cents(self) -> int:
-        """What all rewards and screen-outs cost, which the panel sets aside when it publishes."""
+        """Cost of all rewards and screen-outs, which the panel reserves on publishing."""
         return self.places * self.purse.cost_usd_cents(self.reward_cents) + self._screen_outs_cents
 
     @property
     def besides_cents(self) -> int:
-        """What may be paid besides the places: screen-outs, and waiting a minute at a time."""
+        """Maximum payments besides the places: screen-outs, and waiting by the minute."""
         minutes, price = self.waiting
         return self._screen_outs_cents + minutes * self.purse.cost_usd_cents(price)
 
@@ -77,15 +77,15 @@ class Plan:
 
     @property
     def total_cents(self) -> int:
-        """What it costs at most: every place and slot taken, every bonus the largest, all waiting paid."""
+        """Maximum total cost: every place and slot taken, every bonus at its largest, all waiting paid."""
         return self.places * self.place_cents + self.besides_cents
 
     def money(self, cents: float) -> str:
-        """Return an amount to read."""
+        """Return an amount formatted for display."""
         return format_money(cents, self.currency)
 
     def lines(self) -> list[str]:
-        """Return the plan for a terminal, with what speaks against it."""
+        """Return the plan as lines for a terminal, with any objections to it."""
         wage, minutes = self.wage_cents_an_hour, whole_minutes(self.minutes)
         rounded = "" if minutes == self.minutes else f" (the panel counts {minutes})"
         lines = [
@@ -139,7 +139,7 @@ class Plan:
             )
 
     def affordable(self, budget_cents: int) -> int:
-        """Return for how many places a budget is enough."""
+        """Return how many places a budget pays for."""
         return max(budget_cents - self.besides_cents, 0) // max(self.place_cents, 1)
 
     def with_wages(self, wages: Wages) -> Self:
@@ -155,7 +155,7 @@ def plan(
     vat_percent: str = VAT_PERCENT,
     screen_out: ScreenOut | None = None,
 ) -> Plan:
-    """Return what recruiting for a study would be; default, a place for each session that is wanted.
+    """Return the plan of recruiting for a study; by default with a place for each wanted session.
 
     Raises:
         InvalidInput: a qualification without a number of places, or a study without base pay.
@@ -184,7 +184,7 @@ def plan(
 
 
 def asked_for(study: Study) -> list[str]:
-    """Return what `openhype recruit` will ask for; nothing where the study's panel has no API."""
+    """Return the requirements of `openhype recruit` in words; nothing if the study's panel has no API."""
     protocol = study.protocol
     if protocol.admission.panel.name != PROLIFIC.name:
         return []
@@ -200,13 +200,13 @@ def asked_for(study: Study) -> list[str]:
 
 
 def _fair_base(protocol: Protocol) -> str:
-    """Return the setting that gives the wage that the panel advises."""
+    """Return the setting that gives the wage that the panel recommends."""
     fair = currency(protocol.pay.currency).fair_wage_cents
     needed = -(-fair * whole_minutes(protocol.consent.minutes) // 60)
     return f"--set base_usd_cents={needed} ({format_money(fair, protocol.pay.currency)} an hour)"
 
 
 def _largest_bonus(protocol: Protocol) -> int:
-    """Return the bonus of somebody who is always right, on replaced flashes too."""
+    """Return the bonus of an evaluator who is always right, on replaced flashes too."""
     spares = protocol.stimuli.spare_images * protocol.stimuli.blocks if protocol.is_timed else 0
     return protocol.pay.bonus_usd_cents * (protocol.stimuli.trials + spares)

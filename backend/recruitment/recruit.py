@@ -1,8 +1,8 @@
-"""Recruiting evaluators from a panel with an API: planned first, then done, a step at a time.
+"""Recruitment from a panel with an API: planned first, then carried out step by step.
 
-What was decided stands in the store before the panel hears of it, so that a process that dies anywhere is
-gone on with by asking again: the panel's study is found by a name that nobody else has, and its codes stay
-those that were decided first. One study at the panel serves all models; who judges which is decided here.
+Decisions are stored before the panel receives them, so that an interrupted run is resumed by calling
+again: the panel's study is found by a unique name, and its codes stay those decided first. One study at
+the panel serves all models; who judges which is decided here.
 """
 
 import secrets
@@ -32,10 +32,10 @@ _CODE_LENGTH = 10
 
 
 def check_panel(study: Study, name: str) -> None:
-    """Refuse to recruit at a panel that the study was not made for: it would not know who comes from there.
+    """Refuse to recruit at a panel other than the study's own, which could not identify its people.
 
     Raises:
-        InvalidInput: says which it was made for.
+        InvalidInput: names the panel that the study was made for.
     """
     made_for = study.protocol.admission.panel.name
     if made_for != name:
@@ -46,9 +46,9 @@ def check_panel(study: Study, name: str) -> None:
 
 
 def told(store: Store, study: Study) -> Told:
-    """Return what the study's panel was told when its study was made there, as far as evaluators go by it.
+    """Return the parts of the panel study's configuration that evaluators' pages depend on.
 
-    A code that the server gives never reaches a browser.
+    A code that the server reports never reaches a browser.
     """
     state = begun(store, study)
     if state is None:
@@ -59,7 +59,7 @@ def told(store: Store, study: Study) -> Told:
 
 
 def begun(store: Store, study: Study) -> Mapping[str, Any] | None:
-    """Return a study's recruitment; None where none was begun."""
+    """Return a study's recruitment, or None if none was begun."""
     entry = store.entry(book(study.name), study.protocol.admission.panel.name)
     return entry.data if entry else None
 
@@ -79,7 +79,7 @@ def recruitment(store: Store, study: Study) -> Mapping[str, Any]:
 
 
 def planned(study: Study, state: Mapping[str, Any], places: int | None = None) -> Plan:
-    """Return the plan of a recruitment as it was decided, for another number of places where one is given."""
+    """Return the plan of a recruitment as decided, or for another number of places if given."""
     screen_out = state.get("screen_out")
     return plan(
         study,
@@ -91,7 +91,7 @@ def planned(study: Study, state: Mapping[str, Any], places: int | None = None) -
 
 
 def panel_studies(state: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the panel's studies that people may come from: the one recruited for, and its rehearsal."""
+    """Return the panel's studies that evaluators may come from: the recruitment's, and its rehearsal."""
     rehearsal = state.get("rehearsal") or {}
     return tuple(filter(None, (state.get("panel_study"), rehearsal.get("panel_study"))))
 
@@ -109,19 +109,19 @@ def begin(
     workspace: str = "",
     project: str = "",
 ) -> Mapping[str, Any]:
-    """Make the panel's study and publish it; an interrupted run is resumed.
+    """Create the panel's study and publish it; resumes an interrupted run.
 
     Args:
-        url: of the server, as evaluators reach it.
-        budget_cents: what it may cost in all; default, what the plan costs at most.
-        is_signed: the panel signs its links.
-        workspace, project: which wallet pays, by id or title; needed where there are several.
+        url: the server's address, as evaluators reach it.
+        budget_cents: maximum total cost; by default the plan's maximum.
+        is_signed: whether the panel signs its links.
+        workspace, project: the wallet that pays, by id or title; required if there are several.
 
     Raises:
-        InvalidInput: the plan is over the budget or the balance, under the least wage, in another currency
-            than the wallet, or of another panel.
-        Conflict: the panel reckons with higher costs.
-        PanelRefused, PanelUnsure, PanelUnreached: ask again.
+        InvalidInput: the plan exceeds the budget or the balance, is below the minimum wage, or differs
+            from the wallet in currency or from the study in panel.
+        Conflict: the panel expects higher costs.
+        PanelRefused, PanelUnsure, PanelUnreached: call again.
     """
     options = {"by_server": by_server, "is_signed": is_signed, "workspace": workspace, "project": project}
     state = prepare(store, panel, study, wanted, url, budget_cents=budget_cents, **options)
@@ -145,14 +145,14 @@ def prepare(
     workspace: str = "",
     project: str = "",
 ) -> Mapping[str, Any]:
-    """Decide on a recruitment and make the panel's study, as a draft; arguments and errors as of `begin`."""
+    """Decide a recruitment and create the panel's study as a draft; arguments and errors as for `begin`."""
     check_panel(study, panel.name)
     check_paid_here(store, study.name)
     if begun(store, study) is None:
         wallet = panel_wallet.choose(panel, workspace, project)
         wanted = _checked(panel, study, wanted, wallet, budget_cents)
         _settle(store, study)
-        set_budget(  # by which pay reckons, too
+        set_budget(  # applies to payments, too
             store, study.name, fee_percent=wanted.fee_percent, vat_percent=wanted.vat_percent
         )
         data = {
@@ -161,12 +161,12 @@ def prepare(
             "is_signed": is_signed,
             "budget_usd_cents": wanted.total_cents if budget_cents is None else budget_cents,
         }
-        with suppress(Stale):  # decided elsewhere at this moment: that holds
+        with suppress(Stale):  # decided by another process just now: that decision holds
             store.write_entry(book(study.name), panel.name, 0, data)
     state = recruitment(store, study)
     if not state["panel_study"]:
         made = panel.create(_order(study, state))
-        # Made by two at once, the first to say so has made it; the other draft is never published.
+        # If two processes created it, the first to record it wins; the other draft is never published.
         state = _changed(store, study, lambda now: {"panel_study": now["panel_study"] or made})
     return state
 
@@ -177,7 +177,7 @@ def rehearse(store: Store, panel: Panel, study: Study, email: str) -> Mapping[st
     Sessions that come from it are marked as simulated, and are neither scored nor paid.
 
     Args:
-        email: of a test participant to be made; '' where the workspace has one.
+        email: of a test participant to create; '' if the workspace has one.
 
     Raises:
         Conflict: the study is published already, so that there is no draft.
@@ -192,7 +192,7 @@ def rehearse(store: Store, panel: Panel, study: Study, email: str) -> Mapping[st
 
 
 def change(store: Store, panel: Panel, study: Study, action: str) -> Mapping[str, Any]:
-    """Pause a recruitment, go on with it (`start`), or stop it for good."""
+    """Pause a recruitment, resume it (`start`), or stop it permanently."""
     check_paid_here(store, study.name)
     state = recruitment(store, study)
     if state["state"] == "decided":
@@ -215,7 +215,7 @@ def grow(store: Store, panel: Panel, study: Study, places: int) -> Mapping[str, 
         raise InvalidInput(f"places can only grow: there are {state['places']}, and {places} were asked for")
     if places > affordable(study, state):
         raise _over_budget(study, state, planned(study, state, places))
-    state = update(store, study, places=places)  # first, so that no more are open than stand here
+    state = update(store, study, places=places)  # first, so that no more are open than are recorded
     panel.set_places(state["panel_study"], places)
     return state
 
@@ -243,7 +243,7 @@ def set_slots(store: Store, panel: Panel, study: Study, slots: int) -> Mapping[s
 
 
 def affordable(study: Study, state: Mapping[str, Any]) -> int:
-    """Return for how many places the budget is enough."""
+    """Return how many places the budget pays for."""
     return planned(study, state).affordable(state["budget_usd_cents"])
 
 
@@ -255,7 +255,7 @@ def update(store: Store, study: Study, **changes: Any) -> Mapping[str, Any]:
 def _changed(
     store: Store, study: Study, rule: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> Mapping[str, Any]:
-    """Change what `rule` says of a study's recruitment, and return it."""
+    """Apply the changes that `rule` returns to a study's recruitment, and return it."""
 
     def changed(now: Mapping[str, Any] | None) -> Mapping[str, Any]:
         if now is None:
@@ -266,7 +266,7 @@ def _changed(
 
 
 def notice(store: Store, study: Study, at_panel: StudyState, is_stopped: bool, at: str) -> Mapping[str, Any]:
-    """Write down where the panel's study stands, and since when, if that is news.
+    """Record the state of the panel's study, and since when, if it has changed.
 
     Args:
         is_stopped: it is closed though not all places were taken, so that a person stopped it there.
@@ -279,7 +279,7 @@ def notice(store: Store, study: Study, at_panel: StudyState, is_stopped: bool, a
 
 
 def at_odds(store: Store, study: Study) -> str:
-    """Return in which way the panel's study stands otherwise than decided here; '' where it does not."""
+    """Return how the state of the panel's study differs from the decision here; '' if it does not."""
     state = begun(store, study) or {}
     seen = state.get("at_panel") or {}
     if not seen or state["state"] not in ("published", "paused", "full"):
@@ -306,7 +306,7 @@ def at_odds(store: Store, study: Study) -> str:
 
 
 def status(store: Store, panel: Panel, study: Study) -> dict[str, Any]:
-    """Return how a recruitment stands: places by state, sessions, cost so far with fees (cents)."""
+    """Return the state of a recruitment: places by state, sessions, cost so far with fees (cents)."""
     state = recruitment(store, study)
     listed = list(panel.submissions(state["panel_study"]))
     places = Counter(submission.status for submission in listed)
@@ -332,10 +332,10 @@ def status(store: Store, panel: Panel, study: Study) -> dict[str, Any]:
 def _checked(
     panel: Panel, study: Study, wanted: Plan, wallet: panel_wallet.Wallet, budget_cents: int | None
 ) -> Plan:
-    """Return the plan with the wages that the panel asks for, once it fits them, wallet and budget."""
+    """Return the plan with the panel's wage requirements, checked against them, wallet and budget."""
     balance = wallet.balance
     panel_wallet.check_currency(balance, study.name, study.protocol.pay.currency, wanted.reward_cents)
-    with suppress(PanelRefused):  # what it asks for in general holds, and it refuses less when it publishes
+    with suppress(PanelRefused):  # use its general minimum; publishing may still be refused
         wanted = wanted.with_wages(panel.wages(wallet.workspace, balance.currency))
     wanted.check(study.name, budget_cents)
     if balance.available_cents < wanted.rewards_cents:
@@ -347,19 +347,19 @@ def _checked(
 
 
 def _settle(store: Store, study: Study) -> None:
-    """Have the study's settings stay as they are: what the panel is told rests on them."""
+    """Fix the study's settings, which the panel's study depends on."""
     if lifecycle.begin(store, study, stamp(utc_now())).settings_id != study.settings_id:
         raise Conflict(f"the settings of {study.name} were changed meanwhile; look at the plan again")
 
 
 def _check_projected(panel: Panel, study: Study, state: Mapping[str, Any]) -> None:
-    """Raise Conflict where the panel reckons with a higher fee or VAT, before anything is published."""
+    """Raise Conflict if the panel expects a higher fee or VAT, before anything is published."""
     try:
         cost = panel.cost(state["panel_study"], is_projected=True)
     except TokenRefused:
         raise
     except PanelRefused:
-        return  # it does not tell beforehand
+        return  # it gives no projection
     wanted = planned(study, state)
     if cost.currency != wanted.currency:
         raise Conflict(

@@ -1,17 +1,17 @@
-"""Places at the panel and sessions here, brought to agree by reading what the panel says now.
+"""Synchronization of places at the panel with sessions here, from the panel's current state.
 
-A place that was returned or ran out of time is given back to the model it was for: its session is closed
-as `returned`, and is neither counted nor paid. A session that is done is reported where the panel waits
-for that. Nothing here rests on what was heard before, or on the order in which it was heard: each reading
-is of the panel's state now, and doing it twice changes nothing.
+A place that was returned or timed out is freed for its condition: its session is closed as `returned`,
+and is neither counted nor paid. A completed session is reported where the panel waits for that. Nothing
+depends on earlier events or on their order: each pass reads the panel's current state, and repeating it
+changes nothing.
 
-Only what was read closes a session: a place that says so, or one that the panel does not know in two
-readings of all places some time apart. An error says nothing of a place, and closes none.
+Only what was read closes a session: a place that is listed as gone, or one that is unknown to the panel
+in two passes some time apart. An error says nothing about a place, and closes none.
 
-No place is added for one that was given back while the panel's study is open, for the panel offers it
-again by itself; added to, it would be taken twice. Once every place was taken and closed the panel offers
-none any more: only then is a place added for each session that is still lacking, within the budget. A
-person who pauses or stops the study at the panel is not overruled.
+While the panel's study is open, no place is added for one that was given back, because the panel offers
+it again by itself; it would be taken twice. Once every place was taken and closed, the panel offers none
+any more: only then is a place added for each session that is still lacking, within the budget. A person
+who pauses or stops the study at the panel is not overruled.
 """
 
 import logging
@@ -47,15 +47,15 @@ from backend.studies.withdrawals import withdrawn
 ON_THE_WAY = ("reserved", "active")
 TAKEN = (*ON_THE_WAY, "awaiting_review", "approved", "partially_approved")
 _MISSING_FOR = timedelta(minutes=1)
-"""How long a place must be unknown to the panel: it may be so for a moment after it was taken."""
+"""How long a place must be unknown to the panel, which may not know it just after it was taken."""
 log = logging.getLogger("openhype")
 
 
 def settle(store: Store, panel: Panel, study: Study, now: str) -> Counter:
-    """Bring all sessions of a study to agree with the panel; return what was done, counted.
+    """Synchronize all sessions of a study with the panel; return counts of what was done.
 
     Args:
-        now: the time, as it is stored.
+        now: the time, in the stored format.
     """
     done, reports = read(store, panel, study, now)
     for each in reports:
@@ -64,10 +64,10 @@ def settle(store: Store, panel: Panel, study: Study, now: str) -> Counter:
 
 
 def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter, list[Report]]:
-    """Give back what the panel says is gone, and see that enough people are taken in.
+    """Close sessions whose places are gone, and adjust how many people the panel admits.
 
     Returns:
-        what was done, counted; and what the panel waits to be told.
+        counts of what was done; and the reports that the panel waits for.
     """
     state = recruit.recruitment(store, study)
     listed = {one.id: one for one in panel.submissions(state["panel_study"])}
@@ -82,7 +82,7 @@ def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter, l
             place = place or _place(panel, study, session)
         except TokenRefused:
             raise
-        except PanelRefused as error:  # one place that cannot be read must not hold up the others
+        except PanelRefused as error:  # one unreadable place must not hold up the others
             log.warning("a place of %s could not be read: %s", study.name, error)
             done["not read"] += 1
             continue
@@ -98,7 +98,7 @@ def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter, l
 
 
 def settle_one(store: Store, panel: Panel, study: Study, session: Session, now: str) -> None:
-    """Bring one session to agree with the panel; one that the panel does not know is left as it is."""
+    """Synchronize one session with the panel; one that the panel does not know is left unchanged."""
     place, cursor = _place(panel, study, session), store.cursor(session.id)
     state = recruit.recruitment(store, study)
     outcome = _give_back(store, study, state, session, cursor, place, False, now)
@@ -107,12 +107,12 @@ def settle_one(store: Store, panel: Panel, study: Study, session: Session, now: 
 
 
 def report(panel: Panel, study: Study, what: Report) -> str:
-    """Tell the panel what it waits for; return what came of it."""
+    """Send the panel a report it waits for; return the outcome."""
     try:
         panel.complete(what.submission, what.code)
     except TokenRefused:
         raise
-    except PanelRefused as error:  # one person's place must not hold up the others'
+    except PanelRefused as error:  # one person's place must not hold up the others
         log.warning("the panel was told that a person of %s is done: %s", study.name, error)
         return "refused"
     return "completed"
@@ -121,7 +121,7 @@ def report(panel: Panel, study: Study, what: Report) -> str:
 def of_panel(store: Store, study: Study) -> Iterator[tuple[Session, Cursor]]:
     """Yield the sessions of people who came with a place in the panel's study of this study.
 
-    Not of those who took a test here on the way to another study: their place is there.
+    Excludes people who took a test here on the way to another study: their place is there.
     """
     name, others = study.protocol.admission.panel.submission, accounts.other_panel_studies(store, study)
     for session, cursor in store.sessions(study.name):
@@ -142,7 +142,7 @@ def recruited(store: Store, panel_name: str) -> list[Study]:
 def _is_awaited(
     store: Store, study: Study, state: Mapping[str, Any], cursor: Cursor, place: Submission | None
 ) -> bool:
-    """Return whether a person is done, and the panel waits to be told so."""
+    """Return whether a person is done, and the panel waits for a report of that."""
     is_open = place is not None and place.status in COMPLETABLE
     if not (is_open and cursor.state in CLOSED and state["by_server"]):
         return False
@@ -150,7 +150,7 @@ def _is_awaited(
 
 
 def _is_paid_otherwise(store: Store, study: Study, place: Submission) -> bool:
-    """Return whether the whole is paid as a bonus, so that the panel must not come to pay a reward, too."""
+    """Return whether everything is paid as a bonus, so that the panel must not also pay a reward."""
     entry = store.entry(accounts.ledger_of(study.name), key_of(place.id, place.participant))
     account = accounts.load_account(entry.data) if entry else None
     return account is not None and account.is_partial and account.bonus in ("intended", "confirmed")
@@ -159,7 +159,7 @@ def _is_paid_otherwise(store: Store, study: Study, place: Submission) -> bool:
 def _left_behind(
     store: Store, study: Study, state: Mapping[str, Any], listed: Mapping[str, Submission]
 ) -> Iterator[Report]:
-    """Yield the places of people who were done, and withdrew before the panel was told."""
+    """Yield reports for people who were done, and withdrew before the panel was notified."""
     person, submission = panel_names(study)
     for entry in withdrawn(store, study.name) if state["by_server"] else ():
         place = listed.get(entry.data["panel"].get(submission, ""))
@@ -181,11 +181,11 @@ def _give_back(
 ) -> str:
     """Close a session whose place is gone; return what was done.
 
-    Who finished just after the time ran out keeps the work.
+    A session finished just after the time ran out stays finished.
 
     Args:
-        place: None where the panel does not know it.
-        is_missing: the panel has not known it for long enough.
+        place: None if the panel does not know it.
+        is_missing: whether the panel has not known it for long enough.
     """
     is_gone = is_missing or (
         place is not None and (place.status == "returned" or not _is_theirs(study, state, session, place))
@@ -205,14 +205,14 @@ def _give_back(
 
 
 def _is_theirs(study: Study, state: Mapping[str, Any], session: Session, place: Submission) -> bool:
-    """Return whether a place is of the person who named it, and of this study, as far as the panel tells."""
+    """Return whether a place belongs to the person who named it and to this study, as far as known."""
     is_person = place.participant in ("", session.panel.get(study.protocol.admission.panel.evaluator))
     is_study = not place.studies or bool(set(place.studies) & set(recruit.panel_studies(state)))
     return is_person and is_study
 
 
 def _place(panel: Panel, study: Study, session: Session) -> Submission | None:
-    """Return a session's place as it stands now, None where the panel knows none."""
+    """Return the current state of a session's place, or None if the panel does not know it."""
     try:
         return panel.submission(session.panel[study.protocol.admission.panel.submission])
     except NotThere:
@@ -227,7 +227,7 @@ def _missing(study: Study) -> str:
 def _is_still_missing(
     store: Store, study: Study, session: Session, place: Submission | None, entry: Entry | None, now: str
 ) -> bool:
-    """Return whether a place that the panel does not know was missing in an earlier reading, too."""
+    """Return whether a place that the panel does not know was also missing in an earlier pass."""
     since = entry.data["at"] if entry else ""
     if place is None and since:
         return datetime.fromisoformat(now) - datetime.fromisoformat(since) >= _MISSING_FOR
@@ -239,9 +239,9 @@ def _is_still_missing(
 
 
 def _keep_wanted(store: Store, panel: Panel, study: Study, listed: list[Submission], now: str) -> None:
-    """Take in nobody once no session is lacking; add places where some are and the panel offers none."""
+    """Pause the panel's study when no session is lacking; add places if some are and none is offered."""
     if accounts.purse(store, study.name)[1].paid_from:
-        return  # it is for the store that pays to let more people in
+        return  # only the store that pays may admit more people
     state = recruit.recruitment(store, study)
     at_panel = panel.state(state["panel_study"])
     is_stopped = at_panel == "closed" and _ever_taken(listed) < state["places"]
@@ -252,7 +252,7 @@ def _keep_wanted(store: Store, panel: Panel, study: Study, listed: list[Submissi
     if lacking == 0:
         _take_in_nobody(store, panel, study, state, at_panel)
         return
-    if state["state"] == "full":  # a session that was finished has been given back
+    if state["state"] == "full":  # a finished session was given back
         if at_panel == "paused":
             panel.change(state["panel_study"], "start")
         state = recruit.update(store, study, state="published")
@@ -263,7 +263,7 @@ def _keep_wanted(store: Store, panel: Panel, study: Study, listed: list[Submissi
 def _take_in_nobody(
     store: Store, panel: Panel, study: Study, state: Mapping[str, Any], at_panel: StudyState
 ) -> None:
-    """Pause the panel's study, unless a person has done so there."""
+    """Pause the panel's study, unless a person has already done so there."""
     if at_panel == "active":
         panel.change(state["panel_study"], "pause")
     if at_panel in ("active", "closed") and state["state"] != "full":
@@ -278,9 +278,9 @@ def _add_places(
     listed: list[Submission],
     lacking: int,
 ) -> None:
-    """Add a place for each session that is lacking, as far as the budget goes.
+    """Add a place for each session that is lacking, within the budget.
 
-    Who was done after the time ran out has a place on top of those that are offered.
+    A person who finished after the time ran out has a place in addition to those offered.
     """
     counts = Counter(place.status for place in listed)
     on_the_way = sum(counts[status] for status in ON_THE_WAY)
@@ -292,7 +292,7 @@ def _add_places(
 
 
 def _ever_taken(listed: Iterable[Submission]) -> int:
-    """Return how many places were taken to the end: those that are, and those given back after that."""
+    """Return how many places were ever completed: those taken, and those given back after completion."""
     return sum(
         place.status in (*TAKEN, "rejected") or (place.status == "returned" and bool(place.completed_at))
         for place in listed

@@ -1,7 +1,7 @@
-"""A thread that keeps sessions and places at the panel in agreement while the server runs.
+"""A background thread that synchronizes sessions and places at the panel while the server runs.
 
-It reads all places from time to time, and sooner where something happened: an event from the panel, a
-session that closed, a newcomer to a study that seems full. One call to the panel is under way at a time.
+It reads all places periodically, and sooner after an event from the panel, a session that closed, or a
+newcomer to a study that seems full. Only one call to the panel is made at a time.
 """
 
 import logging
@@ -22,12 +22,12 @@ from backend.recruitment.recruit import at_odds, book
 from backend.stores.store import Stale, Store
 
 _PATIENCE_S = 15
-"""How long a newcomer waits for places to be read, before the study is called full."""
+"""How long a newcomer waits for places to be read, before the study counts as full."""
 log = logging.getLogger("openhype")
 
 
 class Watch:
-    """Settles places in the background, from `start` to `stop`. Safe to use from many threads."""
+    """Synchronizes places in the background, from `start` to `stop`. Safe to use from many threads."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Watch:
         self._asking = threading.Lock()
         self._read_at: dict[str, float] = {}
         self._pending: set[str] = set()
-        """Submissions that are about to be read, each once however many events told of it."""
+        """Submissions queued for reading, each once however many events named it."""
         self._odds: dict[str, str] = {}
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="openhype-watch", daemon=True)
@@ -61,12 +61,12 @@ class Watch:
         self._thread.join()
 
     def closed(self, study: Study, session: Session) -> None:
-        """Hear that a session was closed here; the panel is told soon."""
+        """Note that a session was closed here; the panel is notified soon."""
         if session.panel.get(study.protocol.admission.panel.submission) and self._is_recruited(study):
             self._jobs.put(lambda: self._settle_session(study, session))
 
     def heard(self, headers: Mapping[str, str], body: bytes) -> None:
-        """Take an event of the panel; one that was taken before is dropped.
+        """Process an event of the panel; duplicates are dropped.
 
         Raises:
             NotAllowed: no events are expected, or this one is not the panel's.
@@ -84,14 +84,14 @@ class Watch:
             self._jobs.put(lambda: self._settle_submission(submission))
 
     def screened_out(self, study: Study, submission: str) -> None:
-        """Hear that a person was screened out, whom the panel pays for that; it is told soon."""
+        """Note that a person was screened out whom the panel pays for that; it is notified soon."""
         self._jobs.put(lambda: self._report_screened_out(study, submission))
 
     def make_room(self, study: Study) -> bool:
-        """Read the places of a study that seems full; return whether it is worth another try.
+        """Read the places of a study that seems full; return whether another try is worthwhile.
 
-        A place that was given back is offered by the panel at once, and its next owner may be here
-        before we have heard of it.
+        The panel offers a place that was given back at once, and its next owner may arrive here before
+        we know of that.
         """
         if not self._is_recruited(study):
             return False
@@ -119,11 +119,11 @@ class Watch:
                 return
             try:
                 job()
-            except TokenRefused as error:  # said once for a study, when all places are read
+            except TokenRefused as error:  # logged once per study, when all places are read
                 log.debug("the panel was not brought up to date: %s", error)
-            except OpenhypeError as error:  # the next reading of all places makes it good
+            except OpenhypeError as error:  # the next reading of all places makes up for it
                 log.warning("the panel was not brought up to date: %s", error)
-            except Exception:  # the thread must live on
+            except Exception:  # the thread must survive
                 log.exception("fault while the panel was brought up to date")
 
     def _settle_all(self) -> None:
@@ -132,11 +132,11 @@ class Watch:
                 with self._asking:
                     reports = self._read(study)
                 for each in reports:
-                    with self._asking:  # one at a time: newcomers may be waiting for it
+                    with self._asking:  # one at a time: newcomers may be waiting for the lock
                         sync.report(self.panel, study, each)
-            except OpenhypeError as error:  # one study's trouble must not hold up the others
+            except OpenhypeError as error:  # an error in one study must not hold up the others
                 panel_health.failed(self._store, study.name, error, self._now())
-            except Exception:  # nor a fault of ours
+            except Exception:  # nor a bug of ours
                 log.exception("fault while the places of %s were read", study.name)
 
     def _read(self, study: Study) -> list[sync.Report]:

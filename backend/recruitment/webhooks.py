@@ -1,8 +1,8 @@
-"""Having the panel tell at once what happened to a place, kept in the book `webhooks`.
+"""Subscriptions to the panel's events about places, recorded in the book `webhooks`.
 
-The secret that signs the events belongs to the panel's workspace: there is one, which other tools may use
-as well, so that it is taken as it is. What confirms a subscription comes with the reply that makes it, and
-stands in the book until it is confirmed.
+The secret that signs the events belongs to the panel's workspace: there is only one, which other tools
+may share, so that it is used as it is. The confirmation of a subscription comes with the reply that
+creates it, and is stored in the book until used.
 """
 
 from collections.abc import Callable
@@ -21,11 +21,11 @@ _BOOK = "webhooks"
 def subscribe(
     store: Store, hooks: Webhooks, workspace: str, server: str, keep_secret: Callable[[str], None]
 ) -> str:
-    """Have events of a workspace sent to a server; return the address. Done before, it is seen to.
+    """Subscribe a server to a workspace's events and return its address; an existing one is checked.
 
     Args:
-        server: as the panel reaches it, https.
-        keep_secret: takes the secret that signs the events, before the first one comes.
+        server: its https address, as the panel reaches it.
+        keep_secret: called with the signing secret before the first event can arrive.
 
     Raises:
         InvalidInput: no workspace is known, or the address is not https.
@@ -43,7 +43,7 @@ def subscribe(
     if known and _is_confirmed(store, hooks, workspace, known):
         return url
     for hook in hooks.hooks(workspace, url):
-        hooks.drop(hook.id)  # of a try that broke off, so that nothing confirms it any more
+        hooks.drop(hook.id)  # left by an interrupted run, and no longer confirmable
     id, confirmation = hooks.subscribe(workspace, url)
     data = {"url": url, "subscription": id, "confirmation": confirmation}
     _write(store, workspace, data)
@@ -53,7 +53,7 @@ def subscribe(
 
 
 def status(store: Store, hooks: Webhooks, workspace: str) -> Hook:
-    """Return how the subscription of a workspace stands.
+    """Return the state of a workspace's subscription.
 
     Raises:
         NotFound: there is none.
@@ -68,7 +68,7 @@ def status(store: Store, hooks: Webhooks, workspace: str) -> Hook:
 
 
 def _is_confirmed(store: Store, hooks: Webhooks, workspace: str, known: dict[str, Any]) -> bool:
-    """Return whether a subscription stands, after confirming and enabling it if that is what it lacks."""
+    """Return whether a subscription is active, after confirming and enabling it if necessary."""
     found = [one for one in hooks.hooks(workspace, known["url"]) if one.id == known["subscription"]]
     if not found:
         return False

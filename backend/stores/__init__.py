@@ -1,1 +1,1 @@
-"""Where studies, sessions and responses are kept: SQLite on one machine, DynamoDB on AWS."""
+"""Storage of studies, sessions and responses: SQLite on one machine, DynamoDB on AWS."""

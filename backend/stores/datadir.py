@@ -1,7 +1,7 @@
-"""The data directory of one machine: the database, the pictures, the keys.
+"""The data directory of one machine: the database, the stimulus files, the keys.
 
 `openhype-data/openhype.db`, `openhype-data/images/<study>/<name>`, `openhype-data/keys.json`;
-`openhype-data/cache/` holds what can be computed again, and may be removed at any time.
+`openhype-data/cache/` holds results that can be recomputed, and may be removed at any time.
 """
 
 import fcntl
@@ -29,10 +29,10 @@ class Keys:
 
 @dataclass(frozen=True)
 class DataDir:
-    """Where things lie. Nothing is made until it is needed.
+    """Paths inside a data directory. Nothing is created until it is needed.
 
-    `root` is absolute from here on, whatever was given: the working directory that a relative path
-    means is that of this moment, and libraries resolve relative paths against folders of their own.
+    `root` is made absolute at construction: a relative path means the working directory of that moment,
+    and libraries resolve relative paths against folders of their own.
     """
 
     root: Path
@@ -41,21 +41,21 @@ class DataDir:
         object.__setattr__(self, "root", self.root.absolute())
 
     def images(self, study: str) -> Path:
-        """Return the folder of a study's pictures and masks."""
+        """Return the folder of a study's stimulus and mask files."""
         return self.root / "images" / study
 
     def unpublished(self, study: str) -> Path:
-        """Return the mark that the pictures of a study have been put into place, but it is not stored yet."""
+        """Return the marker file of a study whose images are in place but which is not stored yet."""
         return self.root / "images" / f".unpublished-{study}"
 
     @contextmanager
     def making(self, study: str) -> Iterator[Path]:
-        """Give a fresh folder for a study that is being made; in the end it is removed with all in it.
+        """Yield a new folder for a study that is being created; it is removed with its contents at the end.
 
-        The folders of creations that died are removed first: that of a live one is locked.
+        Folders left by creations that crashed are removed first: that of a live one is locked.
 
         Raises:
-            Conflict: another process is making a study of this name.
+            Conflict: another process is creating a study of this name.
         """
         images = self.root / "images"
         folder = images / f".partial-{study}-{secrets.token_hex(8)}"
@@ -76,22 +76,22 @@ class DataDir:
             _remove(folder, descriptor)
 
     def cache(self, what: str) -> Path:
-        """Return the folder in which results called `what` are kept, to be taken instead of computed."""
+        """Return the cache folder for results of the kind `what`."""
         return self.root / "cache" / what
 
     @contextmanager
     def locked(self, what: str) -> Iterator[None]:
-        """Hold the lock called `what` against other processes of this machine."""
+        """Hold the lock named `what` against other processes on this machine."""
         make_folder(self.root, is_first=True)
         with open(self.root / f".{what}.lock", "w", opener=private) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
     def researcher_key(self) -> str:
-        """Return the key that the server at this directory asks for, where there is one already.
+        """Return the researcher's key that the server of this directory requires.
 
         Raises:
-            InvalidInput: there is none here.
+            InvalidInput: the directory has no keys yet.
         """
         key = os.environ.get("OPENHYPE_KEY")
         if not key and not (self.root / "keys.json").exists():
@@ -102,9 +102,9 @@ class DataDir:
         return key or self.keys().researcher
 
     def keys(self) -> Keys:
-        """Return the keys, made at the first call.
+        """Return the keys, which are created at the first call.
 
-        Two processes that start at once get the same keys: the file appears whole, and once.
+        Two processes that start at once get the same keys: the file is created once, atomically.
         """
         path = self.root / "keys.json"
         if not path.exists():
@@ -113,12 +113,12 @@ class DataDir:
         return parse_keys(read_text(path), str(path))
 
     def secret(self, name: str) -> str:
-        """Return a secret that was kept here under a name; '' where none was."""
+        """Return the secret stored here under a name, or '' if there is none."""
         path = self._secret(name)
         return path.read_text().strip() if path.exists() else ""
 
     def keep_secret(self, name: str, secret: str) -> None:
-        """Keep a secret in a file that others cannot read; it replaces the one before."""
+        """Store a secret, replacing any earlier one, in a file that others cannot read."""
         make_folder(self.root, is_first=True)
         path = self._secret(name)
         _write_whole(temporary := path.with_name(f".{path.name}-{secrets.token_hex(8)}"), f"{secret}\n")
@@ -129,10 +129,10 @@ class DataDir:
 
 
 def _is_live(folder: Path) -> bool:
-    """Return whether a process is making a study in `folder`; if none is any more, it is removed."""
+    """Return whether a process is creating a study in `folder`; remove the folder if not."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:  # gone meanwhile
+    except OSError:  # removed in the meantime
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -151,10 +151,10 @@ def _remove(folder: Path, descriptor: int) -> None:
 
 
 def parse_keys(text: str, where: str) -> Keys:
-    """Return the keys that stand in `where`; OPENHYPE_KEY overrides the researcher's.
+    """Return the keys in `text`, read from `where`; OPENHYPE_KEY overrides the researcher's.
 
     Raises:
-        InvalidInput: it holds no keys.
+        InvalidInput: the text holds no keys.
     """
     try:
         stored = json.loads(text)
@@ -179,7 +179,7 @@ def _write_once(path: Path, data: dict[str, str]) -> None:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """Write a new file that only its owner can read, or the group's whose the folder is, to the disk."""
+    """Write and sync a new file that only its owner, or the group that owns the folder, can read."""
     with open(path, "x", opener=private) as file:
         file.write(text)
         file.flush()

@@ -1,4 +1,4 @@
-"""Records to JSON text and back, one form for every store."""
+"""Conversion of records to and from JSON text, the same for every store."""
 
 import json
 from typing import Any
@@ -35,8 +35,8 @@ def load_session(text: str) -> Session:
 def session_of(data: dict[str, Any]) -> Session:
     """Return the session with these fields.
 
-    Before sessions had the field `is_simulated`, those of `openhype simulate` said so of their device.
-    A session that has the field is not asked: there, the device is the browser's word.
+    Sessions stored before the field `is_simulated` existed are marked as simulated in their device
+    facts. In sessions that have the field, these are ignored: they are what the browser claims.
     """
     data.setdefault("is_simulated", data["device"].get("simulated") is True)
     return Session(**data)
@@ -46,7 +46,7 @@ def load_cursor(text: str) -> Cursor:
     data = json.loads(text)
     data["displays"] = tuple(data["displays"])
     data["voids"] = tuple((index, spare) for index, spare in data["voids"])
-    counts = {truth: data.pop(f"{truth}s_right", 0) for truth in TRUTHS}  # of older versions
+    counts = {truth: data.pop(f"{truth}s_right", 0) for truth in TRUTHS}  # from older versions
     data.setdefault("right", {truth: count for truth, count in counts.items() if count})
     return Cursor(**data)
 

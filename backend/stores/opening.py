@@ -7,18 +7,19 @@ from backend.stores.store import Store
 
 
 def is_there(url: str, data: Path) -> bool:
-    """Tell whether a store may be at `url` already: whether its file is there, where it is one."""
+    """Return whether a store may exist at `url`: for SQLite, whether its file exists."""
     path = sqlite_path(url, data)
     return path is None or path.exists()
 
 
 def open_store(url: str, data: Path) -> Store:
-    """Open the store at `url`; a relative `sqlite:///` path lies in the data directory.
+    """Open the store at `url`; a relative `sqlite:///` path is relative to the data directory.
 
-    `dynamodb://TABLE` may name `region`, `endpoint` (an emulator) and `expire_days` after a question mark.
+    `dynamodb://TABLE` takes the options `region`, `endpoint` (an emulator) and `expire_days` after a
+    question mark.
 
     Raises:
-        InvalidInput: the URL names no store that there is.
+        InvalidInput: the URL names no known kind of store.
     """
     if url.startswith("dynamodb://"):
         from backend.stores.dynamodb.store import DynamoStore
@@ -36,6 +37,6 @@ def open_store(url: str, data: Path) -> Store:
 
 
 def sqlite_path(url: str, data: Path) -> Path | None:
-    """Return the file of the database at `url`, or None where the URL names none."""
+    """Return the file of the database at `url`, or None if the URL is not that of a file."""
     prefix = "sqlite:///"
     return data / url.removeprefix(prefix) if url.startswith(prefix) and url != prefix else None

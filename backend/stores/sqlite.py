@@ -1,8 +1,8 @@
 """The embedded store: one SQLite file, in WAL mode, synced to the disk at every commit.
 
-Writes go through one thread that commits whatever has queued up while the last commit was syncing
-(group commit): a disk syncs some hundred times a second, and sixteen evaluators who answer at once
-share one sync. A write is acknowledged only after its commit.
+Writes go through one thread that commits everything queued during the previous sync (group commit): a
+disk syncs some hundred times a second, and sixteen evaluators who answer at once share one sync. A write
+is acknowledged only after its commit.
 """
 
 import json
@@ -27,9 +27,9 @@ from backend.stores.store import Entry, Room, Stale, check_room, found_study
 _BATCH = 256
 _BUSY_SECONDS = 30
 _WRITER_BUSY_SECONDS = 2
-"""How long others may hold the write lock before writers are told; their own writes take milliseconds."""
+"""How long another program may hold the write lock before writers fail; own writes take milliseconds."""
 _LOOK_SECONDS = 0.25
-"""How often it is tried then whether the lock is free."""
+"""Interval at which the lock is then tried again."""
 _PAGE_ROWS = 256
 _HOLDS_A_PLACE = """(state = 'finished' OR (state = 'active' AND last_at >= ? AND (last_at >= ?
     OR json_extract(record, '$.trial_index') > 0
@@ -39,7 +39,7 @@ _TAKEN_OF_CONDITION = f"""SELECT count(*) FROM cursors
 
 
 class SqliteStore:
-    """`Store` on one file, which is made if missing. Safe to use from many threads and processes."""
+    """`Store` on one file, created if missing. Safe to use from many threads and processes."""
 
     def __init__(self, path: Path):
         make_folder(path.parent, is_first=True)
@@ -271,8 +271,8 @@ class SqliteStore:
     def _paged(self, sql: str, *within: Any) -> Iterator[tuple]:
         """Yield rows in the order of their first column, a page at a time.
 
-        A read that stays open keeps its thread's connection at the moment at which it began: whoever
-        writes between two rows would not see it.
+        A read that stays open pins its thread's connection to the snapshot at which it began: a caller
+        that writes between two rows would not see its own writes.
         """
         last = ""
         while rows := self._db().execute(sql, (*within, last, _PAGE_ROWS)).fetchall():
@@ -295,14 +295,15 @@ class SqliteStore:
         return db
 
     def _write(self, work: Callable[[sqlite3.Connection], Any], checks_first: bool = False) -> Any:
-        """Have `work` done and committed by the writer; return or raise what it does.
+        """Run `work` in the writer thread, commit it, and return or raise its outcome.
 
         Args:
-            checks_first: `work` refuses, if it does, before it has written anything, and so needs no
-                savepoint. Each statement costs the writer a turn at the interpreter's lock.
+            checks_first: `work` raises, if at all, before it has written anything, and so needs no
+                savepoint. Each statement costs the writer one acquisition of the interpreter lock.
 
         Raises:
-            StoreFailed: another program keeps the database locked, the disk is full, or the store is closed.
+            StoreFailed: another program keeps the database locked, the disk is full, or the store is
+                closed.
         """
         if self._is_locked_out:
             raise _locked_out(self._path)
@@ -316,8 +317,8 @@ class SqliteStore:
     def _write_on(self, db: sqlite3.Connection) -> None:
         """Commit what is queued, until the store is closed.
 
-        While another program holds the write lock, those who want to write are told so at once: a server
-        has a few threads, and were they all to wait here, none would be left for those who only read.
+        While another program holds the write lock, writers fail at once: a server has few threads, and
+        if all waited here, none would be left for requests that only read.
         """
         running = True
         while running:
@@ -342,13 +343,13 @@ class SqliteStore:
 
 
 def snapshot(path: Path, target: Path) -> dict[str, int]:
-    """Write the database at `path`, as it stands at this moment, to the new file `target`, and check it.
+    """Write a snapshot of the database at `path` to the new file `target`, and check it.
 
-    Readers and writers of `path` go on meanwhile. Returns how many studies, sessions, responses and
+    Readers and writers of `path` are not blocked. Returns how many studies, sessions, responses and
     entries the copy holds.
 
     Raises:
-        StoreFailed: the database cannot be read, there is no room for the copy, or the copy is damaged.
+        StoreFailed: the database cannot be read, there is no space for the copy, or the copy is damaged.
     """
     try:
         os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
@@ -370,7 +371,7 @@ def snapshot(path: Path, target: Path) -> dict[str, int]:
 
 
 def pictures(path: Path) -> list[tuple[str, list[str]]]:
-    """Return each study of a database, but those being deleted, with the names of its pictures and masks."""
+    """Return each study of a database, except those being deleted, with its stimulus and mask file names."""
     with closing(_reading(path)) as db:
         records = db.execute("SELECT record FROM studies")
         studies = [study for (record,) in records if not (study := json_codec.load_study(record)).deleted_at]
@@ -382,16 +383,16 @@ def pictures(path: Path) -> list[tuple[str, list[str]]]:
 
 
 def note_restore(path: Path, book: str, at: str, taken_at: str) -> None:
-    """Enter in `book` of a database that it was restored at `at` from a backup of `taken_at`."""
+    """Record in `book` of a database that it was restored at `at` from a backup of `taken_at`."""
     with closing(SqliteStore(path)) as store:
         store.write_entry(book, at, 0, {"taken_at": taken_at})
 
 
 def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[tuple[Callable, Future, bool]]) -> bool:
-    """Do all jobs in one transaction; a job that fails takes back its own writes only.
+    """Run all jobs in one transaction; a job that fails rolls back its own writes only.
 
-    Returns False, with nothing done, where another program holds the write lock. Whatever it raises, the jobs
-    that are not done were not committed, and the connection may be of no use any more.
+    Returns False, with nothing done, if another program holds the write lock. If it raises, the jobs
+    that are not done were not committed, and the connection may be unusable.
     """
     try:
         db.execute("BEGIN IMMEDIATE")
@@ -442,7 +443,7 @@ def _locked_out(path: Path) -> StoreFailed:
 
 
 def _can_write(db: sqlite3.Connection) -> bool:
-    """Return whether nobody else holds the write lock."""
+    """Return whether no other program holds the write lock."""
     try:
         db.execute("BEGIN IMMEDIATE")
         db.execute("ROLLBACK")
@@ -464,7 +465,7 @@ def _try(db: sqlite3.Connection, work: Callable) -> tuple[Any, Exception | None]
 
 
 def _try_checked(db: sqlite3.Connection, work: Callable) -> tuple[Any, Exception | None]:
-    """Do a job that checks before it writes; another error than its own takes the whole batch back."""
+    """Run a job that checks before it writes; an unexpected error rolls back the whole batch."""
     try:
         return work(db), None
     except Stale as error:
@@ -503,7 +504,7 @@ def _hot(cursor: Cursor) -> tuple[str, str, int]:
 
 
 def _sound(db: sqlite3.Connection, path: Path) -> sqlite3.Connection:
-    """Return a connection that can write: the same one outside of a transaction, or a new one."""
+    """Return a connection that can write: the same one, outside any transaction, or a new one."""
     try:
         if db.in_transaction:
             db.execute("ROLLBACK")
@@ -513,7 +514,7 @@ def _sound(db: sqlite3.Connection, path: Path) -> sqlite3.Connection:
         pass
     try:
         made = _connect(path, _WRITER_BUSY_SECONDS)
-    except sqlite3.Error:  # tried again after the next write
+    except sqlite3.Error:  # retried after the next write
         return db
     with suppress(sqlite3.Error):
         db.close()
@@ -528,13 +529,13 @@ def _connect(path: Path, busy_seconds: float = _BUSY_SECONDS) -> sqlite3.Connect
 
 
 def _make_private(path: Path) -> None:
-    """Make an empty database that others cannot read; the files that SQLite puts beside it are as it is."""
-    with suppress(OSError):  # SQLite says what is wrong
+    """Create an empty database that others cannot read; SQLite gives its side files the same mode."""
+    with suppress(OSError):  # SQLite reports what is wrong
         os.close(private(str(path), os.O_RDWR | os.O_CREAT))
 
 
 def _check_ours(path: Path) -> None:
-    """Refuse the database of another program before anything of it is changed."""
+    """Refuse the database of another program before anything in it is changed."""
     with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as db:
         (version,) = db.execute("PRAGMA user_version").fetchone()
         if version == 0 and db.execute("SELECT 1 FROM sqlite_master").fetchone():
@@ -550,19 +551,19 @@ def _why_not(path: Path, error: sqlite3.Error) -> str:
 
 
 def _reading(path: Path) -> sqlite3.Connection:
-    """Return a connection to a database that is there, for statements that only read."""
+    """Return a read-only connection to an existing database."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", timeout=_BUSY_SECONDS, uri=True)
 
 
 def _count(db: sqlite3.Connection, table: str) -> int:
-    """Return the number of a table's rows; a database of an older form may not have the table."""
+    """Return the number of a table's rows; a database of an older version may lack the table."""
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
         return 0
     return db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
 
 
 def _migrate(db: sqlite3.Connection, path: Path) -> None:
-    """Bring the file to the newest form; two processes may try at once, one does it."""
+    """Migrate the file to the newest schema; if two processes try at once, one does it."""
     db.execute("BEGIN IMMEDIATE")
     (version,) = db.execute("PRAGMA user_version").fetchone()
     if version > len(MIGRATIONS):

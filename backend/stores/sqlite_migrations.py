@@ -1,4 +1,4 @@
-"""The forms of the SQLite file, as steps from each to the next."""
+"""The schema versions of the SQLite file, as migrations from each to the next."""
 
 import sqlite3
 
@@ -44,7 +44,7 @@ def _create_tables(db: sqlite3.Connection) -> None:
 
 
 def _number_attempts(db: sqlite3.Connection) -> None:
-    """A trial has several responses where flashes were mistimed."""
+    """Allow several responses per trial, for mistimed flashes."""
     db.execute(
         """
         CREATE TABLE attempts (
@@ -59,7 +59,7 @@ def _number_attempts(db: sqlite3.Connection) -> None:
 
 
 def _add_entries(db: sqlite3.Connection) -> None:
-    """Books of small plain data, such as what people are owed."""
+    """Add books of small JSON data, such as what evaluators are owed."""
     db.execute(
         """
         CREATE TABLE entries (
@@ -71,7 +71,7 @@ def _add_entries(db: sqlite3.Connection) -> None:
 
 
 def _set_simulated_apart(db: sqlite3.Connection) -> None:
-    """Simulated sessions are counted by themselves."""
+    """Index simulated sessions separately."""
     db.execute("ALTER TABLE cursors ADD COLUMN is_simulated INTEGER NOT NULL DEFAULT 0")
     db.execute(
         """
@@ -83,4 +83,4 @@ def _set_simulated_apart(db: sqlite3.Connection) -> None:
 
 
 MIGRATIONS = (_create_tables, _number_attempts, _add_entries, _set_simulated_apart)
-"""Numbered by their place, from 1, which the file keeps as its `user_version`; only ever added to."""
+"""Numbered from 1 by their order; the file stores the number as its `user_version`. Append only."""

@@ -1,4 +1,4 @@
-"""Changes of what is stored, made again where another writer came first."""
+"""Optimistic updates of stored data, retried when another writer came first."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -7,21 +7,21 @@ from backend.foundation.errors import Unavailable
 from backend.stores.store import Entry, Stale, Store
 
 TRIES = 100
-"""How often a change is tried; each failure means that another writer's change was made."""
+"""Maximum number of tries; each failure means that another writer's change succeeded."""
 
 T = TypeVar("T")
 Data = Mapping[str, Any]
 
 
 def retried(change: Callable[[], T], busy: str) -> T:
-    """Return what `change` gives, called anew as long as what it had read changed before it wrote.
+    """Return the result of `change`, which is called again while it raises Stale.
 
     Args:
-        change: reads, and writes once, conditionally.
-        busy: what is wrong where others always come first, for the message.
+        change: reads, and makes one conditional write.
+        busy: the error message if other writers always come first.
 
     Raises:
-        Unavailable: `busy`, after `TRIES` tries; whatever else `change` raises.
+        Unavailable: `busy`, after `TRIES` tries; also whatever else `change` raises.
     """
     for _ in range(TRIES):
         try:
@@ -34,12 +34,12 @@ def retried(change: Callable[[], T], busy: str) -> T:
 def update(
     store: Store, book: str, key: str, rule: Callable[[Data | None], Data | None], busy: str = ""
 ) -> Entry | None:
-    """Replace an entry's data by what a rule makes of them; return the entry as it stands then.
+    """Replace an entry's data by the result of `rule`; return the entry as it is afterwards.
 
     Args:
-        rule: gets the data, None where there is no entry, and returns the new data; None, or the same,
-            leaves the entry as it is.
-        busy: as `retried`.
+        rule: gets the data, or None if there is no entry, and returns the new data; None, or equal data,
+            leaves the entry unchanged.
+        busy: as in `retried`.
     """
 
     def change() -> Entry | None:

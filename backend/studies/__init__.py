@@ -1,1 +1,1 @@
-"""What is known of a study while it runs: begun, paused, who waits, who withdrew."""
+"""The state of a running study: begun, paused, waiting evaluators, withdrawn sessions."""

@@ -1,8 +1,9 @@
-"""A study's life: made, begun when the first real evaluator is let in, deleted (`administration/delete.py`).
+"""Life cycle of a study: created, begun when the first real evaluator is admitted, deleted.
 
-Each step is one conditional write of the study's record. Until it is begun its settings may change
-(`administration/revise.py`); from then on they never do, so that no session is played, paid or scored by
-other settings than those it was opened under. Simulated sessions begin nothing.
+Each step is one conditional write of the study's record. Settings may change
+(`administration/revise.py`) until the study is begun, and never after that, so that no session is run,
+paid or scored under other settings than those it was opened under. Simulated sessions do not begin a
+study. Deletion is in `administration/delete.py`.
 """
 
 import secrets
@@ -22,17 +23,17 @@ DELETED = "deleted"
 
 
 def recruitment_book(study: str) -> str:
-    """Return the name of the book of what panels were told of a study, an entry for each panel."""
+    """Return the name of the book of a study's recruitments, one entry per panel."""
     return f"recruitment {study}"
 
 
 def new_settings_id() -> str:
-    """Return a name for settings that no others have."""
+    """Return a new unique id for a version of a study's settings."""
     return secrets.token_hex(8)
 
 
 def check_name(store: Store, name: str) -> None:
-    """Raise Conflict where a study cannot be called `name`, for another one is or was."""
+    """Raise Conflict if a study cannot be called `name`, because another one is or was."""
     try:
         is_leaving = bool(store.study(name, even_deleted=True).deleted_at)
     except NotFound:
@@ -51,32 +52,33 @@ def check_name(store: Store, name: str) -> None:
 
 
 def was_deleted(store: Store, name: str) -> bool:
-    """Return whether a study of this name was begun, and is deleted or about to be for sure."""
+    """Return whether a study of this name had begun, and is deleted or certain to be."""
     entry = store.entry(DELETED, name)
     return entry is not None and entry.data["was_begun"]
 
 
 def is_decided(store: Store, study: Study) -> bool:
-    """Return whether the deletion of a study can only go on: parts of it may be gone."""
+    """Return whether the deletion of a study can no longer be undone: parts of it may be gone."""
     entry = store.entry(DELETED, study.name)
     return entry is not None and _named(study).items() <= entry.data.items()
 
 
 def decide(store: Store, study: Study, at: str) -> None:
-    """Write down that a study goes, and whether it was begun, before anything of it is gone.
+    """Record that a study will be deleted, and whether it was begun, before any of it is deleted.
 
-    A name that nobody real had begun is free again: what stands here of it gives way to the next.
+    The name of a study that no real evaluator began can be reused: the next deletion of that name
+    overwrites this entry.
     """
     data = {**_named(study), "was_begun": is_begun(store, study), "at": at}
     entry = store.entry(DELETED, study.name)
-    with suppress(Stale):  # the other one who deletes it wrote the same
+    with suppress(Stale):  # another process that deletes it wrote the same
         store.write_entry(DELETED, study.name, entry.version if entry else 0, data)
 
 
 def is_begun(store: Store, study: Study) -> bool:
-    """Return whether an evaluator has seen a study's settings, or was promised something by them.
+    """Return whether an evaluator has seen a study's settings, or was promised something under them.
 
-    Studies of older versions do not say when they were begun, but what came of it does.
+    For studies of older versions, which do not record this, it is inferred from what they led to.
     """
     return (
         bool(study.begun_at)
@@ -88,34 +90,34 @@ def is_begun(store: Store, study: Study) -> bool:
 
 
 def begin(store: Store, study: Study, at: str) -> Study:
-    """Have a study be begun, and return it as it stands: perhaps with settings changed just before.
+    """Mark a study as begun and return its current record, whose settings may just have changed.
 
     Args:
         at: UTC, ISO 8601.
 
     Raises:
-        NotFound: it is being deleted.
+        NotFound: the study is being deleted.
     """
     return study if study.begun_at else _changed(store, study, begun_at=at)
 
 
 def begin_deletion(store: Store, study: Study, at: str) -> Study:
-    """Have nobody find a study any more, and return it; also where its deletion had begun."""
+    """Hide a study from all readers and return it; also if its deletion had begun already."""
     return study if study.deleted_at else _changed(store, study, deleted_at=at)
 
 
 def end_deletion(store: Store, study: Study) -> Study:
-    """Have a study be found again whose deletion was refused."""
+    """Make a study visible again whose deletion was refused."""
     return _changed(store, study, deleted_at="")
 
 
 def _named(study: Study) -> dict[str, str]:
-    """Return what tells a study from another one that had the same name before."""
+    """Return what distinguishes a study from an earlier one of the same name."""
     return {"created_at": study.created_at, "settings_id": study.settings_id}
 
 
 def _changed(store: Store, study: Study, **changes: Any) -> Study:
-    """Make changes that depend on nothing else in the record, whatever it stands at by now."""
+    """Change fields that depend on nothing else in the record, whatever its current version."""
     ((name, value),) = changes.items()
 
     def change() -> Study:

@@ -1,7 +1,7 @@
-"""What a researcher can tell a running study: to pause, and to go on.
+"""Pausing and resuming a study.
 
-This is kept beside the study, in the book `control`, and read at each opening. A
-session under way goes on: whoever has begun can finish, and is paid.
+The state is stored beside the study, in the book `control`, and read when a session is opened. Pausing
+does not affect open sessions: an evaluator who has begun can finish, and is paid.
 """
 
 from collections.abc import Mapping
@@ -14,21 +14,21 @@ _BOOK = "control"
 
 
 def is_paused(store: Store, study: str) -> bool:
-    """Return whether no new session is to be opened."""
+    """Return whether no new session may be opened."""
     entry = store.entry(_BOOK, study)
     return entry is not None and entry.data["is_paused"]
 
 
 def forget(store: Store, study: str) -> None:
-    """Delete what a study was told, for one of the same name that may come."""
+    """Delete a study's pause state, so that a later study of the same name does not inherit it."""
     store.erase_entry(_BOOK, study)
 
 
 def set_paused(store: Store, study: str, is_to_pause: bool, at: str) -> bool:
-    """Pause a study or let it go on; return whether that changed anything.
+    """Pause or resume a study; return whether that changed anything.
 
     Args:
-        at: UTC, ISO 8601; kept with the change.
+        at: UTC, ISO 8601; stored with the change.
     """
     has_changed = False
 

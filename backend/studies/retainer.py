@@ -1,8 +1,9 @@
-"""Paid waiting: when time on the waiting page counts, and what is owed for it.
+"""Paid waiting: which time on the waiting page counts, and what is owed for it.
 
-Qualified people wait on a page and are called when a study starts, so that answers are there in minutes
-(Bernstein et al., 2011, on retainers). A stretch of time counts if the page was seen at both of its ends,
-they are not far apart, and the person has lately said to be there. Times are seconds of the epoch.
+Qualified people wait on a page and are called when a study starts, so that responses arrive within
+minutes (Bernstein et al., 2011, on retainers). An interval counts if the page was visible at both ends,
+the ends are not far apart, and the person has recently confirmed their presence. Times are seconds of
+the epoch.
 """
 
 import dataclasses
@@ -12,7 +13,7 @@ from math import ceil
 from backend.experiment.protocol import Protocol
 
 BEAT_SECONDS = 10
-"""How often the page gives a sign of life."""
+"""Interval between the page's heartbeats."""
 _LONGEST_GAP_SECONDS = 45
 _ASK_AFTER_SECONDS = 300
 _GRACE_SECONDS = 60
@@ -20,12 +21,12 @@ _GRACE_SECONDS = 60
 
 @dataclass(frozen=True)
 class Wait:
-    """One person's waiting for a study."""
+    """One person's wait for a study."""
 
     evaluator: str
-    """A random pseudonym, of the waiting alone."""
+    """A random pseudonym, used for this wait only."""
     qualified_by: str
-    """The session of the qualification that was passed."""
+    """The session in which the qualification was passed."""
     panel: dict[str, str]
     secret_hash: str
     seen_at: float
@@ -34,11 +35,11 @@ class Wait:
     seconds: float = 0.0
     """Counted so far."""
     minutes: int = 0
-    """Owed so far: granted out of the study's budget."""
+    """Owed so far: granted from the study's budget."""
 
 
 def beat(wait: Wait, at: float, is_visible: bool, is_here: bool) -> Wait:
-    """Return the wait after a sign of life; `is_here` says that the person answered “still here?”."""
+    """Return the wait after a heartbeat; `is_here` means that the person answered “still here?”."""
     gap = at - wait.seen_at
     counts = is_visible and wait.was_visible and gap <= _LONGEST_GAP_SECONDS
     counts = counts and at - wait.confirmed_at <= _ASK_AFTER_SECONDS + _GRACE_SECONDS
@@ -52,21 +53,21 @@ def beat(wait: Wait, at: float, is_visible: bool, is_here: bool) -> Wait:
 
 
 def asks(wait: Wait, at: float) -> bool:
-    """Return whether it is time to ask whether the person is still there."""
+    """Return whether to ask the person whether they are still there."""
     return at - wait.confirmed_at >= _ASK_AFTER_SECONDS
 
 
 def minutes_due(wait: Wait, protocol: Protocol) -> int:
-    """Return for how many more minutes something is owed; a minute begun is paid."""
+    """Return how many more minutes are owed; a started minute is paid."""
     return max(min(ceil(wait.seconds / 60), protocol.pay.retainer_minutes) - wait.minutes, 0)
 
 
 def minutes_in_budget(protocol: Protocol) -> int:
-    """Return how many minutes of waiting the study can pay in all."""
+    """Return how many minutes of waiting the study's budget covers in total."""
     price = protocol.pay.retainer_usd_cents
     return protocol.pay.retainer_budget_usd_cents // price if price else 0
 
 
 def is_waiting(wait: Wait, at: float) -> bool:
-    """Return whether the person's page is open and seen, as far as is known."""
+    """Return whether the person's page is open and visible, as far as is known."""
     return wait.was_visible and at - wait.seen_at <= _LONGEST_GAP_SECONDS

@@ -1,8 +1,8 @@
-"""The waiting room of a paused study: who waits, what they are owed, and the call.
+"""The waiting room of a paused study: who waits, what they are owed, and when they are called.
 
 A wait is an entry of the book `retainer STUDY`. A minute is taken from the study's budget (book
-`retainers`) before it is owed, so that a process that dies between may waste a minute of the budget, and
-never overdraws it. The call is the end of the pause.
+`retainers`) before it is owed, so that a process that dies in between may waste a minute of the budget
+but never overdraws it. Evaluators are called when the study is resumed.
 """
 
 import hashlib
@@ -32,30 +32,30 @@ _BUDGETS = "retainers"
 
 
 def book_of(study: str) -> str:
-    """Return the name of the book of those who wait for a study."""
+    """Return the name of the book of a study's waits."""
     return f"retainer {study}"
 
 
 def waits(store: Store, study: str) -> Iterator[tuple[str, Wait]]:
-    """Yield everybody who ever waited for a study, by the ids of their waits."""
+    """Yield the id and the record of every wait for a study, past ones included."""
     return ((entry.key, Wait(**entry.data)) for entry in store.entries(book_of(study)))
 
 
 def waiting_now(store: Store, study: str, at: float) -> int:
-    """Return how many people wait at `at`, in seconds of the epoch."""
+    """Return how many people are waiting at `at`, in seconds of the epoch."""
     return sum(is_waiting(wait, at) for _, wait in waits(store, study))
 
 
 def begin(
     store: Store, study: Study, qualified_by: str, panel: Mapping[str, str], at: float
 ) -> dict[str, Any]:
-    """Begin to wait, or go on in another tab: counted minutes stay, and the previous tab is disconnected.
+    """Start a wait, or continue it in another tab: minutes are kept, and the previous tab is disconnected.
 
     Args:
-        qualified_by: the session of the qualification, which makes one person one wait.
+        qualified_by: the session of the qualification, which identifies the person's single wait.
 
     Raises:
-        Conflict: `no_retainer` where the study pays nobody for waiting.
+        Conflict: `no_retainer` if the study does not pay for waiting.
     """
     if not study.protocol.pay.retainer_usd_cents:
         raise Conflict(f"study {study.name} pays nobody for waiting", code="no_retainer")
@@ -76,10 +76,10 @@ def begin(
 def sign(
     store: Store, study: Study, wait_id: str, token: str, is_visible: bool, is_here: bool, at: float
 ) -> dict[str, Any]:
-    """Take a sign of life, and return what is owed by now and whether the study has started.
+    """Process a heartbeat; return what is owed so far and whether the study has started.
 
     Raises:
-        NotAllowed: `wrong_token`, also where the wait goes on in another tab.
+        NotAllowed: `wrong_token`, also if the wait was continued in another tab.
     """
     named, _, secret = token.partition(".")
     while True:
@@ -95,12 +95,12 @@ def sign(
         try:
             store.write_entry(book_of(study.name), wait_id, entry.version, vars(after))
             return _told(store, study, after, at)
-        except Stale:  # two signs at once
+        except Stale:  # two heartbeats at once
             _give_back(store, study, granted)
 
 
 def owed_usd_cents(store: Store, study: Study) -> int:
-    """Return what a study owes for waiting."""
+    """Return what a study owes for waiting (US cents)."""
     return sum(wait.minutes for _, wait in waits(store, study.name)) * study.protocol.pay.retainer_usd_cents
 
 
@@ -122,7 +122,7 @@ def _left(store: Store, study: str, protocol: Protocol) -> int:
 
 
 def _granted(store: Store, study: Study, minutes: int) -> int:
-    """Take minutes from the budget, as many of those asked for as there are, and return their number."""
+    """Take up to `minutes` from the budget and return how many were granted."""
     granted = 0
 
     def taken(now: Mapping[str, Any] | None) -> Mapping[str, Any]:

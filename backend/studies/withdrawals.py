@@ -1,4 +1,4 @@
-"""Which sessions count: all that were not withdrawn. `task/withdrawal.py` is how one is."""
+"""Which sessions count: all that were not withdrawn (`task/withdrawal.py` withdraws them)."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -8,28 +8,28 @@ from backend.foundation.errors import Conflict
 from backend.stores.store import Entry, Store
 
 BOOK = "withdrawn"
-"""The book of withdrawn sessions, by their ids: what is owed for each, and nothing that was answered."""
+"""The book of withdrawn sessions, by their ids: what is owed for each, and no responses."""
 
 
 def check_not_withdrawn(store: Store, session_id: str) -> None:
-    """Raise Conflict (`withdrawn`) where a session was."""
+    """Raise Conflict (`withdrawn`) if a session was withdrawn."""
     if store.entry(BOOK, session_id) is not None:
         raise Conflict("this session was withdrawn, and its answers are deleted", code="withdrawn")
 
 
 def withdrawn(store: Store, study: str) -> Iterator[Entry]:
-    """Yield what is left of a study's withdrawn sessions, keyed by their ids."""
+    """Yield the remaining entries of a study's withdrawn sessions, keyed by their ids."""
     return (entry for entry in store.entries(BOOK) if entry.data["study"] == study)
 
 
 def sessions_of(
     store: Store, study: Study, simulated: bool = False, gone: Iterable[Entry] | None = None
 ) -> Iterator[tuple[Session, Cursor]]:
-    """Yield a study's real sessions but for those withdrawn, whether they are erased yet or not.
+    """Yield a study's real sessions except withdrawn ones, whether these are erased yet or not.
 
     Args:
-        simulated: its simulated sessions, rather than real ones.
-        gone: what `withdrawn` gave, for a caller who counts these too: nobody is then in both.
+        simulated: yield its simulated sessions instead.
+        gone: the result of `withdrawn`, for a caller that counts those too: no session is then in both.
     """
     counts = _which_count(store, study, simulated, gone)
     return (found for found in store.sessions(study.name, simulated) if counts(found[0]))
@@ -38,7 +38,7 @@ def sessions_of(
 def answered_of(
     store: Store, study: Study, simulated: bool = False
 ) -> Iterator[tuple[Session, Cursor, list[Response]]]:
-    """Yield the sessions of `sessions_of` that have answers, with their responses."""
+    """Yield the sessions of `sessions_of` that have responses, with these."""
     counts = _which_count(store, study, simulated)
     return (found for found in store.answered(study.name, simulated) if counts(found[0]))
 
@@ -46,9 +46,9 @@ def answered_of(
 def _which_count(
     store: Store, study: Study, simulated: bool, gone: Iterable[Entry] | None = None
 ) -> Callable[[Session], bool]:
-    """Return which of the sessions that are stored count."""
+    """Return a predicate that says which stored sessions count."""
     if simulated:
-        # One of earlier settings may still be there, where `openhype set` was killed before it cleared it.
+        # Sessions of earlier settings may remain if `openhype set` was killed before clearing them.
         return lambda session: session.settings_id == study.settings_id
     ids = {entry.key for entry in (withdrawn(store, study.name) if gone is None else gone)}
     return lambda session: session.id not in ids

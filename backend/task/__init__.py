@@ -1,1 +1,1 @@
-"""The task as a service to evaluators: admission, sessions, answers, withdrawal."""
+"""The task as a service to evaluators: admission, sessions, responses, withdrawal."""

@@ -1,4 +1,4 @@
-"""Sessions as evaluators reach them: by a secret token, each change one conditional write."""
+"""Access to sessions by a secret token; each change is one conditional write."""
 
 import hashlib
 import hmac
@@ -28,39 +28,39 @@ _STUDIES_CACHED = 256
 
 
 class SessionAccess:
-    """The sessions of a store, read and changed. Safe to use from many threads.
+    """Reads and changes the sessions of a store. Safe to use from many threads.
 
     Args:
-        watch: who hears of what happens at the panel; None where nobody is recruited through its API.
+        watch: notified of what concerns the panel; None if nobody is recruited through its API.
     """
 
     def __init__(self, store: Store, hash_key: bytes, clock: Clock, watch: Watch | None):
         self.store, self.hash_key, self.clock, self.watch = store, hash_key, clock, watch
-        # A session never changes once stored, nor do the settings under which it was opened.
+        # A stored session never changes, nor do the settings under which it was opened.
         self._studies = Recent[Study](_STUDIES_CACHED)
         self._session = lru_cache(maxsize=_SESSIONS_CACHED)(store.session)
-        # A cursor changes, perhaps by another process. An old one does no harm: its write is refused.
+        # A cursor can change, also in another process. A stale one is harmless: its write is refused.
         self._cursors = Recent[Cursor](_SESSIONS_CACHED)
 
     def session(self, session_id: str) -> Session:
         return self._session(session_id)
 
     def known_cursor(self, session_id: str) -> Cursor | None:
-        """Return where a session stood when it was last seen here."""
+        """Return the cached cursor of a session, or None."""
         return self._cursors.get(session_id)
 
     def remember(self, session: Session, cursor: Cursor, study: Study | None = None) -> None:
-        """Keep what was just stored, so that the next request need not read it."""
+        """Cache what was just stored, so that the next request need not read it."""
         self._cursors.put(session.id, cursor)
         if study is not None:
             self._studies.put(settings_of(session), study)
 
     def study(self, name: str) -> Study:
-        """Return a study as it stands now: until it is begun its settings may change."""
+        """Return the current record of a study: until it is begun its settings may change."""
         return self.store.study(name)
 
     def authorized(self, session_id: str, token: str) -> tuple[Session, Study]:
-        """Return the session that a token opens, with its study.
+        """Return the session that a token authorizes, with its study.
 
         Raises:
             NotAllowed: `wrong_token`.
@@ -80,7 +80,7 @@ class SessionAccess:
         return session, self.study_of(session)
 
     def cursor(self, session_id: str) -> Cursor:
-        """Return where a session stands now; one that is known here may have been withdrawn elsewhere."""
+        """Return the current cursor of a session; a session cached here may have been withdrawn elsewhere."""
         try:
             return self.store.cursor(session_id)
         except NotFound:
@@ -101,10 +101,10 @@ class SessionAccess:
         return study
 
     def change(self, study: Study, session: Session, rule: Callable[[Cursor], Cursor]) -> Cursor:
-        """Bring a session to where `rule` has it stand next, and return that.
+        """Replace a session's cursor by `rule(cursor)` and return the result.
 
         Raises:
-            Unavailable: others change it all the time; whatever else `rule` raises.
+            Unavailable: other writers always came first; also whatever else `rule` raises.
         """
         known = self._cursors.get(session.id)
         if known is not None:
@@ -112,7 +112,7 @@ class SessionAccess:
                 if (after := rule(known)) is not known:
                     return self._moved(study, session, known, after)
             except OpenhypeError:
-                pass  # what is known here may be old: read where the session stands, and look again
+                pass  # the cached cursor may be stale: read it and try again
 
         def change() -> Cursor:
             cursor = self.cursor(session.id)
@@ -128,17 +128,17 @@ class SessionAccess:
         return after
 
     def tell(self, study: Study, session: Session, after: Cursor) -> None:
-        """Have the panel hear of a session that is closed now."""
+        """Notify the panel if the session is closed now."""
         if self.watch and _is_of_panel(session) and after.state in sessions.CLOSED:
             self.watch.closed(study, session)
 
     def state(self, study: Study, session: Session, cursor: Cursor) -> State:
-        """Return what the page is told of where a session stands."""
+        """Return the state of a session as sent to the page."""
         link = f"/w/{session.id}#{withdrawal.secret_of(self.hash_key, session.id)}"
         return replies.state(study, session, cursor, link, self.told(study, session, cursor))
 
     def told(self, study: Study, session: Session, cursor: Cursor) -> Told:
-        """Return what the panel was told, where the session's end has use for it."""
+        """Return what the panel's study was created with, if the end of the session depends on it."""
         is_panels = cursor.state != "active" and _is_of_panel(session)
         return told(self.store, study) if is_panels else NOTHING_TOLD
 
@@ -147,15 +147,15 @@ class SessionAccess:
 
 
 def settings_of(session: Session) -> str:
-    """Return a name for the settings under which a session was opened."""
+    """Return a cache key for the settings under which a session was opened."""
     return f"{session.study} {session.settings_id}"
 
 
 def _is_of_panel(session: Session) -> bool:
-    """Return whether the panel hears of a session: of a simulated one if a test participant rehearses."""
+    """Return whether a session concerns the panel: a simulated one does if a test participant rehearses."""
     return not session.is_simulated or bool(session.panel)
 
 
 def hash_of(secret: str) -> str:
-    """Return what is stored of a session's secret: SHA-256 in hex."""
+    """Return the stored form of a session's secret: SHA-256 in hex."""
     return hashlib.sha256(secret.encode()).hexdigest()

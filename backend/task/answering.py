@@ -1,4 +1,4 @@
-"""Judging: blocks begun, answers stored once, the session taken up again, its debrief."""
+"""Running a session: beginning blocks, storing each response once, resuming, the debrief."""
 
 import dataclasses
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class Answering:
         self._names = PictureNames(access.hash_key)
 
     def resume(self, session_id: str, token: str) -> Resumed:
-        """Take the session over for another visit, and return where it stands."""
+        """Resume a session for a new visit, which takes the lease, and return its state."""
         session, study = self._access.authorized(session_id, token)
         withdrawals.check_not_withdrawn(self._store, session_id)
         cursor = self._access.change(
@@ -48,7 +48,7 @@ class Answering:
         display: dict[str, Any],
         url: Callable[[Session, str], str],
     ) -> Block:
-        """Begin the current block and return its pictures; begun already, return what is left of it."""
+        """Begin the current block and return its stimuli; if already begun, return the remaining ones."""
         session, study = self._access.authorized(session_id, token)
         cursor = self._access.change(
             study,
@@ -61,7 +61,7 @@ class Answering:
         return replies.block(study, session, cursor, _urls(session, url), masks)
 
     def end(self, session_id: str, token: str, lease: int) -> Standing:
-        """End a session whose flashes keep going wrong, as its evaluator asks; again, it changes nothing.
+        """End a session at its evaluator's request, after repeated mistimed flashes; idempotent.
 
         Raises:
             Conflict: as `session.end`.
@@ -73,10 +73,10 @@ class Answering:
     def answer(
         self, session_id: str, token: str, posted: Posted, url: Callable[[Session, str], str]
     ) -> Confirmation:
-        """Store an answer once, and return the reply that confirms it.
+        """Store a response once, and return the reply that confirms it.
 
         Raises:
-            Conflict: `answer_conflict` where another answer to this trial is stored; else as
+            Conflict: `answer_conflict` if another answer to this trial is stored; else as
                 `session.answer`.
         """
         session, study = self._access.authorized(session_id, token)
@@ -87,7 +87,7 @@ class Answering:
             try:
                 return self._stored(study, session, known, posted, url)
             except OpenhypeError:
-                pass  # what is known here may be old: read where the session stands, and look again
+                pass  # the cached cursor may be stale: read it and try again
 
         def stored() -> Confirmation:
             cursor = self._access.cursor(session_id)
@@ -97,7 +97,7 @@ class Answering:
         return retried(stored, BUSY)
 
     def _by_stored_name(self, session: Session, posted: Posted) -> Posted:
-        """Return an answer with the stored names of its pictures, which browsers know by other ones."""
+        """Return an answer with the stored names of its stimuli in place of those sent to the browser."""
         names = [self._names.opened(session.id, name) or "" for name in pictures_of(posted.stimulus)]
         stimulus = " ".join(names)
         is_theirs = sessions.has_stimulus(session, stimulus)
@@ -126,7 +126,7 @@ class Answering:
         posted: Posted,
         url: Callable[[Session, str], str],
     ) -> Confirmation | None:
-        """Return the reply that an answer had when it was stored; None if none is stored for its picture."""
+        """Return the reply that a response had when it was stored; None if its stimulus has none."""
         sessions.check_kept(cursor)
         is_open = posted.trial_index >= cursor.trial_index
         if is_open and not sessions.is_voided(session, cursor, posted):
@@ -149,15 +149,15 @@ class Answering:
             )
         past = sessions.replay(session, study.protocol, cursor, stored[: place + 1])
         if place + 1 == len(stored):
-            past = dataclasses.replace(past, state=cursor.state)  # closed with this very answer
+            past = dataclasses.replace(past, state=cursor.state)  # closed by this very response
         told = self._access.told(study, session, past)
         return replies.answer(study, session, past, stored[place], _urls(session, url), told)
 
     def debrief(self, session_id: str, token: str, url: Callable[[Session, str], str]) -> Debrief:
-        """Return the own result beside others', and the truth, of a finished session.
+        """Return the evaluator's own result beside others', and the truth, for a finished session.
 
         Raises:
-            NotAllowed: `no_debrief`, the study tells nothing at its end.
+            NotAllowed: `no_debrief`, the study has no debrief.
             Conflict: `not_finished`; `withdrawn`.
         """
         session, study = self._access.authorized(session_id, token)
@@ -166,19 +166,19 @@ class Answering:
 
 
 def _urls(session: Session, url: Callable[[Session, str], str]) -> Callable[[str], str]:
-    """Return the function from a stimulus to the URLs of its pictures, separated by spaces."""
+    """Return a function from a stimulus to the URLs of its images, separated by spaces."""
     return lambda stimulus: " ".join(url(session, name) for name in pictures_of(stimulus))
 
 
 def _check_answer(study: Study, posted: Posted) -> None:
-    """Raise InvalidInput where the answer is one of another judgment."""
+    """Raise InvalidInput if the answer belongs to another kind of judgment."""
     answers = judgment_of(study.protocol.method).answers
     if posted.response not in answers:
         raise InvalidInput(f"response must be {either(answers)}, not {posted.response!r}")
 
 
 def _masks_of_block(study: Study, session: Session, block: int) -> list[list[int]]:
-    """Return for each trial of a block the places of its masks, drawn with truth unseen."""
+    """Return, for each trial of a block, the indices of its masks, drawn without regard to the truth."""
     count = study.protocol.timing.mask_count
     if not study.protocol.is_timed or not study.masks:
         return []

@@ -1,8 +1,8 @@
-"""What an evaluator is told at the end of a study with `debrief`: the own result, others', and the truth.
+"""The debrief at the end of a study that has one: the evaluator's own result, others', and the truth.
 
-It holds the pictures that this session answered and no others, and of other people their values only: one
-number a person, of those who judged the same model. A value is that of the scores (`analysis/values.py`),
-computed here for one session, without numpy.
+It shows only stimuli that this session answered, and only values of other evaluators: one number per
+person who judged the same condition. Values are those of the scores (`analysis/values.py`), computed
+here for one session without numpy.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,18 +21,18 @@ from backend.task.reply_types import Debrief
 _VALUES_KEPT = 4096
 
 Scored = Sequence[tuple[Response, Picture]]
-"""The answers of a session that count, with what they were given to."""
+"""The responses of a session that count, with the stimuli they were given to."""
 
 
 class Debriefing:
-    """Debriefs over a store. Values of finished sessions are kept, since these never change."""
+    """Debriefs over a store. Values of finished sessions are cached, since these never change."""
 
     def __init__(self, store: Store):
         self._store = store
         self._values = Recent[tuple[str | None, float]](_VALUES_KEPT)
 
     def debrief(self, study: Study, session: Session, cursor: Cursor, url: Callable[[str], str]) -> Debrief:
-        """Return what the evaluator of a finished session is told; percent, or ms.
+        """Return the debrief of a finished session; values are percent, or ms.
 
         Args:
             url: function from a public file name to its URL.
@@ -68,7 +68,7 @@ class Debriefing:
         }
 
     def _others(self, study: Study, session: Session) -> list[float]:
-        """Return the values of all others who finished with the session's model, lowest first."""
+        """Return the values of all others who finished with the session's condition, in ascending order."""
         gone = {entry.key for entry in withdrawn(self._store, study.name)}
         values = []
         for session_id, cursor in self._store.cursors(study.name):
@@ -79,7 +79,7 @@ class Debriefing:
         return sorted(values)
 
     def _value_of(self, study: Study, session_id: str, cursor: Cursor) -> tuple[str | None, float]:
-        """Return the model that a finished session judged, and its value."""
+        """Return the condition that a finished session judged, and its value."""
         known = self._values.get(session_id)
         if known is None:
             session = self._store.session(session_id)
@@ -101,6 +101,6 @@ def _value(method: str, scored: Scored) -> float:
 
 
 def percent_wrong(scored: Scored, truth: str) -> float | None:
-    """Return the percent of the fakes, or of the reals, that were judged wrong; None where there are none."""
+    """Return the percentage of fakes, or of reals, that were judged wrong; None if there are none."""
     said = [response.response for response, picture in scored if picture.truth == truth]
     return 100 * sum(response != truth for response in said) / len(said) if said else None

@@ -1,8 +1,8 @@
-"""Who may take part: nobody twice, nobody who took part in another study here, only who passed the test.
+"""Eligibility: each person at most once, in one study of this server, and after its qualification.
 
-People are known by a keyed hash of the panel's id, and by nothing else; who comes by an open link is not
-known at all. A person's studies stand in one entry of the book `people`, so that of two studies opened at
-once one gets the person: its conditional write is the decision.
+People are known only by a keyed hash of the panel's id; visitors of an open link are not known at all.
+All studies of a person are in one entry of the book `people`, so that if two studies are opened at once
+one of them gets the person: its conditional write decides.
 """
 
 import hashlib
@@ -27,9 +27,9 @@ from backend.studies import lifecycle
 from backend.studies.withdrawals import BOOK, check_not_withdrawn
 
 PEOPLE = "people"
-"""The book of who took part where: by the person's hash, sessions by study, and recent openings by study."""
+"""The book of participation, by the person's hash: sessions by study, and recent openings by study."""
 _OPENINGS, _OPENINGS_WITHIN = 10, timedelta(hours=1)
-"""How often one person may open a session of a study anew, having seen nothing of it or taking it again."""
+"""How often one person may reopen a session of a study, having seen nothing of it or retaking it."""
 
 
 class Admission:
@@ -41,10 +41,10 @@ class Admission:
         self._clock = clock
 
     def key(self, study: Study, panel: Mapping[str, str]) -> str | None:
-        """Return the keyed hash by which a person is known, or None where the link names nobody.
+        """Return the keyed hash by which a person is known, or None if the link names nobody.
 
         Raises:
-            NotAllowed: `preview`; `unknown_link` where the study asks for a private link and this is none.
+            NotAllowed: `preview`; `unknown_link` if the study requires a private link and this is none.
         """
         record = study.protocol.admission.panel
         if record.is_preview(panel):
@@ -61,7 +61,7 @@ class Admission:
         return _keyed(self._hash_key, record.evaluator, panel_id) if panel_id else None
 
     def check(self, study: Study, key: str | None) -> None:
-        """Refuse a person who cannot take part whatever comes; nothing is taken yet.
+        """Refuse a person who cannot take part in any case; nothing is claimed yet.
 
         Raises:
             NotAllowed: `took_part_before`.
@@ -77,10 +77,10 @@ class Admission:
         self._recent(study, known)
 
     def previous(self, study: Study, key: str | None) -> str | None:
-        """Return the person's earlier session in the study if a new one may take its place.
+        """Return the person's earlier session in the study if a new one may replace it.
 
-        It may where no block was begun (nothing was seen), where a pass has run out, and where a
-        qualification that was not passed may be taken again.
+        It may if no block was begun (nothing was seen), if a pass has expired, and if a failed
+        qualification may be retaken.
 
         Raises:
             Conflict: `already_started`, `already_finished`, `returned`, `withdrawn`.
@@ -91,7 +91,7 @@ class Admission:
         check_not_withdrawn(self._store, previous)
         try:
             cursor = self._store.cursor(previous)
-        except NotFound:  # nothing was begun in it, and its time is over
+        except NotFound:  # nothing was begun in it, and it has expired
             return previous
         if cursor.blocks_begun == 0 or self._may_retake(study, previous, cursor):
             return previous
@@ -99,7 +99,7 @@ class Admission:
         raise _already(codes.get(cursor.state, "already_finished"))
 
     def unseen(self, study: Study, key: str | None) -> str | None:
-        """Return the person's session of a study that is open and in which nothing was seen, or None."""
+        """Return the person's open session of a study if nothing was seen in it, else None."""
         session_id = self._store.claimed(study.name, key) if key else None
         if session_id is None:
             return None
@@ -110,17 +110,17 @@ class Admission:
         return session_id if cursor.state == "active" and cursor.blocks_begun == 0 else None
 
     def give_up_unseen(self, study: Study, key: str | None) -> bool:
-        """Close the person's session in which nothing was seen; return whether there was one."""
+        """Close the person's session if nothing was seen in it; return whether there was one."""
         session_id = self.unseen(study, key)
         return session_id is not None and self._is_over(session_id)
 
     def take(self, study: Study, session: Session, previous: str | None) -> None:
-        """Take the person's place for a session that is stored already.
+        """Transfer the person's claim to a session that is stored already.
 
-        A process that dies in here leaves a session that nobody holds, which is given up in time.
+        A process that dies in here leaves a session without a claim, which expires.
 
         Raises:
-            NotAllowed, Conflict, TooMany: as `check`, where another visit came before.
+            NotAllowed, Conflict, TooMany: as `check`, if another visit came first.
         """
         key = session.evaluator_key
         if key is None:
@@ -132,13 +132,13 @@ class Admission:
             raise _already("already_started")
 
     def has_passed(self, qualification: Study, session: Session | None, key: str | None) -> bool:
-        """Return whether a person has a valid pass.
+        """Return whether a person has a valid pass of the qualification.
 
         Args:
             session: the qualification's session that the visitor's browser holds.
 
         Raises:
-            NotAllowed: `not_qualified` where the test was taken, not passed, and cannot be taken again.
+            NotAllowed: `not_qualified` if the test was failed and cannot be retaken.
             Conflict: `withdrawn`.
         """
         taken = session.id if session else self._store.claimed(qualification.name, key) if key else None
@@ -170,7 +170,7 @@ class Admission:
         update(self._store, PEOPLE, key, noted, "this person is opening many studies at once")
 
     def _recent(self, study: Study, known: Mapping[str, Any]) -> list[str]:
-        """Return when a person opened sessions of a study of late.
+        """Return when a person recently opened sessions of a study.
 
         Raises:
             TooMany: `opened_too_often`.
@@ -187,7 +187,7 @@ class Admission:
         )
 
     def _opened(self, known: Mapping[str, Any]) -> dict[str, list[str]]:
-        """Return by study when a person opened sessions of late; older openings are forgotten."""
+        """Return, by study, when a person recently opened sessions; older openings are dropped."""
         since = stamp(self._clock() - _OPENINGS_WITHIN)
         recent = {name: [at for at in times if at > since] for name, times in known.get("opened", {}).items()}
         return {name: times for name, times in recent.items() if times}
@@ -203,7 +203,7 @@ class Admission:
                 raise NotAllowed("this person took part in another study here", code="took_part_before")
 
     def _took_part(self, study_name: str, key: str, session_id: str) -> bool:
-        """Return whether pictures of a study were seen, or may be seen any moment."""
+        """Return whether stimuli of a study were seen, or may be seen at any moment."""
         if self._store.entry(BOOK, session_id) is not None:
             return True
         try:
@@ -211,8 +211,8 @@ class Admission:
             protocol = self._store.study(study_name, even_deleted=True).protocol
         except NotFound:
             if lifecycle.was_deleted(self._store, study_name):
-                return True  # who saw nothing was taken off it before it was deleted
-            # Its time is over, with nothing begun in it; or it was turned away, for another that is there.
+                return True  # evaluators who saw nothing were removed before its deletion
+            # It expired with nothing begun, or was refused in favour of another session, which exists.
             return self._store.claimed(study_name, key) != session_id
         silent_since = stamp(self._clock() - timedelta(minutes=protocol.admission.abandon_after_minutes))
         if cursor.blocks_begun or (cursor.state == "active" and cursor.last_at >= silent_since):
@@ -220,7 +220,7 @@ class Admission:
         return not self._is_over(session_id)
 
     def _is_over(self, session_id: str) -> bool:
-        """Return whether a session is closed; one in which nothing was seen is closed for it."""
+        """Return whether a session is closed; an open one in which nothing was seen is closed here."""
 
         def closed() -> bool:
             try:
@@ -254,7 +254,7 @@ def _result(session: Session, protocol: Protocol, cursor: Cursor) -> dict[str, A
 
 
 def issue_links(store: Store, hash_key: bytes, study: str, count: int) -> list[str]:
-    """Return `count` new private links' tokens; the store keeps their hashes only."""
+    """Return the tokens of `count` new private links; the store holds only their hashes."""
     tokens = [secrets.token_urlsafe(16) for _ in range(count)]
     for token in tokens:
         store.write_entry(links_of(study), _keyed(hash_key, PRIVATE_LINK, token), 0, {})
@@ -262,7 +262,7 @@ def issue_links(store: Store, hash_key: bytes, study: str, count: int) -> list[s
 
 
 def kept(record: PanelRecord, panel: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters of a link that are kept with the session."""
+    """Return the link parameters that are stored with the session."""
     return {name: panel[name] for name in record.parameters if panel.get(name)}
 
 

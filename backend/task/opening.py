@@ -1,4 +1,4 @@
-"""Opening a session: who may take part, in which study, with whose place."""
+"""Opening a session: checks eligibility, plans the session, and reserves room for it."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -30,11 +30,11 @@ _FULL = "study_full"
 
 
 class _SettingsChanged(Exception):
-    """The study's settings were changed while a session was being opened under those before."""
+    """The study's settings changed while a session was being opened under the previous ones."""
 
 
 class Opening:
-    """What visitors can do until they have a session."""
+    """What visitors can do before they have a session."""
 
     def __init__(self, access: SessionAccess, visitors: Visitors, dice: Random):
         self._access, self._visitors, self._dice = access, visitors, dice
@@ -49,15 +49,15 @@ class Opening:
         return {**told, "paused": pausing.is_paused(self._store, name)}
 
     def admit(self, study_name: str, panel: Mapping[str, str], signature: str | None = None) -> Admitted:
-        """Say that a person may take part, before consent is asked for; nothing is recorded.
+        """Check that a person may take part, before asking for consent; nothing is recorded.
 
-        No place is held: one that is free now may be taken when the session is opened. The `pass` stands for
-        the panel's signature from then on, which may run out meanwhile.
+        Nothing is reserved: the study may be full by the time the session is opened. The returned `pass`
+        then replaces the panel's signature, which may expire meanwhile.
 
         Raises:
             NotAllowed: `took_part_before`, `unknown_link`, and as `PlaceCheck.check`.
             Conflict: `already_started`, `already_finished`, `returned`, `study_paused`, `study_full`.
-            Unavailable: the panel cannot be asked, or its keys not be fetched.
+            Unavailable: the panel cannot be asked, or its keys cannot be fetched.
         """
         study = self._access.study(study_name)
         if study.protocol.admission.panel.is_preview(panel):
@@ -80,9 +80,9 @@ class Opening:
         qualification_token: str | None,
         signature: str | None = None,
     ) -> WayBack:
-        """Return the way back to the panel for a person who takes no part: `redirect_url`, or null.
+        """Return the link back to the panel for a person who does not take part: `redirect_url`, or null.
 
-        The code for `screened_out`, which may be worth money, goes only to who took the test.
+        The code for `screened_out`, which may be worth money, goes only to people who took the test.
         """
         study = self._access.study(study_name)
         record = study.protocol.admission.panel
@@ -97,10 +97,10 @@ class Opening:
         return {"redirect_url": back["redirect_url"]}
 
     def open(self, study_name: str, opening: requests.Opening) -> Reply:
-        """Open a session, or say which qualification comes first (`stage`).
+        """Open a session, or return the qualification that must be taken first (`stage`).
 
         Args:
-            opening: who asks for a simulated session has shown the researcher's key.
+            opening: the request; one for a simulated session must be authorized by the caller.
 
         Raises:
             InvalidInput: `consent_changed`.
@@ -108,7 +108,7 @@ class Opening:
                 `withdrawn`.
             NotAllowed: `not_qualified`, `took_part_before`, `unknown_link`, `preview`, and as
                 `PlaceCheck.check`.
-            Unavailable: the panel cannot be asked, or its keys not be fetched.
+            Unavailable: the panel cannot be asked, or its keys cannot be fetched.
         """
         enter = self._open_simulated if opening.simulated else self._open_real
         for _ in range(TRIES):
@@ -119,7 +119,7 @@ class Opening:
         raise Unavailable(f"the settings of study {study_name} change all the time; try again", code="busy")
 
     def _open_simulated(self, study: Study, opening: requests.Opening) -> Reply:
-        """Open a session in which nobody takes part: no pause, panel, person or place is looked at."""
+        """Open a session without an evaluator: pause, panel, person and place are not checked."""
         qualification = self._visitors.qualification_of(study)
         token = opening.qualification_token
         if qualification and not self._visitors.has_passed(qualification, None, token, simulated=True):
@@ -149,10 +149,10 @@ class Opening:
         )
 
     def _with_own_place(self, study: Study, key: str | None, take: Callable[[], T]) -> T:
-        """Return what `take` gives; where the study is full, once the person's unseen session is given up.
+        """Return the result of `take`; if the study is full, close the person's unseen session and try again.
 
-        Whoever never got the reply to an opening, or reloads the page before the first picture, comes again
-        while the place is held: by that very person.
+        A person who never got the reply to an opening, or who reloads the page before the first
+        stimulus, returns while their own earlier session still counts.
         """
         try:
             return take()
@@ -162,7 +162,7 @@ class Opening:
         return take()
 
     def _with_room(self, study: Study, panel: Mapping[str, str], take: Callable[[], T]) -> T:
-        """Return what `take` gives; where the study seems full, once the places at the panel were read."""
+        """Return the result of `take`; if the study seems full, read the panel's places and retry."""
         for _ in range(_TRIES_FOR_ROOM):
             try:
                 return take()
@@ -172,9 +172,9 @@ class Opening:
         return take()
 
     def _makes_room(self, study: Study, panel: Mapping[str, str]) -> bool:
-        """Return whether places were read for a visitor who holds one, so that it is worth another try.
+        """Return whether places were read for a visitor who holds one, so that another try is worthwhile.
 
-        The room that was found may be gone again, to another such visitor: it is tried a few times.
+        Room found this way may be taken by another such visitor, so that a few tries are made.
         """
         holds_place = bool(panel.get(study.protocol.admission.panel.submission))
         return holds_place and self._watch is not None and self._watch.make_room(study)
@@ -186,10 +186,10 @@ class Opening:
             session, cursor = self._added(study, key, opening, secret)
             try:
                 self._visitors.admission.take(study, session, previous)
-                # Its deletion may have begun meanwhile, and that of its sessions too.
+                # The deletion of the study, and of its sessions, may have begun in the meantime.
                 _check_settings(self._access.study(study.name), session)
             except (OpenhypeError, _SettingsChanged):
-                self._store.erase_session(session.id)  # nobody was told of it
+                self._store.erase_session(session.id)  # no client knows of it
                 raise
         self._access.remember(session, cursor, study)
         return {
@@ -201,11 +201,11 @@ class Opening:
     def _added(
         self, study: Study, key: str | None, opening: requests.Opening, secret: str
     ) -> tuple[Session, Cursor]:
-        """Plan a session and store it, for another model where a server beside this one took the last place.
+        """Plan and store a session; replan for another condition if another server filled the first one.
 
         Raises:
             Conflict: `study_full`.
-            Unavailable: others are let in all the time.
+            Unavailable: other sessions always came first.
         """
 
         def add() -> tuple[Session, Cursor]:

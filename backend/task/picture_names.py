@@ -1,8 +1,9 @@
-"""What a session's browser is sent of a picture besides its pixels: name and bytes that no other session has.
+"""Per-session names and bytes of stimulus files, so that no two sessions share either.
 
-Whoever comes twice, or asks others, would else recognise pictures by their names. A stored name, of 128 bits,
-is sealed by a permutation of all such names that belongs to the session: a Feistel network of four rounds
-of HMAC-SHA256 (Luby and Rackoff, 1988). The server opens it with its key alone, and looks nothing up.
+Otherwise people who come twice, or compare notes, could recognise stimuli by their names. A stored name
+(128 bits) is encrypted by a session-specific permutation of all such names: a Feistel network of four
+rounds of HMAC-SHA256 (Luby and Rackoff, 1988). The server decrypts it with its key alone, without any
+lookup.
 """
 
 import hmac
@@ -22,16 +23,16 @@ def is_stored_name(name: str) -> bool:
 
 
 class PictureNames:
-    """The names and salts of pictures under a server's secret key."""
+    """Session-specific names and salts of stimulus files under a server's secret key."""
 
     def __init__(self, key: bytes):
         self._key = key
 
     def sealed(self, session: str, name: str) -> str:
-        """Return the name under which a session's browser is sent the picture `name`.
+        """Return the encrypted name of the stimulus `name` for a session's browser.
 
         Raises:
-            ValueError: `name` is none of a picture.
+            ValueError: `name` is not a stored name.
         """
         named = _NAME.fullmatch(name)
         if named is None:
@@ -43,7 +44,7 @@ class PictureNames:
         return (left + right).hex() + named[2]
 
     def opened(self, session: str, sealed: str) -> str | None:
-        """Return the stored name behind a name as `sealed` gives it; None where it has no such form."""
+        """Return the stored name that `sealed` encrypted; None if the form is wrong."""
         named = _NAME.fullmatch(sealed)
         if named is None:
             return None
@@ -54,7 +55,7 @@ class PictureNames:
         return (left + right).hex() + named[2]
 
     def salted(self, session: str, name: str, data: bytes) -> bytes:
-        """Return a picture's file with 16 bytes of the session's own, which decoders skip."""
+        """Return a stimulus file with 16 session-specific bytes added, which decoders skip."""
         salt = hmac.digest(self._of(session), f"salt {name}".encode(), "sha256")[:_SALT]
         return medium_of_file(name).salted(data, salt)
 

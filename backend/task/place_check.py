@@ -1,9 +1,9 @@
-"""Whether a visitor holds the place at the panel that the link names: asked once, and then shown by a pass.
+"""Checks that a visitor holds the place at the panel named by the link, once; then a pass shows it.
 
-Ids in a link can be typed by anybody. A panel vouches for them in two ways: it signs its links, or it is
-asked, where it has an API and this server a token for it: for the submission's person *and* its study. A
-signature of Prolific is good for two minutes, and asking takes time. So what was found on arrival goes to
-the visitor as a pass of our own, good for a day, which the reading of the consent and a test survive.
+Anybody can type ids into a link. A panel vouches for them in two ways: it signs its links, or, if it has
+an API and this server has a token, it is asked for the submission's person *and* study. A signature of
+Prolific is valid for two minutes, and asking takes time. So the result found on arrival is given to the
+visitor as a pass of our own, valid for a day, long enough for the consent and a test.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ _GOOD_FOR_S = 24 * 3600
 _MARK = "pass"
 _PAUSES_S = (0.3, 0.7, 1.5)
 _ASKING_AT_ONCE, _PATIENT_AT_ONCE = 8, 4
-"""How many of the server's threads may wait for the panel's word of newcomers: the rest take answers."""
+"""How many of the server's threads may wait for the panel about newcomers; the rest serve responses."""
 _TURN_S = 2.0
 _OVER = {
     "returned": ("returned", "was given back at the panel"),
@@ -41,27 +41,27 @@ _OVER = {
     "rejected": ("already_finished", "is done at the panel"),
     "screened_out": ("already_finished", "is done at the panel"),
 }
-"""States of a place in which nobody comes with it, and what is told then."""
+"""States of a place that admit nobody, and the error code for each."""
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """What a visitor to a study must show."""
+    """What a visitor to a study must prove."""
 
     signature: Signature | None
     studies: tuple[str, ...]
-    """The panel's studies that people may come from; () where none was recruited for."""
+    """The panel's studies that evaluators may come from; () if there was no recruitment."""
     asks: bool
-    """The panel is asked for the submission."""
+    """Whether to ask the panel for the submission."""
 
     @property
     def name(self) -> str:
-        """What a pass is good for: it is one for the same requirement only."""
+        """An identifier of the requirement: a pass is valid for the same requirement only."""
         return f"{self.signature.keys if self.signature else ''} {'asked' if self.asks else ''}"
 
 
 class PlaceCheck:
-    """The check of visitors' places over a store. Safe to use from many threads."""
+    """Checks visitors' places over a store. Safe to use from many threads."""
 
     def __init__(
         self,
@@ -81,12 +81,12 @@ class PlaceCheck:
         self._patience = threading.BoundedSemaphore(_PATIENT_AT_ONCE)
 
     def signature(self, study: Study) -> Signature | None:
-        """Return the signature that a study's links must carry, None where they need none."""
+        """Return the signature that a study's links must carry, or None if they need none."""
         is_prolific = study.protocol.admission.panel.name == PROLIFIC.name
         return self._signature(study, recruit.begun(self._store, study) if is_prolific else None)
 
     def _signature(self, study: Study, recruitment: Mapping[str, Any] | None) -> Signature | None:
-        """Return the signature, of the record or of the study's own recruitment."""
+        """Return the signature of the panel record, or of the study's own recruitment."""
         if study.protocol.admission.panel.signature:
             return study.protocol.admission.panel.signature
         if recruitment is None or not recruitment.get("is_signed"):
@@ -95,17 +95,17 @@ class PlaceCheck:
         return PROLIFIC_SIGNATURE.for_link(keys, recruitment["url"])
 
     def check(self, study: Study, link: Mapping[str, str], proof: str | None) -> str:
-        """Return a pass for the place that a link names; '' where the study asks for none.
+        """Return a pass for the place that a link names; '' if the study requires none.
 
-        Where a study pays and its panel names people, nobody comes in without a name.
+        If a study pays and its panel identifies people, nobody is admitted without an id.
 
         Args:
             proof: the panel's signature, or a pass.
 
         Raises:
-            NotAllowed: `unsigned`; `no_place` where the link names none; `unknown_place`, which may be so for
-                a moment after it was taken; `wrong_place` where it is another person's or study's.
-            Conflict: `returned`, `already_finished` where the place is over.
+            NotAllowed: `unsigned`; `no_place` if the link names none; `unknown_place`, possibly for a
+                moment after it was taken; `wrong_place` if it belongs to another person or study.
+            Conflict: `returned`, `already_finished` if the place is closed.
             TooMany, Unavailable: the panel cannot be asked for now.
         """
         needed = self._requirement(study)
@@ -122,7 +122,7 @@ class PlaceCheck:
         return self._pass(needed, link)
 
     def is_rehearsal(self, study: Study, link: Mapping[str, str]) -> bool:
-        """Return whether a visitor is a test participant, who comes from a rehearsal."""
+        """Return whether a visitor is a test participant of a rehearsal."""
         named = link.get(PROLIFIC_STUDY)
         if named is None:
             return False
@@ -138,7 +138,7 @@ class PlaceCheck:
         )
 
     def _recruitments(self, study: Study) -> dict[str, Mapping[str, Any]]:
-        """Return the recruitments that bring people to a study, or to it as a test on the way, by study."""
+        """Return, by study, the recruitments that lead to a study, directly or as a qualification."""
         if study.protocol.admission.panel.name != PROLIFIC.name:
             return {}
         through = [study]
@@ -167,9 +167,10 @@ class PlaceCheck:
         _check_place(place, link, link[record.evaluator], needed.studies)
 
     def _found(self, submission: str) -> Submission:
-        """Return a place, which the panel may not know in the moment after it was taken.
+        """Return a place, retrying because the panel may not know it just after it was taken.
 
-        Few wait for that at once: strangers with ids of their own making must not hold all threads.
+        The number of concurrent waits is limited, so that visitors with invented ids cannot hold all
+        threads.
         """
         try:
             return self._panel.submission(submission, is_urgent=True)
@@ -203,7 +204,7 @@ class PlaceCheck:
 
 
 def _check_named(study: Study, needed: Requirement, link: Mapping[str, str]) -> None:
-    """Refuse a link that does not name the person, or the place, where the study has to know them."""
+    """Raise if the link lacks the person's id, or the place, and the study requires it."""
     record = study.protocol.admission.panel
     names = [record.evaluator, record.submission] if needed.asks else []
     if study.protocol.pay.is_paid and record.evaluator and not needed.signature:

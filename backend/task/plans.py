@@ -1,4 +1,4 @@
-"""Plans of sessions: which condition comes next, its pictures, and who has room."""
+"""Planning of sessions: the next condition, the stimuli, and the room left in each condition."""
 
 import hmac
 import json
@@ -21,10 +21,10 @@ _SEED_BITS = 53
 
 
 class SessionPlans:
-    """Draws sessions of the studies of a store.
+    """Plans sessions of the studies of a store.
 
     Args:
-        dice: where secrets, ids and plans of sessions come from.
+        dice: random generator for secrets, ids and plans of sessions.
     """
 
     def __init__(self, access: SessionAccess, dice: Random):
@@ -33,7 +33,7 @@ class SessionPlans:
         self._pool = lru_cache(maxsize=16)(self._read_pool)
 
     def planned(self, study: Study, key: str | None, opening: Opening, secret: str) -> Session:
-        """Return a session as it will be stored: model, pictures, order and codes are drawn.
+        """Return a session ready to be stored, with condition, stimuli, order and codes drawn.
 
         Raises:
             Conflict: `study_full`.
@@ -69,7 +69,7 @@ class SessionPlans:
         )
 
     def turn(self, study: Study, rng: Random, simulated: bool) -> tuple[Condition | None, int]:
-        """Return the condition of the next session, and how many have judged it or do; a test has none."""
+        """Return the next session's condition (None in a test), and how many sessions of it there are."""
         if study.kind == "qualification":
             return None, 0
         room = self._wanted(study)
@@ -79,13 +79,13 @@ class SessionPlans:
         return condition, taken.get(condition.name, 0)
 
     def room(self, study: Study, simulated: bool) -> Room | None:
-        """Return how many sessions of each condition a study has room for; None for any number."""
+        """Return how many sessions each condition has room for; None if unlimited."""
         if simulated or study.kind == "qualification":
             return None
         return self._wanted(study)
 
     def _wanted(self, study: Study) -> Room:
-        """Return how many sessions of each condition a study wants, and which hold their places by now."""
+        """Return how many sessions of each condition a study wants, and which ones count at present."""
         now, protocol = self._clock(), study.protocol
         active_since, unanswered_since = (
             stamp(now - timedelta(minutes=minutes))
@@ -94,17 +94,17 @@ class SessionPlans:
         return Room(protocol.admission.evaluators, active_since, unanswered_since)
 
     def _coin(self, study: Study, condition: Condition | None, turn: int) -> Random:
-        """Return the dice that two evaluators of a condition share, who come one after the other."""
+        """Return the random generator shared by two consecutive evaluators of a condition."""
         if condition is None:
             return self._dice
         said = json.dumps([study.name, study.created_at, condition.name, turn // 2])
         return Random(hmac.digest(self._hash_key, said.encode(), "sha256"))
 
     def _read_pool(self, study_name: str, created_at: str) -> Pool:
-        """Return a study's pool; one deleted before anybody began it may give its name to another.
+        """Return a study's pool; cached by `created_at` too, since an unbegun study's name can be reused.
 
         Raises:
-            NotFound: the study was deleted meanwhile, and its pool read in pieces.
+            NotFound: the study was deleted while its pool was being read, which may be incomplete.
         """
         stimuli = list(self._store.stimuli(study_name))
         self._access.study(study_name)

@@ -1,7 +1,7 @@
-"""What evaluators are told: the public face of a study, the state of a session, the reply to an answer.
+"""Replies to evaluators: a study's public description, the state of a session, confirmations.
 
-The truth of a picture never stands in a reply before its answer is stored, models are never named,
-and the completion code stands only with a closed session.
+The truth of a stimulus never appears in a reply before its response is stored, models are never named,
+and the completion code appears only with a closed session.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def public_study(
     """Return what a visitor may know of a study before taking part.
 
     Args:
-        signature_parameter: that carries the panel's signature, where the study asks for one.
+        signature_parameter: the link parameter with the panel's signature, if the study requires one.
     """
     protocol = study.protocol
     judgment = judgment_of(protocol.method)
@@ -76,7 +76,7 @@ def public_study(
 
 
 def protocol_of(protocol: Protocol) -> dict[str, Any]:
-    """Return the numbers of the experiment that a page needs."""
+    """Return the parameters of the experiment that a page needs."""
     names = (
         "method",
         "countdown_from",
@@ -100,7 +100,7 @@ def protocol_of(protocol: Protocol) -> dict[str, Any]:
 def state(
     study: Study, session: Session, cursor: Cursor, withdrawal_url: str, told: Told = NOTHING_TOLD
 ) -> State:
-    """Return all that a page needs to go on with a session, and the link with which to withdraw from it."""
+    """Return all that a page needs to continue a session, and the link to withdraw from it."""
     return {
         "withdrawal_url": withdrawal_url,
         "session": session.id,
@@ -119,11 +119,11 @@ def state(
 
 
 def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[list[int]]) -> Block:
-    """Return the pictures of the current block from the next trial on.
+    """Return the stimuli of the current block from the next trial on.
 
     Args:
-        url: function from a stimulus to the URLs of its pictures, separated by spaces.
-        masks: for each trial of the block, the places of its masks among the study's.
+        url: function from a stimulus to the URLs of its images, separated by spaces.
+        masks: for each trial of the block, the indices of its masks among the study's.
     """
     index, offset = sessions.locate(session, cursor.trial_index)
     rule = sessions.block_rule(study.protocol, cursor, index)
@@ -147,9 +147,9 @@ def answer(
     url: Any,
     told: Told = NOTHING_TOLD,
 ) -> Confirmation:
-    """Return the reply that confirms `response`, `cursor` being where the session stands after it.
+    """Return the reply that confirms `response`; `cursor` is the session's cursor after it.
 
-    Whether the answer to a mistimed flash was right is not told: the spare has the same truth.
+    It does not reveal whether the answer to a mistimed flash was right: the spare has the same truth.
     """
     truth = sessions.picture_of(session, response.stimulus).truth
     is_open_again = cursor.trial_index == response.trial_index and cursor.state == "active"
@@ -173,7 +173,7 @@ def end(study: Study, session: Session, cursor: Cursor, told: Told = NOTHING_TOL
 
 
 def withdrawal(study: Study, cursor: Cursor) -> Withdrawal:
-    """Return what is told before an evaluator withdraws."""
+    """Return what an evaluator is shown before withdrawing."""
     return {
         "study": study.name,
         "title": study.protocol.consent.title,
@@ -185,7 +185,7 @@ def withdrawal(study: Study, cursor: Cursor) -> Withdrawal:
 
 
 def withdrawn(title: str, contact: str, kept: Mapping[str, Any]) -> Withdrawal:
-    """Return what is told after an evaluator has withdrawn, from what is left of the session."""
+    """Return what an evaluator is shown after withdrawing, from the remaining entry of the session."""
     return {
         "study": kept["study"],
         "title": title,
@@ -232,7 +232,7 @@ def _done(study: Study, session: Session, cursor: Cursor, told: Told) -> Done:
 
 
 def _next(study: Study, session: Session, cursor: Cursor) -> Next:
-    """Return the trial that comes next; its staircase's count only where right and wrong are told anyway."""
+    """Return the next trial; with the staircase's count only where right and wrong are revealed anyway."""
     return {
         "trial_index": cursor.trial_index,
         "block": _next_block(session, cursor),

@@ -1,6 +1,7 @@
-"""What evaluators' pages are told, declared once.
+"""Types of the replies to evaluators' pages, declared once.
 
-`replies.py` gives objects of these types, `web/openapi.py` describes them, and the page's types follow.
+`replies.py` returns objects of these types, `web/openapi.py` describes them, and the page's types are
+generated from that.
 """
 
 from typing import Annotated, Literal, NotRequired, TypedDict
@@ -36,7 +37,7 @@ class Retainer(TypedDict):
 
 
 class Effort(TypedDict):
-    """What a study costs its evaluators, and brings them."""
+    """What a study demands of its evaluators, and what it pays."""
 
     minutes: float
     pay: Pay
@@ -93,7 +94,7 @@ class PublicStudy(Effort):
 
 
 class PageProtocol(TypedDict):
-    """The numbers of the experiment that a page needs."""
+    """The parameters of the experiment that a page needs."""
 
     method: Method
     countdown_from: int
@@ -111,7 +112,7 @@ class PageProtocol(TypedDict):
 
 
 class Next(TypedDict):
-    """The trial that comes next."""
+    """The next trial."""
 
     trial_index: int
     block: int
@@ -144,7 +145,7 @@ class Form(TypedDict):
 
 
 class Done(TypedDict):
-    """Of a session that is closed."""
+    """The result of a closed session."""
 
     complete: bool
     completion_code: str
@@ -161,7 +162,7 @@ class Done(TypedDict):
 
 
 class Standing(TypedDict):
-    """Where a session stands."""
+    """The current state of a session."""
 
     next: Next | None
     progress: Progress
@@ -170,7 +171,7 @@ class Standing(TypedDict):
 
 
 class State(Standing):
-    """All that a page needs to go on with a session."""
+    """All that a page needs to continue a session."""
 
     withdrawal_url: Annotated[
         str,
@@ -233,7 +234,7 @@ class StaircaseRule(TypedDict):
 
 
 class Block(TypedDict):
-    """The pictures of the current block, from the next trial on."""
+    """The stimuli of the current block, from the next trial on."""
 
     block: int
     first_trial_index: int
@@ -245,7 +246,7 @@ class Block(TypedDict):
 
 
 class Confirmation(Standing):
-    """Of an answer that is stored."""
+    """Confirmation of a stored response."""
 
     trial_index: int
     was_correct: bool | None
@@ -267,7 +268,7 @@ class Withdrawal(TypedDict):
 
 
 class Wait(TypedDict):
-    """What is owed to somebody who waits, and whether the study has started."""
+    """What is owed to a person who waits, and whether the study has started."""
 
     is_called: bool
     minutes: int
@@ -300,7 +301,7 @@ class JudgedPicture(TypedDict):
 
 
 class Debrief(TypedDict):
-    """The own result beside others'. Scores are percent (`infinity`) or ms (`time`)."""
+    """The evaluator's own result beside others'. Scores are percent (`infinity`) or ms (`time`)."""
 
     method: Method
     unit: Literal["percent", "ms"]

@@ -1,6 +1,6 @@
-"""What browsers send, declared once: `converted` checks it, and the OpenAPI document describes it.
+"""Types of the requests of browsers, declared once: checked by msgspec, described in the OpenAPI document.
 
-Nothing past this module meets a wrong type, a NaN, or a text of a megabyte.
+Nothing past this module meets a wrong type, a NaN, or an overlong text.
 """
 
 import json
@@ -21,7 +21,7 @@ from backend.foundation.errors import InvalidInput
 T = TypeVar("T")
 MAX_BODY_BYTES = 64 * 1024
 _MAX_FACTS_BYTES = 4096
-"""Of what a browser tells of its device, or of its display; our page's are a tenth of it."""
+"""Limit on the facts a browser sends of its device or display; our page sends a tenth of it."""
 _DIGITS_OF_WHOLE = 19
 _DIGITS_OF_MS = 3
 _MAX_ENTRIES = 40
@@ -51,33 +51,33 @@ Signature = Annotated[
     Meta(
         description="The token in the panel's link (JWT) that vouches for the person, or the pass that "
         "`admission` gave for it, where the study asks for one; it is not stored",
-        extra={"is_secret": True},  # it lets somebody in
+        extra={"is_secret": True},  # it is a credential
     ),
 ]
 _OUTCOME = Literal[tuple(name for name in OUTCOMES if name != "done")]
 
 
 class Admission(Struct, frozen=True, kw_only=True):
-    """Of a visit that begins."""
+    """Request at the beginning of a visit."""
 
     panel: Panel = {}
     signature: Signature = None
 
 
 class WaitBegin(Admission, frozen=True, kw_only=True):
-    """Of somebody who begins to wait."""
+    """Request to begin waiting."""
 
     qualification_token: str | None = None
 
 
 class Exit(WaitBegin, frozen=True, kw_only=True):
-    """Of a visit that ends early."""
+    """Request to leave before taking part."""
 
     outcome: _OUTCOME
 
 
 class Opening(WaitBegin, frozen=True, kw_only=True):
-    """Of a visit that opens a session after consent."""
+    """Request to open a session after consent."""
 
     consent_version: Text
     device: Facts = {}
@@ -96,18 +96,18 @@ class Opening(WaitBegin, frozen=True, kw_only=True):
 
 
 class Sign(Struct, frozen=True):
-    """A sign of life of somebody who waits."""
+    """Heartbeat of a person who waits."""
 
     is_visible: bool
     is_here: bool
 
 
 class Resume(Struct, frozen=True):
-    """Of a page that takes its session over."""
+    """Request to resume a session, taking its lease."""
 
 
 class BlockBegin(Struct, frozen=True):
-    """Of a page that begins a block, with facts of its display."""
+    """Request to begin a block, with facts of the display."""
 
     lease: Whole
     block: Whole
@@ -118,13 +118,13 @@ class BlockBegin(Struct, frozen=True):
 
 
 class End(Struct, frozen=True):
-    """Of a page that ends its session early."""
+    """Request to end a session early."""
 
     lease: Whole
 
 
 class PostedTiming(Struct, frozen=True):
-    """What is known of a flash; `records.Timing`."""
+    """Measured timing of a flash; see `records.Timing`."""
 
     evidence: Word
     planned_frames: Wholes
@@ -142,7 +142,7 @@ class PostedTiming(Struct, frozen=True):
 
 
 class PostedInteraction(Struct, frozen=True):
-    """What an evaluator did on the page besides answering; `records.Interaction`."""
+    """What an evaluator did on the page besides answering; see `records.Interaction`."""
 
     event: Literal["focus", "blur", "fullscreenenter", "fullscreenexit"]
     time_ms: Number
@@ -174,11 +174,11 @@ Answer = msgspec.defstruct(
     frozen=True,
     kw_only=True,
 )
-"""An answer, with the facts of a response that `response_columns` declares."""
+"""A response, with the fields that `response_columns` declares."""
 
 
 class PanelEvent(Struct, frozen=True):
-    """An event of Prolific's; what else it says is not read."""
+    """A Prolific event; its other fields are ignored."""
 
     event_type: str
     resource_id: str
@@ -188,7 +188,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
     """Return the JSON object in `body`.
 
     Raises:
-        InvalidInput: not JSON, not an object, a number that JSON does not have (NaN, Infinity), or a text
+        InvalidInput: not JSON, not an object, a number that is not valid JSON (NaN, Infinity), or a text
             that cannot be stored or printed.
     """
     try:
@@ -202,7 +202,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
 
 
 def parse(body: bytes, declared: type[T]) -> T:
-    """Return what a browser sent, as one of the types of this module.
+    """Return a request body as one of the types of this module.
 
     Raises:
         InvalidInput: names the field, what was expected and what came.
@@ -211,7 +211,7 @@ def parse(body: bytes, declared: type[T]) -> T:
 
 
 def posted(answer: Any) -> Posted:
-    """Return an `Answer` as the session takes it; measured times (ms) to the microsecond, as clocks tick."""
+    """Return an `Answer` as the session expects it; measured times (ms) are rounded to the microsecond."""
     timing = answer.timing
     return Posted(
         lease=answer.lease,
@@ -243,17 +243,17 @@ def _ms(value: float | None) -> float | None:
 
 
 def _check_size(name: str, facts: dict[str, Any]) -> None:
-    """Check facts of a browser, which are stored with each session as they came, and so must be few."""
+    """Check the size of the facts sent by a browser, which are stored with each session as they are."""
     length = len(json.dumps(facts, ensure_ascii=False).encode())
     if length > _MAX_FACTS_BYTES:
         raise ValueError(f"{name} must be of at most {_MAX_FACTS_BYTES} bytes as JSON, not {length}")
 
 
 def _check_texts(value: Any) -> None:
-    """Refuse texts with control characters or with half of a surrogate pair, wherever they stand.
+    """Refuse texts that contain control characters or unpaired surrogates.
 
-    JSON can write them (`"\\ud800"`), and Python reads them; databases, hashes and terminals fail on them
-    later, far from whoever sent them.
+    JSON can encode the latter (`"\\ud800"`), and Python reads them; databases, hashes and terminals fail
+    on them later, far from their sender.
     """
     if isinstance(value, str):
         if _UNPRINTABLE.search(value):
@@ -270,9 +270,9 @@ def _check_texts(value: Any) -> None:
 
 
 def _whole_number(digits: str) -> float:
-    """Read a whole number; one that no clock and no counter has becomes a float, infinite if need be.
+    """Parse an integer; one beyond any clock or counter becomes a float, infinite if need be.
 
-    Python's whole numbers have no end, and fail where one of hundreds of digits meets a float.
+    Python's integers are unbounded, and fail if one of hundreds of digits meets a float.
     """
     return int(digits) if len(digits) <= _DIGITS_OF_WHOLE else float(digits)
 

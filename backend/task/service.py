@@ -1,7 +1,8 @@
 """The task as a service: what `handlers.py` calls for evaluators.
 
-The handlers parse; here the store, the clock and the rules of `experiment/session.py` meet. Every
-change is one conditional write, so that the same request twice, or two at once, change things once.
+The handlers parse; here the store, the clock and the rules of `experiment/session.py` are combined.
+Every change is one conditional write, so that a request that is repeated, or sent twice at once, takes
+effect once.
 """
 
 from dataclasses import dataclass
@@ -40,8 +41,8 @@ class TaskService:
         """Return the service over a store.
 
         Args:
-            dice: where secrets, ids and plans of sessions come from; the system's own where not given.
-            watch: who hears of what happens at the panel; None where nobody is recruited through its API.
+            dice: random generator for secrets, ids and plans of sessions; the system's by default.
+            watch: notified of what concerns the panel; None if nobody is recruited through its API.
         """
         access = SessionAccess(store, hash_key, clock, watch)
         visitors = Visitors(access)

@@ -1,4 +1,4 @@
-"""Who a visitor is, whether the panel vouches for it, and which test was passed."""
+"""Who a visitor is, whether the panel vouches for them, and which qualification they passed."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from backend.task.place_check import PlaceCheck
 
 
 class Visitors:
-    """People before they have a session."""
+    """People who do not have a session yet."""
 
     def __init__(self, access: SessionAccess):
         panel = access.watch.panel if access.watch else None
@@ -30,10 +30,10 @@ class Visitors:
         proof: str | None,
         qualification_token: str | None = None,
     ) -> tuple[str | None, str]:
-        """Return the hash by which a person is known, once the panel has vouched for who it is, and a pass.
+        """Return the hash by which a person is known, verified by the panel, and a pass.
 
-        A signature may run out while the test is taken. Where the test asked for the same one, its
-        session stands for it.
+        The panel's signature may expire during the qualification. If the qualification required the same
+        signature, its session replaces it.
         """
         key = self.admission.key(study, panel)
         if self._has_signed_test(study, key, qualification_token):
@@ -70,7 +70,7 @@ class Visitors:
     def session_of_token(
         self, qualification: Study, token: str | None, simulated: bool = False
     ) -> Session | None:
-        """Return the session of a qualification that a visitor holds; None too if it is not of their kind."""
+        """Return the qualification session whose token a visitor holds; None if of another kind."""
         if token is None:
             return None
         session, study = self._access.authorized(token.partition(".")[0], token)

@@ -1,4 +1,4 @@
-"""Waiting for a study to start, paid: `studies/waiting_room.py` for one visitor."""
+"""Paid waiting for a study to start: `studies/waiting_room.py` for one visitor."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from backend.task.visitors import Visitors
 
 
 class Waiting:
-    """What people can do who passed the test of a study that has not started."""
+    """What people can do who passed the qualification of a study that has not started."""
 
     def __init__(self, access: SessionAccess, visitors: Visitors):
         self._access, self._visitors, self._store = access, visitors, access.store
@@ -23,12 +23,12 @@ class Waiting:
         qualification_token: str | None,
         signature: str | None = None,
     ) -> BegunWait:
-        """Begin to wait, paid, until the study is let go on.
+        """Start a paid wait until the study is resumed.
 
         Raises:
-            Conflict: `no_retainer`; as `open` where the person has taken part already.
-            NotAllowed: `not_qualified`; only who passed the study's qualification can wait; as
-                `PlaceCheck.check` where the panel signs the link to the waiting room as well.
+            Conflict: `no_retainer`; as `open` if the person has taken part already.
+            NotAllowed: `not_qualified` if the person has not passed the study's qualification; as
+                `PlaceCheck.check` if the panel also signs the link to the waiting room.
         """
         study = self._access.study(study_name)
         key = self._visitors.admission.key(study, panel)
@@ -48,6 +48,6 @@ class Waiting:
         return waiting_room.begin(self._store, study, passed, panel, self._access.clock().timestamp())
 
     def sign(self, study_name: str, wait_id: str, token: str, is_visible: bool, is_here: bool) -> Wait:
-        """Take a sign of life of somebody who waits; `waiting_room.sign`."""
+        """Process the heartbeat of a person who waits; see `waiting_room.sign`."""
         study, at = self._access.study(study_name), self._access.clock().timestamp()
         return waiting_room.sign(self._store, study, wait_id, token, is_visible, is_here, at)

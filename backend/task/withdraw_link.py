@@ -1,4 +1,4 @@
-"""Withdrawing by a link that belongs to one session."""
+"""Withdrawal by a link that belongs to one session."""
 
 import hmac
 from contextlib import suppress
@@ -13,13 +13,13 @@ from backend.task.reply_types import Withdrawal
 
 
 class Withdrawing:
-    """What the link to withdraw can do; it stays good after the session is erased."""
+    """What the withdrawal link can do; it stays valid after the session is erased."""
 
     def __init__(self, access: SessionAccess):
         self._access, self._store = access, access.store
 
     def withdrawal(self, session_id: str, secret: str) -> Withdrawal:
-        """Return what an evaluator would delete by withdrawing, or that it is done.
+        """Return what an evaluator would delete by withdrawing, or that it has been done.
 
         Raises:
             NotAllowed: `wrong_link`.
@@ -34,7 +34,7 @@ class Withdrawing:
         return replies.withdrawal(self._access.study_of(session), self._store.cursor(session_id))
 
     def withdraw(self, session_id: str, secret: str) -> Withdrawal:
-        """Delete a session with its answers; asked again, say that it is done. Raises as `withdrawal`."""
+        """Delete a session with its responses; repeating it has no effect. Raises as `withdrawal`."""
         self._check_link(session_id, secret)
         entry = self._store.entry(withdrawals.BOOK, session_id)
         if entry is None:
@@ -48,7 +48,7 @@ class Withdrawing:
         return self._withdrawn(entry)
 
     def _withdrawn(self, entry: Entry) -> Withdrawal:
-        """Return what is told of a session that was withdrawn, also once its study was deleted."""
+        """Return the reply for a withdrawn session, also if its study was deleted."""
         name = entry.data["study"]
         with suppress(NotFound):
             protocol = self._store.study(name).protocol

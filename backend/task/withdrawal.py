@@ -1,9 +1,10 @@
-"""Withdrawing from a study: the answers go, what is owed stays.
+"""Withdrawal from a study: the responses are deleted, what is owed stays.
 
-First an entry is written to the book `withdrawn`; then what is owed to the ledger, which pays it as any
-other; then the session is erased; then the entry says so. From the first write on no reading counts the
-session. Whoever finds an entry whose session is not erased yet does the rest (`finish`), so that a process
-may die at any point: before the entry nothing has changed, and after it nothing is lost.
+First an entry is written to the book `withdrawn`; then what is owed is written to the ledger, which pays
+it like any other debt; then the session is erased; then the entry records that. From the first write on
+no reader counts the session. Whoever finds an entry whose session is not erased yet completes the rest
+(`finish`), so that a process may die at any point: before the entry nothing has changed, and after it
+nothing is lost.
 """
 
 import dataclasses
@@ -24,17 +25,17 @@ _WHY = "withdrawn"
 
 
 def secret_of(hash_key: bytes, session_id: str) -> str:
-    """Return what opens a session's withdrawal: a keyed hash, which is stored nowhere.
+    """Return the secret of a session's withdrawal link: a keyed hash, which is not stored.
 
-    It stays good after the session is erased, so that withdrawing twice is no error.
+    It stays valid after the session is erased, so that withdrawing twice is no error.
     """
     return hmac.new(hash_key, f"withdraw\n{session_id}".encode(), hashlib.sha256).hexdigest()
 
 
 def withdraw(store: Store, study: Study, session_id: str, at: str) -> Entry:
-    """Delete a session and its answers for good, and return the entry that is left of it.
+    """Delete a session and its responses permanently, and return the entry that remains.
 
-    Done before, it changes nothing.
+    Repeating the call changes nothing.
 
     Args:
         at: UTC, ISO 8601.
@@ -46,14 +47,14 @@ def withdraw(store: Store, study: Study, session_id: str, at: str) -> Entry:
     if entry is None:
         session = store.session(session_id)
         data = _kept(study.protocol, session, _stopped(store, session_id), at)
-        with suppress(Stale):  # asked for twice at once: the other one wrote it
+        with suppress(Stale):  # a concurrent request wrote it
             store.write_entry(BOOK, session_id, 0, data)
         entry = store.entry(BOOK, session_id)
     return finish_one(store, entry)
 
 
 def finish(store: Store) -> int:
-    """Erase what was withdrawn when a process died; return how many sessions that were."""
+    """Erase sessions whose withdrawal was interrupted by a crash; return how many."""
     unfinished = [entry for entry in store.entries(BOOK) if not entry.data["is_erased"]]
     for entry in unfinished:
         finish_one(store, entry)
@@ -61,7 +62,7 @@ def finish(store: Store) -> int:
 
 
 def _stopped(store: Store, session_id: str) -> Cursor:
-    """Take the session away from the tab that has it, so that no answer comes after it was counted."""
+    """Close the session to the tab that has its lease, so that no response arrives after it was counted."""
     while True:
         cursor = store.cursor(session_id)
         after = dataclasses.replace(cursor, version=cursor.version + 1, lease=cursor.lease + 1)
@@ -71,11 +72,11 @@ def _stopped(store: Store, session_id: str) -> Cursor:
 
 
 def _kept(protocol: Protocol, session: Session, cursor: Cursor, at: str) -> dict[str, Any]:
-    """Return what is owed, and nothing that was answered.
+    """Return what is owed, without any response.
 
-    Of a session under way the base is owed by the share of trials that were answered, rounded up; of one
-    that was closed, the whole; of one whose place was given back, nothing. The panel's ids of person and
-    submission stay until retention.
+    For an open session the base is owed by the share of trials that were answered, rounded up; for a
+    closed one, in full; for one whose place was given back, nothing. The panel's ids of person and
+    submission stay until retention removes them.
     """
     base, bonus = (0, 0) if cursor.state == "returned" else earned_part_usd_cents(protocol, session, cursor)
     return {
@@ -95,10 +96,10 @@ def _kept(protocol: Protocol, session: Session, cursor: Cursor, at: str) -> dict
 
 
 def finish_one(store: Store, entry: Entry) -> Entry:
-    """Erase a session that was withdrawn, unless it is done, and return the entry that is left of it."""
+    """Erase a withdrawn session, unless that is done, and return the entry that remains."""
     if entry.data["is_erased"]:
         return entry
-    with suppress(NotFound):  # erased already, and so entered
+    with suppress(NotFound):  # erased already, and recorded as such
         study = store.study(entry.data["study"], even_deleted=True)
         session = store.session(entry.key)
         accounts.enter(store, study, session, store.cursor(session.id), why=_WHY)

@@ -1,1 +1,1 @@
-"""The server, the researcher's pages, and what they show."""
+"""The server, and the researcher's pages with their data."""

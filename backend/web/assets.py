@@ -1,8 +1,8 @@
-"""The page's files as they are sent: compressed, and at addresses that change when any of them does.
+"""The page's files as served: compressed, and under a URL that changes when any of them does.
 
-Modules name one another by relative addresses, so that a version in the address of the first
-(`/assets/VERSION/main.js`) is in those of all others too. Browsers then keep them for good, and ask for the
-page alone again.
+Modules import one another by relative URLs, so that the version in the URL of the first
+(`/assets/VERSION/main.js`) is in those of all others too. Browsers then cache them permanently, and
+revalidate only the page itself.
 """
 
 import gzip
@@ -18,28 +18,28 @@ _VERSION_DIGITS = 12
 
 
 def files(folder: Path = FRONTEND) -> Iterator[Path]:
-    """Yield what pages load besides pictures."""
+    """Yield the files that pages load, except images."""
     return (path for path in sorted(folder.iterdir()) if path.suffix in _KINDS)
 
 
 def version(folder: Path = FRONTEND) -> str:
-    """Return a word of 12 hexadecimal digits that changes with the content of any file."""
+    """Return a version of 12 hexadecimal digits that changes with the content of any file."""
     return _version(tuple((path, *_stamp(path)) for path in files(folder)))
 
 
 def page(name: str) -> bytes:
-    """Return an HTML file of the page that loads what is current."""
+    """Return an HTML file of the page with links to the current version."""
     text = (FRONTEND / name).read_text("utf-8")
     return text.replace(_PREFIX, f"{_PREFIX}{version()}/").encode()
 
 
 def compressed(path: Path) -> bytes:
-    """Return a file's content under gzip; the same bytes for the same content."""
+    """Return a file's content compressed by gzip, deterministically."""
     return _compressed(path, *_stamp(path))
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """Return what tells of a file that it was changed."""
+    """Return the modification time and size of a file, to detect changes."""
     found = path.stat()
     return found.st_mtime_ns, found.st_size
 

@@ -1,9 +1,9 @@
-"""Connections that are open and say nothing do not keep others out.
+"""Connection limits: idle connections do not keep others out.
 
-A connection costs its holder next to nothing, and the server a file, a place among the most that it
-holds, and a look at it in each turn of its loop. An address that holds very many, or the most of all when
-places run low, has its oldest ones closed that have no request under way. A browser or a proxy opens
-another one when it needs it; whoever opens thousands and sends nothing only closes its own.
+A connection costs its holder almost nothing, and the server a file descriptor, one of a limited number
+of connections, and a check in each turn of its event loop. If an address holds very many, or the most of
+all when connections run low, its oldest idle ones are closed. A browser or a proxy reconnects when it
+needs to; a client that opens thousands and sends nothing only closes its own.
 """
 
 import resource
@@ -14,16 +14,16 @@ from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
 
 _SPARE_FILES = 256
-"""Files that the database, pictures and panels need besides."""
+"""File descriptors reserved for the database, images and panels."""
 _FULL = 0.9
 _ONE_ADDRESS = 0.125
 _MAKE_ROOM = 0.05
-"""Shares of the most: held by all, or by one address, when room is made; closed at once then."""
+"""Shares of the limit: reached by all, or by one address, to trigger closing; closed at once then."""
 _ACCEPTED_AT_ONCE = 64
 
 
 class Channel(HTTPChannel):
-    """A connection of waitress's server that makes room when there are too many."""
+    """A connection of waitress's server that closes others when there are too many."""
 
     def __init__(self, server, sock, addr, adj, map=None):
         super().__init__(server, sock, addr, adj, map)
@@ -37,7 +37,7 @@ class Channel(HTTPChannel):
         make_room(server.active_channels, address, max(1, int(_MAKE_ROOM * most)))
 
     def del_channel(self, map=None):
-        """Count a connection no longer; waitress calls this once for each that it closes."""
+        """Uncount a connection; waitress calls this once for each that it closes."""
         super().del_channel(map)
         held = self.server.held
         held[self.addr[0]] -= 1
@@ -46,13 +46,13 @@ class Channel(HTTPChannel):
 
 
 def protect(server: BaseWSGIServer, one_address: bool = True) -> None:
-    """Have a server make room, and take all connections that wait in one turn of its loop.
+    """Make a server close excess connections, and accept all waiting ones in one turn of its event loop.
 
-    waitress takes one a turn, so that a thousand that send nothing hold up the next for a thousand turns.
+    waitress accepts one per turn, so that a thousand silent ones delay the next for a thousand turns.
 
     Args:
-        one_address: whether one address is held to a share of the connections; all of a proxy's visitors
-            have the proxy's.
+        one_address: whether to limit the share of connections of one address; all visitors behind a
+            proxy have the proxy's.
     """
     most = server.adj.connection_limit
     server.most_of_one_address = _ONE_ADDRESS * most if one_address else most
@@ -71,7 +71,7 @@ def protect(server: BaseWSGIServer, one_address: bool = True) -> None:
 
 
 def make_room(channels: Mapping[int, HTTPChannel], address: str, count: int) -> None:
-    """Close the `count` oldest idle connections of an address, but its newest."""
+    """Close the `count` oldest idle connections of an address, except its newest."""
     idle = [
         channel
         for channel in channels.values()
@@ -83,9 +83,9 @@ def make_room(channels: Mapping[int, HTTPChannel], address: str, count: int) -> 
 
 
 def connection_limit(most: int) -> int:
-    """Return how many connections may be open at once, `most` or fewer; their files are allowed first.
+    """Return how many connections may be open at once, at most `most`, after raising the file limit.
 
-    Many systems start a process with 1,024 files at most, which it may raise itself.
+    Many systems limit a new process to 1,024 files, which it may raise itself.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = most + _SPARE_FILES

@@ -1,7 +1,7 @@
-"""The researcher's dashboard: studies as they happen, and a button that pauses.
+"""The researcher's dashboard: live progress of studies, and a button to pause them.
 
-A page without data, which then asks for its own address `?as=json` every few seconds; a body that has
-not changed is not sent again. The login is that of the results pages.
+A page without data, which then polls its own URL with `?as=json` every few seconds; an unchanged body is
+not sent again. The login is that of the results pages.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ _MOST_STUDIES = 64
 
 
 def add_pages(app: Flask, store: Store, keys: Keys, clock: Clock, page: Callable[[], Response]) -> None:
-    """Add `/dashboard`, the list of studies, and `/dashboard/<study>`; `page` gives the empty page."""
+    """Add `/dashboard`, the list of studies, and `/dashboard/<study>`; `page` returns the empty page."""
     watches = Kept(_MOST_STUDIES)
 
     def watch(study: Study) -> Watch:

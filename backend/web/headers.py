@@ -1,7 +1,7 @@
-"""What every file is sent with: its type, how long it may be kept, and what a browser may do with it.
+"""Response headers of files: media type, caching, and security policy.
 
-One home for them: the server of one machine (`handlers.py`) sends them itself, and on AWS the bucket
-and CloudFront do (`deploy/service.yaml`).
+They are defined here only: the server of one machine (`handlers.py`) sends them itself, and on AWS the
+bucket and CloudFront do (`deploy/service.yaml`).
 """
 
 from collections.abc import Iterable
@@ -21,10 +21,10 @@ PAGE = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-"""Of the page, its files and the pictures."""
+"""For the page, its files and the stimuli."""
 
 MODULE = {"Access-Control-Allow-Origin": "*"}
-"""Of the page's modules besides: a sandboxed frame, which has no origin, loads some of them."""
+"""Added for the page's modules: a sandboxed frame, which has no origin, loads some of them."""
 
 API = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
@@ -36,16 +36,16 @@ RESULTS = {
     "Cache-Control": "private, no-cache",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "same-origin",  # `no-referrer` would take the origin from our own form
+    "Referrer-Policy": "same-origin",  # `no-referrer` would remove the origin from our own form
     "X-Content-Type-Options": "nosniff",
 }
-"""Of the results pages: nothing is loaded, and no script runs."""
+"""For the results pages: nothing is loaded, and no script runs."""
 
 KEPT_FOR_GOOD = "public, max-age=31536000, immutable"
-"""Pictures, and what pages load (`assets.py`): another content has another address."""
+"""For stimuli, and files that pages load (`assets.py`): different content has a different URL."""
 
 ASKED_AGAIN = "no-cache"
-"""Pages: a new version is there at once."""
+"""For pages: a new version takes effect at once."""
 
 _TYPES = {
     ".js": "text/javascript; charset=utf-8",
@@ -58,14 +58,14 @@ _TYPES = {
 
 
 def page_of_panel(frame_origins: Iterable[str], form_origins: Iterable[str]) -> dict[str, str]:
-    """Return the page's headers that let it stand in a panel's frame, and post to the panel."""
+    """Return the page's headers that allow it in a panel's frame, and to post to the panel."""
     frames = " ".join(frame_origins)
     policy = _POLICY.format(forms=" ".join(("'self'", *form_origins)), frames=frames or "'none'")
-    # A framing page that is isolated itself would refuse a page that others may not load.
+    # A framing page that is isolated itself would refuse a page with a same-origin resource policy.
     resource = {"Cross-Origin-Resource-Policy": "cross-origin"} if frames else {}
     return {"Content-Security-Policy": policy, **resource}
 
 
 def content_type(name: str) -> str:
-    """Return the media type of a file of the page, or of a picture."""
+    """Return the media type of a file of the page, or of a stimulus."""
     return _TYPES[PurePath(name).suffix]

@@ -1,8 +1,9 @@
-"""How a browser shows the researcher's key: typed into a form once, then a cookie that only results see.
+"""The researcher's login: the key is typed into a form once, then a cookie replaces it.
 
-No key stands in an address. The cookie holds a time and its HMAC under the key, so that the server
-stores nothing and another key ends every visit. It is HttpOnly (a key kept by a script could be read by
-any script), SameSite=Strict, and sent to the researcher's pages only: evaluators' requests never carry it.
+The key never appears in a URL. The cookie holds a time and its HMAC under the key, so that the server
+stores nothing and changing the key ends every login. It is HttpOnly (any script could read a key that a
+script stores), SameSite=Strict, and sent to the researcher's pages only: evaluators' requests never
+carry it.
 """
 
 import hmac
@@ -23,12 +24,12 @@ _LASTS = timedelta(hours=12)
 
 
 def is_key(keys: Keys, key: str) -> bool:
-    """Return whether this is the researcher's key, in a time that does not tell how much of it is right."""
+    """Return whether this is the researcher's key, compared in constant time."""
     return hmac.compare_digest(key.encode(), keys.researcher.encode())
 
 
 def is_in(request: Request, keys: Keys, now: datetime) -> bool:
-    """Return whether the browser has shown the key within the last hours."""
+    """Return whether the browser has logged in within the last hours."""
     until, _, seal = request.cookies.get(_COOKIE, "").partition(".")
     if not hmac.compare_digest(seal.encode(), _seal(keys, until).encode()):
         return False
@@ -36,7 +37,7 @@ def is_in(request: Request, keys: Keys, now: datetime) -> bool:
 
 
 def let_in(reply: Response, request: Request, keys: Keys, now: datetime) -> None:
-    """Give the browser the cookie, for each of the researcher's pages."""
+    """Set the login cookie, for each of the researcher's pages."""
     until = str(int((now + _LASTS).timestamp()))
     for path in PATHS:
         reply.set_cookie(
@@ -51,13 +52,13 @@ def let_in(reply: Response, request: Request, keys: Keys, now: datetime) -> None
 
 
 def let_out(reply: Response) -> None:
-    """Take the cookie away."""
+    """Delete the login cookie."""
     for path in PATHS:
         reply.delete_cookie(_COOKIE, path=path, httponly=True, samesite="Strict")
 
 
 def check_origin(request: Request) -> None:
-    """Raise NotAllowed where another site's page sent the form."""
+    """Raise NotAllowed if the form was sent by another site's page."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     is_elsewhere = site not in (None, "same-origin")
     if is_elsewhere or not origins.is_ours(origin, site, request.host, ()):

@@ -1,8 +1,8 @@
-"""A study as it happens, for those who look again and again: progress, and the score as it narrows.
+"""Live view of a study for polling clients: progress, and the score as it narrows.
 
-Looking must not slow evaluators down, who share the interpreter. So where sessions stand is read
-without their plans, scores are computed only when other sessions are finished than before, and neither
-more often than leaves the server nineteen twentieths of its time.
+Polling must not slow down evaluators, who share the interpreter. So cursors are read without session
+plans, scores are recomputed only if other sessions are finished than before, and neither takes more than
+a twentieth of the server's time.
 """
 
 import threading
@@ -28,7 +28,7 @@ _LEAST_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class _Known:
-    """What never changes of a session, so that it is read once."""
+    """The immutable facts of a session, which are read once."""
 
     model: str | None
     opened_at: str
@@ -37,7 +37,7 @@ class _Known:
 
 
 class Watch:
-    """One study under watch. Safe to use from many threads, who then share what is computed."""
+    """The live view of one study. Safe to use from many threads, which share what is computed."""
 
     def __init__(self, store: Store, study: Study, timer: Callable[[], float] = time.monotonic):
         self._store, self._study = store, study
@@ -48,13 +48,13 @@ class Watch:
         self._scores = _Paced(timer)
 
     def progress(self, now: datetime) -> StudyProgress:
-        """Return `progress`; what is told may be some seconds old, but for whether the study is paused."""
+        """Return `progress`, possibly some seconds old, except for whether the study is paused."""
         with self._lock:
             progress = self._progress.get(None, lambda: self._stand(now))
         return {**progress, "paused": is_paused(self._store, self._study.name)}
 
     def look(self, now: datetime) -> WatchedStudy:
-        """Return `progress` with `scores` beside it, None before the first session is finished."""
+        """Return `progress` with `scores` added, which are None before the first session is finished."""
         progress = self.progress(now)
         with self._lock:
             scores = None
@@ -82,11 +82,11 @@ class Watch:
         }
 
     def _knows(self, session_id: str) -> bool:
-        """Return whether a session is there; one that is new is read."""
+        """Return whether a session exists; a new one is read."""
         if session_id not in self._known:
             try:
                 session = self._store.session(session_id)
-            except NotFound:  # withdrawn since
+            except NotFound:  # withdrawn in the meantime
                 return False
             self._known[session_id] = _Known(
                 session.model, session.opened_at, engine_of(session.device), session.evaluator
@@ -105,7 +105,7 @@ class Watch:
 
 
 class _Paced:
-    """A value that is made again when its version changes, but never takes more than a share of the time."""
+    """A value that is recomputed when its version changes, but takes at most a fixed share of the time."""
 
     def __init__(self, timer: Callable[[], float]):
         self._timer = timer
@@ -114,7 +114,7 @@ class _Paced:
         self._not_before = float("-inf")
 
     def get(self, version: Any, make: Callable[[], Any]) -> Any:
-        """Return the value, made now if it may be; a version of None is never up to date."""
+        """Return the value, recomputed if outdated and allowed now; a version of None is always outdated."""
         began = self._timer()
         is_new = version is None or version != self._version
         if is_new and began >= self._not_before:

@@ -1,4 +1,4 @@
-"""The OpenAPI document of the API, made from the declarations of requests and replies."""
+"""The OpenAPI document of the API, generated from the declarations of requests and replies."""
 
 import json
 import re
@@ -27,7 +27,7 @@ _ANY = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Operation:
-    """A route: what it takes and gives; `who` may call it, anybody where that is empty."""
+    """A route: its request and replies; `who` may call it, anybody if that is empty."""
 
     summary: str
     replies: dict[int, tuple[str, Any]]
@@ -210,7 +210,7 @@ def document() -> bytes:
 
 
 def reply_type(verb: str, rule: str, status: int) -> Any:
-    """Return the declared type of a reply with `status`, None where the route has none.
+    """Return the declared type of a reply with `status`, None if the route has none.
 
     Args:
         rule: path with parameters in braces.

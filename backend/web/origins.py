@@ -1,9 +1,9 @@
-"""Which requests that change something are taken: those of our own pages, and of programs.
+"""Protection against cross-site requests: changes are accepted from our own pages, and from programs.
 
-Any page can have its visitors' browsers send requests here. Two rules keep it from changing anything. A
-body must say that it is JSON, which a browser sends to another site only after asking (CORS), and nobody
-here gives that leave. And what browsers tell of the page that sends must be true of ours: `Origin`, and
-`Sec-Fetch-Site`, which no script can forge. Programs send neither.
+Any page can make its visitors' browsers send requests here. Two rules keep it from changing anything. A
+body must be declared as JSON, which a browser sends to another site only with permission (CORS), and
+that is never granted here. And the browser's statements about the sending page must match ours:
+`Origin`, and `Sec-Fetch-Site`, which no script can forge. Programs send neither.
 """
 
 from collections.abc import Collection
@@ -19,15 +19,16 @@ _OTHER_SITES = ("cross-site", "same-site")
 
 
 def is_ours(origin: str | None, fetch_site: str | None, host: str | None, allowed: Collection[str]) -> bool:
-    """Return whether a page of ours sent a request, or a program that is no browser.
+    """Return whether a request was sent by one of our pages, or by a program that is not a browser.
 
-    Schemes are not compared: a proxy that ends TLS leaves `http` here where the browser has `https`.
+    Schemes are not compared: behind a proxy that terminates TLS, `http` arrives here for the browser's
+    `https`.
 
     Args:
-        origin: the header `Origin`; None where it was not sent, as all headers.
+        origin: the header `Origin`; like all headers, None if it was not sent.
         fetch_site: the header `Sec-Fetch-Site`.
-        host: at which the request came in; None where it is not that of the pages' address.
-        allowed: hosts at which our pages are reached besides, as `parse_origin` gives them.
+        host: the host of the request; None if it is not that of the pages.
+        allowed: other hosts at which our pages are reached, as returned by `parse_origin`.
     """
     site = fetch_site.strip().lower() if fetch_site else None
     if site == "same-origin":
@@ -43,10 +44,10 @@ def is_ours(origin: str | None, fetch_site: str | None, host: str | None, allowe
 
 
 def parse_origin(text: str) -> str:
-    """Return the host of an origin that a researcher names, as `https://faces.lab.example`.
+    """Return the host of an origin named by a researcher, such as `https://faces.lab.example`.
 
     Raises:
-        InvalidInput: it is none.
+        InvalidInput: it is not an origin.
     """
     host = host_of(text)
     if host is None or urlsplit(text).path not in ("", "/"):
@@ -57,7 +58,7 @@ def parse_origin(text: str) -> str:
 
 
 def host_of(origin: str) -> str | None:
-    """Return host and port of an origin; None where it is none, such as `null`."""
+    """Return host and port of an origin; None if it is not an origin, such as `null`."""
     with suppress(ValueError):  # such as http://[x
         split = urlsplit(origin)
         if split.scheme in ("http", "https") and split.hostname:
@@ -66,7 +67,7 @@ def host_of(origin: str) -> str | None:
 
 
 def plain_host(host: str) -> str | None:
-    """Return a host in lower case, without a port that goes without saying; None where it is none."""
+    """Return a host in lower case, without a default port; None if it is not a host."""
     with suppress(ValueError):
         split = urlsplit(f"//{host}")
         if split.hostname and split.username is None:

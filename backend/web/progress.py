@@ -1,4 +1,4 @@
-"""How far a study has come: sessions by state, pay, and what evaluators really earned an hour."""
+"""Progress of a study: sessions by state, pay, and what evaluators actually earned per hour."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -24,24 +24,24 @@ from backend.studies.withdrawals import sessions_of, withdrawn
 
 @dataclass(frozen=True)
 class Standing:
-    """What progress needs to know of a session."""
+    """The facts of a session that progress depends on."""
 
     model: str | None
     opened_at: str
     browser: str
-    """The browser's engine, of `browsers.ENGINES`; '' where it is not known."""
+    """The browser's engine, one of `browsers.ENGINES`; '' if unknown."""
     cursor: Cursor
 
 
 def progress(store: Store, study: Study, now: datetime | None = None) -> dict[str, Any]:
-    """Return a study's progress as plain data; money in cents of its currency, wage in those an hour.
+    """Return a study's progress as plain data; money in cents of its currency, wage in cents per hour.
 
-    A session is `finished`, `ended` (closed early, kindly), `active`, or `abandoned` (no answer
-    for the study's `abandon_after_minutes`, or no first one for its `begin_within_minutes`; it may still be
-    resumed), or `returned` (its place was given
-    back at the panel: neither counted nor paid). Sessions withdrawn are none of these: only their number
-    and what is owed for them are told. The wage is the median over finished sessions of what was earned
-    over the time from opening to last answer.
+    A session is `finished`, `ended` (closed early, paid in full), `active`, `abandoned` (no response for
+    the study's `abandon_after_minutes`, or no first one for its `begin_within_minutes`; it may still be
+    resumed), or `returned` (its place was given back at the panel: neither counted nor paid). Withdrawn
+    sessions are in none of these: only their number and what is owed for them are reported. The wage is
+    the median over finished sessions of the amount earned divided by the time from opening to last
+    response.
     """
     gone = list(withdrawn(store, study.name))
     retainer = retained(store, study, now)
@@ -60,19 +60,19 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
 
 
 def simulated(store: Store, study: Study) -> int:
-    """Return how many simulated sessions are finished; they are in no other number."""
+    """Return how many simulated sessions are finished; they are in no other count."""
     return store.finished(study.name, simulated=True)[0]
 
 
 def panel_warnings(store: Store, study: Study) -> list[str]:
-    """Return what a researcher must know of the panel that a study recruits from."""
+    """Return the warnings about the panel that a study recruits from."""
     if begun(store, study) is None:
         return []
     return list(filter(None, (health(store, study.name).warning, at_odds(store, study))))
 
 
 def retained(store: Store, study: Study, now: datetime | None) -> dict[str, int] | None:
-    """Return how many wait to be called, and what is owed for waiting; None where a study pays none."""
+    """Return how many people wait to be called, and what is owed for waiting; None if it is not paid."""
     if not study.protocol.pay.retainer_usd_cents:
         return None
     count = waiting_now(store, study.name, now.timestamp()) if now else 0
@@ -82,7 +82,7 @@ def retained(store: Store, study: Study, now: datetime | None) -> dict[str, int]
 def summary(
     study: Study, standings: Iterable[Standing], gone: list[Entry], now: datetime | None
 ) -> dict[str, Any]:
-    """Return the progress of a study from where its sessions stand and what is left of those withdrawn."""
+    """Return the progress of a study from its sessions' standings and the entries of withdrawn ones."""
     states = {model: Counter() for model in _models(study)}
     wages, owed = [], 0
     flashes = MistimedFlashes()

@@ -1,8 +1,8 @@
-"""One proxy in front of the server, which ends TLS and says who visits.
+"""Support for one proxy in front of the server, which terminates TLS and identifies visitors.
 
-A proxy tells the visitor's address, scheme and host by the headers X-Forwarded-For, -Proto and -Host. Anybody
-can send them, so they are believed only where the researcher says that there is a proxy, and only the last
-value of each: the one that this proxy added.
+A proxy reports the visitor's address, scheme and host in the headers X-Forwarded-For, -Proto and -Host.
+Anybody can send them, so they are trusted only if the researcher states that there is a proxy, and only
+the last value of each: the one added by this proxy.
 """
 
 import re
@@ -22,7 +22,7 @@ Application = Callable[[dict[str, Any], Callable], Iterable[bytes]]
 
 
 def behind_one_proxy(app: Application) -> Application:
-    """Return a WSGI application that sees the visitors of the one proxy in front of it."""
+    """Return a WSGI application that sees the addresses of visitors behind one proxy."""
 
     def checked(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
         of_proxy = environ["werkzeug.proxy_fix.orig"]
@@ -35,10 +35,10 @@ def behind_one_proxy(app: Application) -> Application:
 
 
 def asks_for_proxy(environment: Mapping[str, str]) -> bool:
-    """Return whether OPENHYPE_BEHIND_PROXY says that there is a proxy.
+    """Return whether OPENHYPE_BEHIND_PROXY states that there is a proxy.
 
     Raises:
-        InvalidInput: it says neither true nor false.
+        InvalidInput: it is neither true nor false.
     """
     value = environment.get(VARIABLE, "")
     if value.lower() not in _TRUE | _FALSE:
@@ -47,7 +47,7 @@ def asks_for_proxy(environment: Mapping[str, str]) -> bool:
 
 
 def _address(told: str | None) -> str | None:
-    """Return an address without the port that some proxies add, or None where it is none."""
+    """Return an address without the port that some proxies add, or None if it is not an address."""
     found = _WITH_PORT.fullmatch(told or "")
     try:
         return str(ip_address(found["six"] or found["four"] if found else told or ""))

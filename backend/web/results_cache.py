@@ -1,4 +1,4 @@
-"""What was computed last for each study, kept while nothing has changed."""
+"""A cache of computed results for each study, valid while nothing has changed."""
 
 import threading
 from collections import OrderedDict
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Kept:
-    """The newest value of each key; the keys used last are kept."""
+    """The latest value of each key; the least recently used keys are evicted."""
 
     def __init__(self, most: int = 8):
         self._most = most
@@ -16,7 +16,7 @@ class Kept:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, version: str, make: Callable[[], Any]) -> Any:
-        """Return the value of `key` at `version`, made at most once even when many ask together."""
+        """Return the value of `key` at `version`, computed at most once even with concurrent callers."""
         with self._lock:
             mine = self._locks.setdefault(key, threading.Lock())
         with mine:

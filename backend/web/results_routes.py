@@ -1,6 +1,6 @@
-"""Routes behind the researcher's key: the API by a header, the results page by a form and a cookie.
+"""Routes that require the researcher's key: the API by a header, the results page by a cookie.
 
-Scores and pages are computed when they are asked for, and again only when a session was finished since.
+Scores and pages are computed on request, and recomputed only when a session was finished since.
 """
 
 import json
@@ -107,7 +107,7 @@ def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock)
 
 
 def enter(keys: Keys, now: datetime, title: str) -> Response:
-    """Let a browser in that has sent the key with the form of `door`, or ask again."""
+    """Log a browser in that sent the key with the form of `door`, or show the form again."""
     if not login.is_key(keys, request.form.get("key", "").strip()):
         return door(title, is_wrong=True)
     reply = redirect(request.path, 303)
@@ -116,7 +116,7 @@ def enter(keys: Keys, now: datetime, title: str) -> Response:
 
 
 def door(title: str, is_wrong: bool = False) -> Response:
-    """Return the page that asks for the key."""
+    """Return the login page."""
     return _page(title, is_wrong=is_wrong, asks=True, status=403)
 
 
@@ -126,7 +126,7 @@ def refused(message: str, status: int) -> Response:
 
 
 def unchanged(tag: str) -> Response | None:
-    """Return the reply to someone who has this version already."""
+    """Return the reply (304) for a browser that has this version already, else None."""
     if not request.if_none_match.contains(tag):
         return None
     reply = Response(status=304)
@@ -135,7 +135,7 @@ def unchanged(tag: str) -> Response | None:
 
 
 def _asks(name: str) -> bool:
-    """Return whether a parameter of the address is true.
+    """Return whether a query parameter is true.
 
     Raises:
         InvalidInput: it is neither true nor false.
@@ -157,14 +157,14 @@ def _page(title: str, status: int = 200, **told: Any) -> Response:
 
 
 def _nothing_yet(study: str, simulated: bool) -> Response:
-    """Return the page of a study of which only sessions of the other kind are finished."""
+    """Return the page of a study in which only sessions of the other kind are finished."""
     done, other = ("simulated", "real") if simulated else ("real", "simulated")
     told = f"No {done} session of {study} is finished yet; {other} ones are."
     return _page(f"Results of {study}", message=told, link=_link(simulated), status=404)
 
 
 def _link(simulated: bool) -> tuple[str, str]:
-    """Return address and words of the link to the results of the other kind of sessions."""
+    """Return URL and text of the link to the results of the other kind of sessions."""
     if simulated:
         return "?", "Results of real sessions"
     return "?simulated=true", "Results of simulated sessions"

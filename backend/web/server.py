@@ -1,4 +1,4 @@
-"""The server of one machine: the application under waitress, stopped cleanly by a signal."""
+"""The server of one machine: the application under waitress, shut down cleanly by a signal."""
 
 import errno
 import logging
@@ -21,16 +21,16 @@ _THREADS = 16
 _BACKLOG = 2048
 _CONNECTIONS = 4096
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Addresses that stand for all of a machine's, and the one of them by which it reaches itself."""
+"""Addresses that mean all interfaces, each with the loopback address to reach them."""
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at an address; port 0 takes a free one.
+    """Return a listening socket; port 0 selects a free one.
 
-    Whoever connects before there is a server waits for it.
+    Clients that connect before the server runs wait for it.
 
     Raises:
-        InvalidInput: the address cannot be listened on; the message says why, and what to do.
+        InvalidInput: listening at the address failed; the message says why, and what to do.
     """
     try:
         family, kind, protocol, _, address = _resolved(host, port)
@@ -50,25 +50,25 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def base_url(listening: socket.socket) -> str:
-    """Return the URL by which this machine reaches what listens on a socket."""
+    """Return the URL by which this machine reaches the server of a listening socket."""
     host, port = listening.getsockname()[:2]
     host = _EVERYWHERE.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def is_everywhere(listening: socket.socket) -> bool:
-    """Tell whether a socket listens at all addresses of this machine, so that others can reach it."""
+    """Return whether a socket listens on all interfaces, so that other machines can reach it."""
     return listening.getsockname()[0] in _EVERYWHERE
 
 
 def make_server(
     app: Flask, listening: socket.socket, connections: int = _CONNECTIONS, behind_proxy: bool = False
 ):
-    """Return a waitress server on a socket that listens; `effective_port` tells its port.
+    """Return a waitress server on a listening socket; `effective_port` is its port.
 
     Args:
-        connections: that are open at once, at most.
-        behind_proxy: whether `app` believes one proxy's headers, and all connections are that proxy's.
+        connections: maximum number of open connections.
+        behind_proxy: whether `app` trusts one proxy's headers, and all connections are that proxy's.
     """
     from waitress.server import create_server
 
@@ -92,7 +92,7 @@ def make_server(
 
 
 def serve(server) -> None:
-    """Serve until SIGINT or SIGTERM; requests under way are finished."""
+    """Serve until SIGINT or SIGTERM; open requests are completed."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     _log_times()
     _keep_to_one_core()
@@ -103,7 +103,7 @@ def serve(server) -> None:
 
 
 def _resolved(host: str, port: int) -> tuple:
-    """Return the first address of a host, one of version 4 where it has both."""
+    """Return the first address of a host, an IPv4 one if it has both."""
     found = socket.getaddrinfo(host or "-", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     return min(found, key=lambda each: each[0] != socket.AF_INET)
 
@@ -119,7 +119,7 @@ def _why_not(error: OSError, host: str, port: int) -> str:
 
 
 def _log_times() -> None:
-    """Write each line of the log on stderr with its time (UTC)."""
+    """Log to stderr, each line with its time (UTC)."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)sZ %(message)s", "%Y-%m-%dT%H:%M:%S"))
     handler.formatter.converter = time.gmtime
@@ -127,31 +127,31 @@ def _log_times() -> None:
 
 
 def _keep_to_one_core() -> None:
-    """Keep all threads of this process on one core, where the system can.
+    """Pin all threads of this process to one core, if the system allows.
 
-    The interpreter runs one thread at a time. Spread over cores, the threads wake each other across
-    them at every hand-over, which on virtual machines costs more than the work (`make bench`).
+    The interpreter runs one thread at a time. Spread over cores, the threads wake each other across them
+    at every switch, which on virtual machines costs more than the work (`make bench`).
     """
     if not hasattr(os, "sched_setaffinity"):
         return
     cores = sorted(os.sched_getaffinity(0))
     core = cores[os.getpid() % len(cores)]
     for thread in Path("/proc/self/task").iterdir():
-        with suppress(ProcessLookupError):  # a thread may end meanwhile
+        with suppress(ProcessLookupError):  # a thread may end in the meantime
             os.sched_setaffinity(int(thread.name), {core})
 
 
 @contextmanager
 def in_background(app: Flask) -> Iterator[str]:
-    """Serve `app` on a free port of loopback in a thread; gives its URL."""
+    """Serve `app` on a free loopback port in a thread; yields its URL."""
     server = make_server(app, listen("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, name="openhype-server", daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.effective_port}"
     finally:
-        server.task_dispatcher.shutdown()  # before what its threads wake the server with is closed
+        server.task_dispatcher.shutdown()  # before the pipe by which its threads wake the server is closed
         server.close()
         for channel in list(server.active_channels.values()):
-            channel.will_close = True  # kept-alive connections would keep the loop running
+            channel.will_close = True  # kept-alive connections would keep the event loop running
         thread.join(timeout=10)

@@ -1,7 +1,8 @@
-"""How many sessions one client address may open, so that nobody takes all places of an open study at once.
+"""Limits on the sessions that one client address may open, so that nobody fills an open study at once.
 
-Counted in the memory of one server process. Many people may share an address: a lab, a school, a company.
-A provider gives a household a network of version 6 (/64), so that addresses of it count as one.
+Counted in the memory of one server process. Many people may share an address: a lab, a school, a
+company. A household gets a whole IPv6 network (/64) from its provider, so that its addresses count as
+one.
 """
 
 import ipaddress
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from backend.foundation.errors import TooMany
 
 PER_MINUTE, PER_HOUR = 100, 600
-"""Two for each of a lab of fifty in a minute, who begin together after a test."""
+"""Two for each person in a lab of fifty within a minute, who begin together after a test."""
 _MINUTE_S, _HOUR_S = 60, 3600
 _MOST_ADDRESSES = 10_000
 
@@ -24,9 +25,9 @@ class Openings:
     """The sessions that addresses opened within the last hour. Safe to use from many threads.
 
     Args:
-        per_minute, per_hour: new sessions of an address, at most; 0 for any number.
-        clock: seconds that only grow.
-        most_addresses: that are remembered; of more, those that came last.
+        per_minute, per_hour: maximum number of new sessions per address; 0 for no limit.
+        clock: monotonic time in seconds.
+        most_addresses: how many addresses are remembered; the oldest are dropped.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Openings:
 
     @contextmanager
     def one(self, address: str | None) -> Iterator[Callable[[], None]]:
-        """Count a session that is opened meanwhile; not if that fails, or if what is given is called.
+        """Count a session opened within the context, unless that fails or the yielded function is called.
 
         Raises:
             TooMany: `too_many_sessions`.
@@ -100,7 +101,7 @@ class Openings:
 
 
 def network(address: str | None) -> str:
-    """Return what an address is counted under: itself, or its network in version 6."""
+    """Return the key under which an address is counted: itself, or its IPv6 network."""
     try:
         parsed = ipaddress.ip_address((address or "").partition("%")[0])
     except ValueError:

@@ -1,8 +1,8 @@
-"""A demo of a study as plain files: the page, some of the pictures, and what they are.
+"""A demo of a study as static files: the page, some of the stimuli, and their truths.
 
-Any web server will do, and none of it is ours: `frontend/demo.js` draws the session, steps the staircase
-and tells the visitor's own score among the published ones. Nothing is recorded. The truths of the pictures
-stand in `study.json`, so that a demo measures nobody.
+It runs on any web server, without one of ours: `frontend/demo.js` draws the session, steps the staircase
+and shows the visitor's own score among the published ones. Nothing is recorded. The truths of the
+stimuli are in `study.json`, so that a demo measures nobody.
 """
 
 import html
@@ -40,12 +40,12 @@ def write_site(
     """Write the demo of `study` to the folder `out`, which may be new or empty; return its page.
 
     Args:
-        images: the folder of the study's pictures.
-        each: pictures of the reals, and of each model, that it takes along at most.
+        images: the folder of the study's image files.
+        each: maximum number of stimuli taken from the reals, and from each model.
 
     Raises:
-        Conflict: there is something in `out`.
-        InvalidInput: `each` are too few for a session, or the study has another judgment.
+        Conflict: `out` is not empty.
+        InvalidInput: `each` is too few for a session, or the study has another kind of judgment.
     """
     if judgment_of(study.protocol.method) is not JUDGMENT:
         raise InvalidInput(f"a demo shows real-or-fake studies; {study.name} asks for something else")
@@ -111,7 +111,7 @@ def _described(study: Study, pictures: Sequence[Stimulus]) -> dict[str, Any]:
 
 
 def _page(study: Study) -> str:
-    """Return the page of a server, made to ask the demo, with the headers that a meta element can carry."""
+    """Return the server's page, set to use the demo, with the headers that a meta element can carry."""
     policy = headers.PAGE["Content-Security-Policy"]
     carried = "; ".join(part for part in policy.split("; ") if not part.startswith("frame-ancestors"))
     meta = (

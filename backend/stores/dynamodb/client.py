@@ -1,7 +1,7 @@
-"""Calls of DynamoDB over one pool of connections, tried again with full jitter.
+"""DynamoDB calls over one connection pool, retried with full jitter.
 
-botocore's own retries are switched off, because they hide what a conditional write has to know: whether
-an earlier try may have been stored although its reply was an error or was lost. `Refused` tells it.
+botocore's own retries are switched off because they hide what a conditional write has to know: whether
+an earlier try may have been stored although its reply was an error or was lost. `Refused` says so.
 """
 
 import random
@@ -38,14 +38,14 @@ class Refused(Exception):
     def __init__(self, may_be_ours: bool):
         super().__init__("the condition did not hold")
         self.may_be_ours = may_be_ours
-        """Whether an earlier try of this very call may have been stored."""
+        """Whether an earlier try of this call may have been stored."""
 
 
 class Calls:
-    """What the store asks of one table. Safe to use from many threads.
+    """The operations of the store on one table. Safe to use from many threads.
 
     Args:
-        meter: called with the operation and the capacity units that it took, where given.
+        meter: if given, called with each operation and the capacity units it consumed.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Calls:
         self._sleep, self._rng, self._meter = sleep, rng or random.Random(), meter
 
     def get(self, p: str, s: str) -> Item | None:
-        """Return an item as it is now (a strong read), or None."""
+        """Return the current item (a strongly consistent read), or None."""
         return self._call("get_item", Key=key(p, s), ConsistentRead=True).get("Item")
 
     def put(self, item: Item, condition: str | None = None, values: Item | None = None) -> None:
@@ -92,12 +92,12 @@ class Calls:
         self._call("delete_item", Key=key(p, s))
 
     def newest(self, p: str) -> Item | None:
-        """Return the item of `p` that sorts last, as it is now."""
+        """Return the current item of partition `p` that sorts last."""
         found = self._call("query", **_of(p), ScanIndexForward=False, Limit=1, ConsistentRead=True)
         return found["Items"][0] if found["Items"] else None
 
     def each(self, p: str, attributes: Iterable[str] = ()) -> Iterator[Item]:
-        """Yield the items of `p` in order, as they are now; all their attributes, or those named."""
+        """Yield the current items of partition `p` in order, with all attributes or only those named."""
         asked: dict[str, Any] = _of(p)
         if names := {f"#{i}": name for i, name in enumerate(attributes)}:
             asked |= {"ProjectionExpression": ",".join(names), "ExpressionAttributeNames": names}
@@ -109,7 +109,7 @@ class Calls:
             asked["ExclusiveStartKey"] = found["LastEvaluatedKey"]
 
     def many(self, keys: Iterable[tuple[str, str]]) -> list[Item]:
-        """Return the items that are there, as they are now, in no order."""
+        """Return the current items that exist among `keys`, in no particular order."""
         wanted, items = [key(p, s) for p, s in keys], []
         tries = 0
         while wanted:
@@ -148,7 +148,7 @@ class Calls:
             except (
                 HTTPClientError,
                 ConnectionError,
-            ) as error:  # refused, timed out, or closed before the reply came
+            ) as error:  # refused, timed out, or closed before the reply arrived
                 may_be_ours = True
                 reason = str(error)
             except BotoCoreError as error:  # no credentials, no region
@@ -157,7 +157,7 @@ class Calls:
         raise AssertionError("the last pause raises")
 
     def pause(self, tries: int, reason: str) -> None:
-        """Wait before the next try: anything up to a bound that doubles, so that callers spread out."""
+        """Wait before the next try: a random time up to a bound that doubles, so that callers spread out."""
         if tries > _TRIES:
             raise StoreFailed(f"table {self.table} did not answer {tries} times ({reason}); try again")
         self._sleep(self._rng.uniform(0, min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**tries)))
@@ -175,7 +175,7 @@ class Calls:
 
 
 def key(p: str, s: str) -> Item:
-    """Return the key of an item: its partition, and its place in there."""
+    """Return the primary key of an item: its partition and its sort key."""
     return {"p": {"S": p}, "s": {"S": s}}
 
 
@@ -183,7 +183,7 @@ def parse_url(url: str) -> tuple[str, dict[str, str]]:
     """Return the table and the options of a `dynamodb://` URL.
 
     Raises:
-        InvalidInput: not of that form, or an option that there is not.
+        InvalidInput: the URL is malformed or has an unknown option.
     """
     wrong = InvalidInput(
         f"a table's URL must be of the form {FORM}, with endpoint=URL and expire_days=N besides, not {url!r}"
@@ -202,10 +202,10 @@ def parse_url(url: str) -> tuple[str, dict[str, str]]:
 
 
 def connect(options: dict[str, str]) -> Any:
-    """Return a client of DynamoDB; region and credentials come from the environment where not given.
+    """Return a DynamoDB client; region and credentials default to those of the environment.
 
     Raises:
-        InvalidInput: no region is named, or region or endpoint are none.
+        InvalidInput: no region is given, or the region or the endpoint is invalid.
         NotInstalled: the library is missing.
     """
     try:
@@ -224,14 +224,14 @@ def connect(options: dict[str, str]) -> Any:
     session = botocore.session.get_session()
     endpoint = options.get("endpoint")
     if endpoint and urlsplit(endpoint).hostname in _LOOPBACK:
-        session.set_credentials("emulator", "emulator")  # an emulator checks none, but wants a signature
+        session.set_credentials("emulator", "emulator")  # an emulator requires some, but checks none
     try:
         return session.create_client(
             "dynamodb", region_name=options.get("region"), endpoint_url=endpoint, config=config
         )
     except NoRegionError:
         raise InvalidInput(f"no AWS region is named; use {FORM}, or set AWS_DEFAULT_REGION") from None
-    except (BotoCoreError, ValueError) as error:  # a region or an endpoint that is none
+    except (BotoCoreError, ValueError) as error:  # an invalid region or endpoint
         raise InvalidInput(f"a store in DynamoDB must be of the form {FORM}: {error}") from None
 
 
@@ -240,7 +240,7 @@ def _of(p: str) -> dict[str, Any]:
 
 
 def _given(values: Item | None = None, **arguments: Any) -> dict[str, Any]:
-    """Return the arguments that have a value: DynamoDB refuses empty ones."""
+    """Return the arguments that have a value: DynamoDB rejects empty ones."""
     return {
         name: value for name, value in {**arguments, "ExpressionAttributeValues": values}.items() if value
     }

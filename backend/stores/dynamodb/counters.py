@@ -1,13 +1,14 @@
-"""Which sessions of a study are open, and how many finished by condition, without a key that all write to.
+"""Open sessions of a study and counts of finished ones by condition, without a hot key.
 
 Simulated sessions have items of their own.
 
 A study's sessions are spread over `SHARDS` items by their ids. An item holds an entry for each open
-session and a count of the finished ones for each condition. An opening adds an entry; a closing takes it
-away and counts, in one conditional write, so that nothing is counted twice. All items of a study
-come with one request, whose cost does not grow with the sessions that are finished.
+session and a count of the finished ones for each condition. Opening a session adds an entry; closing it
+removes the entry and counts it, in one conditional write, so that nothing is counted twice. One request
+reads all items of a study, at a cost that does not grow with the number of finished sessions.
 
-An entry tells when its session was last known to be alive: at its opening, or when somebody looked.
+An entry records when its session was last known to be active: at its opening, or when it was last
+checked.
 """
 
 import zlib
@@ -19,11 +20,11 @@ from typing import Any
 from backend.stores.dynamodb.client import Calls, Item, Refused
 
 SHARDS = 64
-"""A thousand open sessions are then 16 an item, which is about a kilobyte."""
+"""A thousand open sessions are then 16 per item, which is about a kilobyte."""
 _OPEN, _FINISHED, _ERASED, _NEWEST = "a", "f", "e", "n"
 _DIGITS = 10
 _ANSWERED = "+"
-"""After the time at which a session was alive, which older versions compare as a text."""
+"""Appended to the time at which a session was last active, which older versions compare as text."""
 
 
 @dataclass(frozen=True)
@@ -32,23 +33,23 @@ class OpenSession:
 
     session: str
     condition: str | None
-    """What its evaluator judges; None in a qualification."""
+    """The condition that its evaluator judges; None in a qualification."""
     alive_at: str
     looked_at: int
-    """When somebody last found it silent, in seconds of the epoch; 0 for never."""
+    """When the session was last found inactive, in seconds of the epoch; 0 for never."""
     has_answered: bool = False
-    """Whether anything was answered when somebody last looked."""
+    """Whether it had any response at the last check."""
 
 
 class Tally:
-    """The open and finished sessions of one study: the real ones, or the simulated ones."""
+    """The open and finished sessions of one study: either the real or the simulated ones."""
 
     def __init__(self, calls: Calls, study: str, simulated: bool = False):
         self._calls = calls
         self._name = f"simulated tally {study}" if simulated else f"tally {study}"
 
     def read(self) -> tuple[list[OpenSession], dict[str, int]]:
-        """Return the open sessions in the order of their ids, and how many are finished by condition."""
+        """Return the open sessions in the order of their ids, and the count of finished ones by condition."""
         entries: list[OpenSession] = []
         finished: dict[str, int] = {}
         for item in self._calls.many((self._place(shard), "-") for shard in range(SHARDS)):
@@ -61,7 +62,7 @@ class Tally:
         return sorted(entries, key=lambda entry: entry.session), counts
 
     def finished(self) -> tuple[int, str]:
-        """Return how many sessions are finished, and when the newest was (UTC, ISO 8601; '' for none)."""
+        """Return how many sessions are finished, and when the latest was (UTC, ISO 8601; '' for none)."""
         count, newest = 0, ""
         for item in self._calls.many((self._place(shard), "-") for shard in range(SHARDS)):
             count += sum(int(value["N"]) for name, value in item.items() if name.startswith(_FINISHED))
@@ -69,15 +70,15 @@ class Tally:
         return count, newest if count else ""
 
     def open(self, entry: OpenSession) -> None:
-        """Add a session; one that is there is left as it is."""
+        """Add a session; one that exists is left unchanged."""
         self._set(entry, "attribute_not_exists(#a)")
 
     def look(self, entry: OpenSession) -> None:
-        """Store what was found of an open session; one that was closed meanwhile stays closed."""
+        """Store the result of checking an open session; one that was closed in the meantime stays closed."""
         self._set(entry, "attribute_exists(#a)")
 
     def close(self, session: str, counted: str | None, at: str = "") -> None:
-        """Take a session away, and count it for the condition `counted`; a second time changes nothing.
+        """Remove a session and count it for the condition `counted`; repeating the call changes nothing.
 
         Args:
             at: when it was finished.
@@ -90,9 +91,9 @@ class Tally:
         self._update(session, change, "attribute_exists(#a)", values, names)
 
     def erase(self, session: str, counted: str | None) -> None:
-        """Take a session away for good, off the count for the condition `counted` if it is no longer open.
+        """Remove a session permanently, and uncount it for `counted` if it is no longer open.
 
-        A mark is left, so that a second time changes nothing.
+        A marker is left, so that repeating the call changes nothing.
         """
         names, values = {"#a": _OPEN + session, "#e": _ERASED + session}, {":one": {"N": "1"}}
         self._update(session, "SET #e = :one REMOVE #a", "attribute_exists(#a)", values, names)
@@ -114,7 +115,7 @@ class Tally:
         self._update(entry.session, "SET #a = :e", condition, values, names)
 
     def _update(self, session: str, change: str, condition: str, values: Item, names: dict[str, Any]) -> None:
-        # Where it is refused, all is as it is to be: done before, by an earlier try or by another process.
+        # A refusal means that the change was made already, by an earlier try or by another process.
         with suppress(Refused):
             self._calls.update(self._place(shard_of(session, SHARDS)), "-", change, condition, values, names)
 
@@ -123,7 +124,7 @@ class Tally:
 
 
 def shard_of(session: str, shards: int) -> int:
-    """Return the shard of a session: the same in every process."""
+    """Return the shard of a session, which is the same in every process."""
     return zlib.crc32(session.encode()) % shards
 
 

@@ -1,6 +1,6 @@
-"""Books of entries in a table: a partition a book, an item an entry.
+"""Books of entries in a table: one partition per book, one item per entry.
 
-Entries change about once a session, far below the thousand writes a second that a partition takes.
+Entries change about once per session, far below the thousand writes a second that a partition allows.
 """
 
 import json
@@ -39,7 +39,8 @@ class Books:
             else:
                 self._calls.put(item, "attribute_not_exists(p)")
         except Refused as refused:
-            # Whether this write was stored by a try whose reply was lost, only what stands there tells.
+            # If the reply to an earlier try was lost, only the stored item shows whether it was
+            # written.
             stored = self._calls.get(f"book {book}", name) if refused.may_be_ours else None
             if stored is None or stored["u"] != ours:
                 message = f"entry {name} of {book} is no longer at version {expected_version}"

@@ -11,12 +11,13 @@ from backend.stores.dynamodb.client import Item
 from backend.stores.dynamodb.counters import shard_of
 
 WRITES_PER_ITEM = 6
-"""Writes that share an item. A response of HYPE-time takes about 90 bytes, the cursor and what the
-browser told of its display some 300: six of them leave room for long flags within a kilobyte."""
+"""Writes per item. A HYPE-time response takes about 90 bytes, the cursor and the display facts reported by
+the browser about 300: six writes leave room for long flags within a kilobyte.
+"""
 CLOSED_SHARDS = 8
 NONCE_BYTES = 4
 HEAD = f"{0:08d}"
-"""The sort key of what is fixed of a session."""
+"""The sort key of a session's immutable item."""
 
 
 def of_session(session_id: str) -> str:
@@ -30,24 +31,24 @@ def of_pool(study: str, upload: str) -> str:
 
 
 def of_closed(study: str, session_id: str, simulated: bool) -> str:
-    """Return the partition in which a session is found when it is closed."""
+    """Return the partition in which a session is listed once it is closed."""
     return all_closed(study, simulated)[shard_of(session_id, CLOSED_SHARDS)]
 
 
 def all_closed(study: str, simulated: bool) -> list[str]:
-    """Return the partitions in which the closed sessions of a study are found."""
+    """Return the partitions in which a study's closed sessions are listed."""
     name = f"simulated closed {study}" if simulated else f"closed {study}"
     return [f"{name} {shard}" for shard in range(CLOSED_SHARDS)]
 
 
 def place_of(version: int) -> tuple[str, int]:
-    """Return the sort key of the item in which a version (from 1) is written, and its place in there."""
+    """Return the sort key of the item that holds a version (from 1), and the index of the version in it."""
     entry = (version - 1) % WRITES_PER_ITEM
     return f"{version - entry:08d}", entry
 
 
 def standing(cursor: Cursor, pictures: Sequence[str]) -> Item:
-    """Return a cursor as attributes."""
+    """Return a cursor encoded as attributes."""
     displays = zlib.compress(json.dumps(cursor.displays, separators=(",", ":")).encode(), 9)
     return {
         "v": {"N": str(cursor.version)},
@@ -57,13 +58,13 @@ def standing(cursor: Cursor, pictures: Sequence[str]) -> Item:
 
 
 def cursor_in(item: Item, pictures: Sequence[str]) -> Cursor:
-    """Return the cursor whose attributes an item has."""
+    """Return the cursor encoded in an item's attributes."""
     displays = json.loads(zlib.decompress(item["d"]["B"]))
     return response_codec.unpack_cursor(item["c"]["B"], int(item["v"]["N"]), displays, pictures)
 
 
 def responses_in(item: Item, pictures: Sequence[str]) -> Iterator[Response]:
-    """Yield the responses that an item has: packed ones, then those of its writes."""
+    """Yield the responses stored in an item: packed ones first, then those of its writes."""
     if "b" in item:
         yield from response_codec.unpack_responses(item["b"]["B"], pictures)
     for entry in range(WRITES_PER_ITEM):

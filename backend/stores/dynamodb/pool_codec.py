@@ -1,7 +1,7 @@
-"""Pools and sessions as attributes of items: a session's pictures are places in its study's pool.
+"""Encoding of pools and sessions; a session's stimuli are stored as indices into its study's pool.
 
-A session of HYPE-time plans 510 pictures. Their names would fill eight kilobytes, their places in the
-pool fill one. A pool never changes, so that each process reads it once.
+A HYPE-time session plans 510 stimuli. Their names would take eight kilobytes, their indices take one. A
+pool never changes, so that each process reads it once.
 """
 
 import dataclasses
@@ -15,25 +15,25 @@ from backend.experiment.records import PlannedBlock, Session, Stimulus
 from backend.stores import json_codec
 
 _ROWS = 4000
-"""Stimuli an item: about 35 bytes each, far from the 400 KB that an item may have."""
+"""Stimuli per item: about 35 bytes each, far below the 400 KB limit of an item."""
 
 
 class StoredPool:
-    """A study's stimuli in the order of their names, and the place of each."""
+    """A study's stimuli in the order of their names, and the index of each."""
 
     def __init__(self, stimuli: Sequence[Stimulus]):
         self.stimuli = stimuli
         self.places = {stimulus.name: place for place, stimulus in enumerate(stimuli)}
 
     def block(self, class_: str, places: Sequence[int]) -> PlannedBlock:
-        """Return the block that shows the stimuli at `places`."""
+        """Return the block that shows the stimuli at the indices `places`."""
         shown = [self.stimuli[place] for place in places]
         names, truths, models = ([getattr(s, name) for s in shown] for name in ("name", "truth", "model"))
         return PlannedBlock(tuple(names), tuple(truths), tuple(models), class_)
 
 
 def pack_stimuli(stimuli: Iterable[Stimulus]) -> Iterator[bytes]:
-    """Yield a pool in the order of its names, some thousands of stimuli at a time."""
+    """Yield a pool in the order of its names, some thousands of stimuli per chunk."""
     rows = sorted((s.name, s.truth, s.model, s.class_, s.source) for s in stimuli)
     for start in range(0, len(rows), _ROWS):
         yield _squeezed(rows[start : start + _ROWS])
@@ -45,9 +45,10 @@ def unpack_stimuli(data: bytes) -> Iterator[Stimulus]:
 
 
 def pack_session(session: Session, pool: StoredPool) -> tuple[bytes, bytes]:
-    """Return what is to be stored of a session: its facts, and the places of its pictures.
+    """Return the encoded facts of a session, and the pool indices of its stimuli.
 
-    No places where a picture is not in the pool as the session says it is; then the facts tell all.
+    The indices are empty if a stimulus differs from that of the pool; the facts then hold the whole
+    session.
     """
     planned = (*session.blocks, *session.spares)
     names = [name for block in planned for name in block.stimuli]
@@ -65,7 +66,7 @@ def pack_session(session: Session, pool: StoredPool) -> tuple[bytes, bytes]:
 
 
 def unpack_session(facts: bytes, places: bytes, pool: StoredPool) -> Session:
-    """Return the session that `pack_session` made bytes of."""
+    """Return the session encoded by `pack_session`."""
     text = zlib.decompress(facts).decode()
     if not places:
         return json_codec.load_session(text)
@@ -82,7 +83,7 @@ def unpack_session(facts: bytes, places: bytes, pool: StoredPool) -> Session:
 
 
 def pictures(session: Session) -> list[str]:
-    """Return all pictures of a session, in the order in which responses number them."""
+    """Return all stimulus names of a session, in the order in which responses index them."""
     return [name for block in (*session.blocks, *session.spares) for name in block.stimuli]
 
 

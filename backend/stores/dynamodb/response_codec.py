@@ -1,8 +1,8 @@
-"""Responses and cursors in few bytes, and back as they were, to the last digit.
+"""Compact, lossless encoding of responses and cursors.
 
-DynamoDB counts writes by the started kilobyte of the item, so that the size of an answer is its
-price. A response becomes columns of text made of digits and six signs, two of them to a byte, and
-what is words stands behind. A number keeps its form: 500 and 500.0 come back as they went.
+DynamoDB charges a write for each started kilobyte of the item, so that the size of a response is its
+price. A response becomes columns of text made of digits and six other characters, two characters to a
+byte; fields that are words follow. Numbers keep their form: 500 and 500.0 are restored as such.
 """
 
 import json
@@ -21,23 +21,23 @@ _NUMBERS = _FACTS + 6
 _NO_WORDS = ("",) * 6
 _WORDS_AT_LEAST = 4
 _SAME = "-"
-"""Stands for what follows from another column: frames achieved as planned, times told by the phases."""
+"""Marks what follows from other columns: frames achieved as planned, times given by the phases."""
 _STATES = ("active", "finished", "ended", "returned")
 _TRUTHS = (REAL, FAKE)
-"""Answers written as digits; others are words."""
+"""Answers encoded as digits; others are stored as words."""
 _OTHER = "="
-"""Between the name and the count of right answers to what is neither real nor fake."""
+"""Separates the name of a truth other than real and fake from its count of right answers."""
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9, "lc": 0, "lp": 0, "pb": 0, "dict_size": 1 << 20}]
 
 
 def pack_response(response: Response, pictures: Sequence[str]) -> bytes:
-    """Return a response as bytes; `pictures` are those of its session, in a fixed order."""
+    """Return a response as bytes; `pictures` are the stimulus names of its session, in a fixed order."""
     numbers, words = _columns(response, pictures)
     return _nibbles(",".join(numbers)) + "\n".join(words).rstrip("\n").encode()
 
 
 def unpack_response(data: bytes, pictures: Sequence[str]) -> Response:
-    """Return the response that `pack_response` made bytes of."""
+    """Return the response encoded by `pack_response`."""
     text, rest = _from_nibbles(data)
     return _response(text.split(","), rest.decode().split("\n"), pictures)
 
@@ -47,13 +47,13 @@ def pack_responses(responses: Sequence[Response], pictures: Sequence[str]) -> by
     rows = [_columns(response, pictures) for response in responses]
     columns = list(zip(*(numbers + words for numbers, words in rows), strict=True))
     while len(columns) > _NUMBERS + _WORDS_AT_LEAST and not any(columns[-1]):
-        columns.pop()  # no words but those of HYPE, and no facts
+        columns.pop()  # no words beyond those of HYPE, and no facts
     text = "\v".join("\n".join(column) for column in columns)
     return lzma.compress(text.encode(), format=lzma.FORMAT_RAW, filters=_FILTERS)
 
 
 def unpack_responses(data: bytes, pictures: Sequence[str]) -> list[Response]:
-    """Return the responses that `pack_responses` made bytes of."""
+    """Return the responses encoded by `pack_responses`."""
     text = lzma.decompress(data, format=lzma.FORMAT_RAW, filters=_FILTERS).decode()
     if not text:
         return []
@@ -77,7 +77,7 @@ def pack_cursor(cursor: Cursor, pictures: Sequence[str]) -> bytes:
 
 
 def unpack_cursor(data: bytes, version: int, displays: Sequence[dict], pictures: Sequence[str]) -> Cursor:
-    """Return the cursor that `pack_cursor` made bytes of."""
+    """Return the cursor encoded by `pack_cursor`."""
     text, rest = _from_nibbles(data)
     lines = rest.decode().split("\n")
     strange = [line for line in lines if _OTHER not in line]
@@ -184,7 +184,7 @@ def _seen(columns: Sequence[str], evidence: str) -> tuple:
 
 
 def _alike(some: Sequence, others: Sequence) -> bool:
-    """Return whether numbers are the same, in form too: 500 is not 500.0."""
+    """Return whether two sequences have equal numbers of the same type: 500 is not 500.0."""
     return list(map(repr, some)) == list(map(repr, others))
 
 
@@ -203,14 +203,14 @@ def _list(values: Sequence[float] | None) -> str:
 
 
 def _numbers(text: str) -> tuple[float, ...] | None:
-    """Return what `_list` made text of; a list of nothing is a lone sign."""
+    """Return the numbers encoded by `_list`; a lone `_SAME` sign is an empty list."""
     if not text:
         return None
     return tuple(map(_number, text[1:].split(";"))) if len(text) > 1 else ()
 
 
 def _digits(at: str) -> str:
-    """Return the digits of a time as `timestamps.stamp` writes it."""
+    """Return the digits of a time in the format of `timestamps.stamp`."""
     return at.translate(_NO_PUNCTUATION)
 
 
@@ -222,13 +222,13 @@ def _stamp(digits: str) -> str:
 
 
 def _nibbles(text: str) -> bytes:
-    """Return text in `_SIGNS` as bytes that tell their own length: two signs a byte."""
+    """Return text in `_SIGNS` as self-delimiting bytes: two characters a byte."""
     digits = text.translate(_HEX)
     packed = bytes.fromhex(digits + "f" * (len(digits) % 2))
     return len(packed).to_bytes(2, "big") + packed
 
 
 def _from_nibbles(data: bytes) -> tuple[str, bytes]:
-    """Return the text, and the bytes behind it."""
+    """Return the text, and the bytes that follow it."""
     end = 2 + int.from_bytes(data[:2], "big")
     return data[2:end].hex().translate(_FROM_HEX).rstrip("f"), data[end:]

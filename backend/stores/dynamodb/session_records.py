@@ -1,7 +1,7 @@
-"""Heads: what is fixed of a session, with its pictures as places in its study's pool.
+"""Heads: the immutable part of each session, with its stimuli as indices into its study's pool.
 
-Neither a pool nor a session changes once stored, so that a process reads each once. A study that was
-deleted before anybody began it may give its name to another one, with another pool.
+Neither a pool nor a session changes once stored, so that a process reads each once. The name of a study
+that was deleted before it was begun may be reused by another study, with another pool.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,22 +20,22 @@ from backend.stores.dynamodb.client import Calls, Item, Refused, key
 TTL_ATTRIBUTE = "x"
 """Seconds of the epoch after which an item may be deleted; only sessions without any write have it."""
 UPLOAD = "u"
-"""Names the pool of a study, on its record and on the heads of its sessions."""
+"""The upload id of a study's pool, stored in its record and in the heads of its sessions."""
 _SIMULATED = "r"
-"""On the heads of simulated sessions."""
+"""Set in the heads of simulated sessions."""
 _KEPT = 1024
 _POOLS_KEPT = 16
 
 
 @dataclass(frozen=True)
 class Head:
-    """A session, its pictures as responses number them, and whether it would be deleted if left alone."""
+    """A session, its stimulus names in index order, and whether it expires if nothing is written."""
 
     session: Session
     pictures: Sequence[str]
     expires: bool
     is_listed_apart: bool
-    """Whether it stands among the simulated sessions; those of older versions stand among the real ones."""
+    """Whether it is stored among simulated sessions; those of older versions are among the real ones."""
 
 
 class Heads:
@@ -51,7 +51,7 @@ class Heads:
         """Return the head of a session.
 
         Raises:
-            NotFound: there is no such session, or its time is over.
+            NotFound: there is no such session, or it has expired.
         """
         head = self._kept.get(session_id)
         if head is None:
@@ -63,13 +63,13 @@ class Heads:
         return head
 
     def many(self, session_ids: Iterable[str]) -> dict[str, Head]:
-        """Return the heads that are there, by session."""
+        """Return the heads that exist, by session id."""
         found = self._calls.many((keys.of_session(session_id), keys.HEAD) for session_id in session_ids)
         heads = [self.in_item(item) for item in found if not self._is_gone(item)]
         return {head.session.id: head for head in heads}
 
     def add(self, session: Session, cursor: Cursor, expires_at: float | None = None) -> Head:
-        """Store a head, with the cursor that a session without any write has, and return it."""
+        """Store and return a head, together with the cursor of a session without any write."""
         pictures = pool_codec.pictures(session)
         facts, places = pool_codec.pack_session(session, self.pool(session.study))
         item = {**key(keys.of_session(session.id), keys.HEAD), **keys.standing(cursor, pictures)}
@@ -88,19 +88,19 @@ class Heads:
         return head
 
     def redact(self, session_id: str, panel: Mapping[str, str], device: Mapping[str, Any]) -> None:
-        """Put other panel parameters and facts of the device in the place of a session's own."""
+        """Replace a session's panel parameters and device facts."""
         try:
             session = replace(self.of(session_id).session, panel=dict(panel), device=dict(device))
         except NotFound:
             return
         facts, _ = pool_codec.pack_session(session, self.pool(session.study))
-        with suppress(Refused):  # erased meanwhile
+        with suppress(Refused):  # erased in the meantime
             place = (keys.of_session(session_id), keys.HEAD)
             self._calls.update(*place, "SET j = :j", "attribute_exists(p)", {":j": {"B": facts}})
         self.drop(session_id)
 
     def drop(self, session_id: str) -> None:
-        """Keep a session in memory no longer."""
+        """Remove a session from the cache."""
         self._kept.drop(session_id)
 
     def in_item(self, item: Item) -> Head:
@@ -109,20 +109,20 @@ class Heads:
         return Head(session, pool_codec.pictures(session), TTL_ATTRIBUTE in item, _SIMULATED in item)
 
     def is_expired(self, item: Item) -> bool:
-        """Return whether an item's time is over; DynamoDB may take days to delete it."""
+        """Return whether an item has expired; DynamoDB may take days to delete it."""
         return TTL_ATTRIBUTE in item and int(item[TTL_ATTRIBUTE]["N"]) <= self._clock()
 
     def know_upload(self, study: str, upload: str) -> None:
-        """Remember with which upload a study's pool came, as its record tells now."""
+        """Remember the upload of a study's pool, as read from the study's record."""
         self._uploads[study] = upload
 
     def pool(self, study: str) -> pool_codec.StoredPool:
-        """Return a study's pool; an empty one if the study is not there."""
+        """Return a study's pool; an empty one if there is no such study."""
         upload = self._upload_of(study)
         return pool_codec.StoredPool(()) if upload is None else self._read_pool(study, upload)
 
     def _is_gone(self, item: Item) -> bool:
-        """Return whether a session is over, or was of an earlier study of the same name."""
+        """Return whether a session has expired or belongs to an earlier study of the same name."""
         is_of_another = UPLOAD in item and item[UPLOAD]["S"] != self._upload_of(item["n"]["S"])
         return is_of_another or self.is_expired(item)
 

@@ -1,22 +1,22 @@
-"""The serverless store: one DynamoDB table, on demand, one conditional write an answer.
+"""The serverless store: one on-demand DynamoDB table, one conditional write per response.
 
-| partition | sort key | what |
+| partition | sort key | content |
 | --- | --- | --- |
-| `studies` | name | a study, with the upload that its pool came with |
+| `studies` | name | a study, with the upload id of its pool |
 | `pool STUDY UPLOAD` | chunk | stimuli, packed |
-| `claim STUDY KEY` | `-` | the session that holds an evaluator's place |
-| `session ID` | 0 | the session, fixed, and its opening cursor |
+| `claim STUDY KEY` | `-` | the session that holds an evaluator's claim |
+| `session ID` | 0 | the immutable session and its initial cursor |
 | `session ID` | first version | the next few writes: responses, and the cursor after the last |
 | `tally STUDY SHARD` | `-` | open sessions, and counts of finished ones (`counters.py`) |
 | `closed STUDY SHARD` | session | a closed session's cursor and responses, packed |
-| `simulated tally …`, `simulated closed …` | | the same of simulated sessions |
+| `simulated tally …`, `simulated closed …` | | the same for simulated sessions |
 | `book NAME` | key | an entry of a book (`entries.py`) |
 
-A write makes version `v` of a session's cursor, and `v` alone tells the item it goes to. Within an item
-it is an update on the condition that the version before stands there; the first version of an item
-is put on the condition that there is none. So whoever holds an old cursor is refused by one item, and
-response and cursor are stored together. An item takes few writes, so that it stays below the kilobyte
-that one write unit pays for.
+Each write creates version `v` of a session's cursor, and `v` alone determines the item it is written to.
+Within an item a write is an update conditional on the previous version; the first version of an item is
+a put conditional on the item's absence. A writer with an outdated cursor is therefore refused by a
+single item, and response and cursor are stored together. An item takes few writes, so that it stays
+below the kilobyte that one write unit pays for.
 """
 
 import heapq
@@ -43,7 +43,7 @@ from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE, UPLOAD, Head,
 from backend.stores.store import Entry, Room, Stale, check_room, found_study, no_study
 
 _LARGEST_BYTES = 350_000
-"""Responses of a session that are packed into one item; DynamoDB admits 400 KB."""
+"""Responses of a session packed into one item; DynamoDB's limit is 400 KB."""
 _RESPONSES_PER_PART = 2000
 _HEADS_AT_ONCE = 50
 _LOOK_AGAIN_S = 600
@@ -72,7 +72,7 @@ def table_definition(name: str) -> dict[str, Any]:
 
 
 def create_table(url: str) -> None:
-    """Make the table that a URL names, and wait until it is there; one that exists is left."""
+    """Create the table named by a URL and wait until it exists; an existing one is left unchanged."""
     table, options = parse_url(url)
     client = connect(options)
     with suppress(client.exceptions.ResourceInUseException):
@@ -85,7 +85,7 @@ class DynamoStore:
     """`Store` on one table. Safe to use from many threads and processes.
 
     Args:
-        expire_days: after so many days sessions in which nothing was ever begun are deleted; None for never.
+        expire_days: delete sessions in which nothing was ever begun after so many days; None for never.
     """
 
     def __init__(
@@ -141,7 +141,8 @@ class DynamoStore:
                 "studies", study.name, "SET j = :j, v = :v", f"attribute_exists(p) AND ({is_there})", values
             )
         except Refused as refused:
-            # Whether this write was stored by a try whose reply was lost, only what stands there tells.
+            # If the reply to an earlier try was lost, only the stored item shows whether it was
+            # written.
             stored = self._calls.get("studies", study.name) if refused.may_be_ours else None
             if stored is None or stored["j"] != record:
                 raise Stale(f"study {study.name} is no longer at version {study.version - 1}") from None
@@ -161,7 +162,7 @@ class DynamoStore:
 
     def stimuli(self, study: str) -> Iterator[Stimulus]:
         try:
-            self._study_item(study)  # read again, for a name may be that of another study by now
+            self._study_item(study)  # read again: the name may belong to another study by now
         except NotFound:
             return
         yield from self._heads.pool(study).stimuli
@@ -278,11 +279,11 @@ class DynamoStore:
         head = self._heads.in_item(stored[0])
         newest = [item for item in stored if "v" in item][-1]
         if not self._bar(partition, int(newest["v"]["N"])):
-            return self.erase_session(session_id)  # an answer came meanwhile
+            return self.erase_session(session_id)  # a response arrived in the meantime
         was_finished = keys.cursor_in(newest, head.pictures).state == "finished"
         self._tally(head).erase(session_id, head.session.condition if was_finished else None)
         self._calls.delete(_closed(head), session_id)
-        for item in reversed(stored):  # the head last, by which what is left would be found again
+        for item in reversed(stored):  # the head last: it is what a repeated erasure finds the rest by
             if _BARRED not in item:
                 self._calls.delete(partition, item["s"]["S"])
         self._heads.drop(session_id)
@@ -291,7 +292,7 @@ class DynamoStore:
         self._heads.redact(session_id, panel, device)
 
     def _bar(self, partition: str, version: int) -> bool:
-        """Put an item where the next one of a session would go, so that no late answer starts it."""
+        """Put an item where a session's next one would go, so that no late response can create it."""
         following, _ = keys.place_of(version - (version - 1) % keys.WRITES_PER_ITEM + keys.WRITES_PER_ITEM)
         try:
             barred = {**key(partition, following), _BARRED: {"BOOL": True}}
@@ -318,7 +319,7 @@ class DynamoStore:
     def _write(
         self, session_id: str, expected_version: int, cursor: Cursor, response: Response | None
     ) -> None:
-        """Store the cursor and the response that comes with it, if the cursor before stands there."""
+        """Store a cursor, and its response if any, provided that the previous cursor is the stored one."""
         head = self._heads.of(session_id)
         if head.expires and expected_version == 0:
             self._keep(session_id)
@@ -336,7 +337,8 @@ class DynamoStore:
             else:
                 self._update(session_id, first, expected_version, cursor, head, str(entry), ours)
         except Refused as refused:
-            # Whether this write was stored by a try whose reply was lost, only what stands there tells.
+            # If the reply to an earlier try was lost, only the stored item shows whether it was
+            # written.
             stored = self._calls.get(keys.of_session(session_id), first) if refused.may_be_ours else None
             if stored is None or stored.get(str(entry)) != ours:
                 if cursor.state == "returned":
@@ -367,7 +369,7 @@ class DynamoStore:
         )
 
     def _keep(self, session_id: str) -> None:
-        """Have a session stay for good, now that somebody goes on with it."""
+        """Cancel a session's expiry, now that it is being used."""
         try:
             self._calls.update(
                 keys.of_session(session_id), keys.HEAD, f"REMOVE {TTL_ATTRIBUTE}", "attribute_exists(p)", {}
@@ -376,9 +378,9 @@ class DynamoStore:
             raise no_session(session_id) from None
 
     def _close(self, head: Head, cursor: Cursor, is_last_answer: bool) -> None:
-        """Pack a closed session for scoring; a failure loses nothing, and the next look makes up for it.
+        """Pack a closed session for scoring; a failure loses nothing, since the next check packs it.
 
-        A closed session that is resumed is packed already; one whose place is given back stands otherwise.
+        A closed session that is resumed is packed already; one that was returned has another state.
         """
         try:
             if is_last_answer or cursor.state == "returned" or not self._is_packed(head):
@@ -396,13 +398,13 @@ class DynamoStore:
         was_finished = cursor.trial_index == total_trials(session)
         if cursor.state == "returned" and was_finished:
             tally.erase(session.id, session.condition)  # counted already, or about to be
-        with suppress(Refused):  # given back meanwhile
+        with suppress(Refused):  # returned in the meantime
             self._calls.put(item, "attribute_not_exists(p) OR v <= :v", {":v": item["v"]})
         finished = session.condition if cursor.state == "finished" else None
         tally.close(session.id, finished, cursor.last_at)
 
     def _see_returned(self, session_id: str) -> None:
-        """Pack a session that was returned by a process which died before it had packed it."""
+        """Pack a returned session whose process died before packing it."""
         with suppress(NotFound):
             head, cursor = self._heads.of(session_id), self.cursor(session_id)
             if cursor.state == "returned":
@@ -415,14 +417,14 @@ class DynamoStore:
         return Tally(self._calls, head.session.study, head.is_listed_apart)
 
     def _hold(self, session: Session, cursor: Cursor, room: Room) -> None:
-        """Have a session counted before it is stored, unless with it there are more than there is room for.
+        """Count a session before it is stored, unless the limit of its condition would be exceeded.
 
-        Nothing counts all sessions of a condition in one conditional write. But of two who are let in at once
-        the later one to be counted finds both. It, or both, step back and try again after pauses of chance.
-        One whose process dies here is counted until it has been silent for too long.
+        No single conditional write counts all sessions of a condition. But of two sessions admitted at
+        once, the one counted later finds both. It, or both, withdraw their count and retry after random
+        pauses. If the process dies here, the session is counted until it has been inactive for too long.
 
         Raises:
-            Stale: there is no room.
+            Stale: the limit is reached.
         """
         tally = Tally(self._calls, session.study, session.is_simulated)
         for tries in range(1, _TRIES_FOR_ROOM + 1):
@@ -439,20 +441,20 @@ class DynamoStore:
         return counts.get(session.condition or "", 0)
 
     def _list(self, head: Head, cursor: Cursor) -> None:
-        """Have a session found by its study: open, or closed and packed."""
+        """List a session under its study: as open, or as closed and packed."""
         if cursor.state == "active" or not self._is_packed(head):
             self._tally(head).open(OpenSession(head.session.id, head.session.condition, cursor.last_at, 0))
         if cursor.state != "active":
             self._pack(head, cursor)
 
     def _look(self, tally: Tally, now: int, entry: OpenSession) -> Cursor | None:
-        """Return where an open session stands, and let the tally know; None if it is gone."""
+        """Return the cursor of an open session and record the check in the tally; None if it is gone."""
         try:
             cursor = self.cursor(entry.session)
         except NotFound:
             tally.close(entry.session, None)
             return None
-        if cursor.state != "active":  # the process that closed it died before it was packed
+        if cursor.state != "active":  # the process that closed it died before packing it
             self._pack(self._heads.of(entry.session), cursor)
         else:
             tally.look(OpenSession(entry.session, entry.condition, cursor.last_at, now, has_answered(cursor)))
@@ -461,10 +463,10 @@ class DynamoStore:
     def _listed(
         self, study: str, simulated: bool, attributes: Sequence[str] = ()
     ) -> Iterator[tuple[Head, Item | None]]:
-        """Yield a study's sessions in the order of their ids, with what is packed of the closed ones.
+        """Yield a study's sessions in the order of their ids, with the packed items of the closed ones.
 
-        The open ones are read first: one that is closed meanwhile is found twice rather than not at all.
-        Simulated sessions of versions that did not keep them apart stand among the real ones.
+        Open ones are read first: one closed in the meantime is found twice rather than not at all.
+        Simulated sessions of versions that did not separate them are among the real ones.
         """
         places = (False, True) if simulated else (False,)
         entries = sorted(
@@ -488,7 +490,7 @@ class DynamoStore:
                     yield heads[session_id], item
 
     def _whole(self, head: Head) -> tuple[Cursor, list[Response]]:
-        """Return where a session stands and all its responses, from one reading."""
+        """Return the cursor and all responses of a session, from one read."""
         responses: dict[tuple[int, int], Response] = {}
         newest = None
         for item in self._calls.each(keys.of_session(head.session.id)):
@@ -530,7 +532,7 @@ def _holds_a_place(cursor: Cursor, active_since: str, unanswered_since: str) -> 
 
 
 def _needed(is_answered: bool, active_since: str, unanswered_since: str) -> str:
-    """Return since when a session must be alive to hold its place."""
+    """Return the time since which a session must be active to be counted."""
     return active_since if is_answered else max(active_since, unanswered_since)
 
 
