@@ -69,7 +69,10 @@ export async function goesOn(scene) {
       { label: "Stop here", value: "stop" },
     ],
   );
-  if (answer === "stop") return false;
+  if (answer === "stop") {
+    showWaiting("Ending the task", "This takes a moment.");
+    return false;
+  }
   showWaiting("Checking your screen", "This takes two seconds.");
   scene.display = await measureDisplay();
   scene.presenter.change();
