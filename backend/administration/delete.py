@@ -6,8 +6,8 @@ if there are any, the mark is removed. Then sessions are deleted, then files, an
 interrupted, the next call resumes.
 
 What stays is in the books, by pseudonyms: what was owed and paid, what was sent to the panel, and who
-took part, which matters to exclusive studies. The panel's ids, which are kept no longer than a study,
-are erased. The name of a study that a real evaluator had begun is never reused.
+took part, so that exclusive studies still refuse them. The panel's ids, which are kept no longer than a
+study, are erased. The name of a study that a real evaluator had begun is never reused.
 """
 
 import shutil

@@ -48,7 +48,7 @@ RETURN_REASONS = {
     "unfit_device": "Encountered technical problems",
     "fault": "Encountered technical problems",
 }
-"""The reason given to a person who is asked to return the place; sent by the panel."""
+"""The reason given to a person who is asked to return the place, in the panel's own words."""
 _SCREEN_OUT = "FIXED_SCREEN_OUT_PAYMENT"
 _URL_PARAMETERS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 _CHANGES: dict[str, tuple[str, set[StudyState]]] = {

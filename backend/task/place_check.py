@@ -41,7 +41,7 @@ _OVER = {
     "rejected": ("already_finished", "is done at the panel"),
     "screened_out": ("already_finished", "is done at the panel"),
 }
-"""States of a place that admit nobody, and the error code for each."""
+"""States of a place that admit nobody, with error code and reason."""
 
 
 @dataclass(frozen=True)

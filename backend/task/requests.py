@@ -1,4 +1,4 @@
-"""Types of the requests of browsers, declared once: checked by msgspec, described in the OpenAPI document.
+"""Types of the requests of browsers, declared once; `converted` checks them, the OpenAPI document shows them.
 
 Nothing past this module meets a wrong type, a NaN, or an overlong text.
 """

@@ -18,7 +18,7 @@ _SPARE_FILES = 256
 _FULL = 0.9
 _ONE_ADDRESS = 0.125
 _MAKE_ROOM = 0.05
-"""Shares of the limit: reached by all, or by one address, to trigger closing; closed at once then."""
+"""Shares of the limit: held in total and by one address to trigger closing, and closed at once."""
 _ACCEPTED_AT_ONCE = 64
 
 

@@ -39,8 +39,7 @@ class Books:
             else:
                 self._calls.put(item, "attribute_not_exists(p)")
         except Refused as refused:
-            # If the reply to an earlier try was lost, only the stored item shows whether it was
-            # written.
+            # If the reply to an earlier try was lost, only the stored item shows whether it took effect.
             stored = self._calls.get(f"book {book}", name) if refused.may_be_ours else None
             if stored is None or stored["u"] != ours:
                 message = f"entry {name} of {book} is no longer at version {expected_version}"

@@ -1,7 +1,7 @@
 """Compact, lossless encoding of responses and cursors.
 
 DynamoDB charges a write for each started kilobyte of the item, so that the size of a response is its
-price. A response becomes columns of text made of digits and six other characters, two characters to a
+price. A response becomes columns of text made of digits and five other characters, two characters to a
 byte; fields that are words follow. Numbers keep their form: 500 and 500.0 are restored as such.
 """
 
@@ -203,7 +203,7 @@ def _list(values: Sequence[float] | None) -> str:
 
 
 def _numbers(text: str) -> tuple[float, ...] | None:
-    """Return the numbers encoded by `_list`; a lone `_SAME` sign is an empty list."""
+    """Return the numbers encoded by `_list`; a lone semicolon is an empty tuple, '' is None."""
     if not text:
         return None
     return tuple(map(_number, text[1:].split(";"))) if len(text) > 1 else ()

@@ -141,8 +141,7 @@ class DynamoStore:
                 "studies", study.name, "SET j = :j, v = :v", f"attribute_exists(p) AND ({is_there})", values
             )
         except Refused as refused:
-            # If the reply to an earlier try was lost, only the stored item shows whether it was
-            # written.
+            # If the reply to an earlier try was lost, only the stored item shows whether it took effect.
             stored = self._calls.get("studies", study.name) if refused.may_be_ours else None
             if stored is None or stored["j"] != record:
                 raise Stale(f"study {study.name} is no longer at version {study.version - 1}") from None
@@ -337,8 +336,7 @@ class DynamoStore:
             else:
                 self._update(session_id, first, expected_version, cursor, head, str(entry), ours)
         except Refused as refused:
-            # If the reply to an earlier try was lost, only the stored item shows whether it was
-            # written.
+            # If the reply to an earlier try was lost, only the stored item shows whether it took effect.
             stored = self._calls.get(keys.of_session(session_id), first) if refused.may_be_ours else None
             if stored is None or stored.get(str(entry)) != ours:
                 if cursor.state == "returned":
