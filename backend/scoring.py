@@ -26,7 +26,7 @@ from backend.analysis.response_rows import answers_of
 from backend.analysis.response_table import Answers
 from backend.analysis.score_intervals import beside_scores, between_models
 from backend.analysis.values import Values, balanced, plain, values_by_model
-from backend.experiment.judgments import judgment_of
+from backend.experiment.judgments import judgment_of, method_named
 from backend.foundation.errors import InvalidInput
 
 _WRITTEN = {"percent": " percentage points", "ms": " ms"}
@@ -77,7 +77,7 @@ def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
     chosen = Options(**options)
     if not len(answers):
         raise InvalidInput("there are no responses to score")
-    unit = judgment_of(answers.method).methods[answers.method].unit
+    unit = method_named(answers.method).unit
     values, intervals, beside, models = _scored(answers, chosen)
     groups = groups_of(values, [row["model"] for row in models])
     design = design_of(answers)

@@ -19,7 +19,7 @@ from typing import Any
 from backend.experiment import panel as panels
 from backend.experiment import protocol as protocols
 from backend.experiment import sampling
-from backend.experiment.judgments import judgment_of
+from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.panel import PanelRecord
 from backend.experiment.records import Stimulus, Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
@@ -299,7 +299,7 @@ def _base(order: Order) -> protocols.Protocol:
         raise InvalidInput(f"kind must be 'study' or 'qualification', not {order.kind!r}")
     if order.kind == "qualification":
         return protocols.QUALIFICATION
-    return judgment_of(order.method).methods[order.method].protocol
+    return method_named(order.method).protocol
 
 
 def _check_models(names: Sequence[str]) -> None:

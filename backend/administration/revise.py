@@ -103,8 +103,7 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
         check_qualification(store, study.kind, qualification)
     after = replace(study, protocol=wanted)
     after = replace(after, protocol=_with_consent_version(study, after, "consent_version" in settings))
-    if lack := judgment.lack(after, sampling.pool_of(list(store.stimuli(study.name)))):
-        raise InvalidInput(lack)
+    judgment.check_pool(after, sampling.pool_of(list(store.stimuli(study.name))))
     notes = _notes(data, study, after)
     return replace(after, version=study.version + 1, settings_id=lifecycle.new_settings_id(), notes=notes)
 

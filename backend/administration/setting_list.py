@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from textwrap import TextWrapper
 from typing import Any
 
-from backend.experiment.judgments import METHODS
+from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.panel import PanelRecord
 from backend.experiment.protocol import QUALIFICATION, documented_settings, value_of
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 
-PROTOCOLS = {method: judgment.methods[method].protocol for method, judgment in METHODS.items()} | {
-    "qualification": QUALIFICATION
-}
+PROTOCOLS = {method: method_named(method).protocol for method in METHODS} | {"qualification": QUALIFICATION}
 """Keyed by the name that `openhype settings` uses."""
 _LONG = 60
 

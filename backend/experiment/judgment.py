@@ -75,6 +75,15 @@ class Judgment(ABC):
     def lack(self, study: Study, pool: Pool) -> str:
         """Return what a pool lacks for one session, and what to do about it; "" where it is enough."""
 
+    def check_pool(self, study: Study, pool: Pool) -> None:
+        """Refuse a pool that is too small for one session of `study`.
+
+        Raises:
+            InvalidInput: what `lack` returns.
+        """
+        if message := self.lack(study, pool):
+            raise InvalidInput(message)
+
     def notes(self, study: Study, pool: Pool) -> list[str]:
         """Return what a reader of the scores should know of a pool."""
         return []

@@ -121,16 +121,6 @@ def draw_session(
     return blocks, spares
 
 
-def check_pool(study: Study, pool: Pool) -> None:
-    """Refuse a pool that is too small for one session of `study`.
-
-    Raises:
-        InvalidInput: what `lack` returns.
-    """
-    if message := lack(study, pool):
-        raise InvalidInput(message)
-
-
 def lack(study: Study, pool: Pool) -> str:
     """Return which sides of a pool are too small for a session, and the most images that it is enough for.
 

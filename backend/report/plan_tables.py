@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from backend.experiment.judgments import method_named
 from backend.experiment.money import format_money
 
 
@@ -17,7 +18,7 @@ def as_table(plan: Mapping[str, Any]) -> str:
 
 
 def _title(plan: Mapping[str, Any], unit: str) -> str:
-    aim, method = plan["aim"], {"infinity": "HYPE-infinity", "time": "HYPE-time"}[plan["method"]]
+    aim, method = plan["aim"], method_named(plan["method"]).title
     wanted = []
     if aim["width"] is not None:
         wanted.append(f"a {100 * aim['level']:g}% interval {aim['width']:g} {unit} wide")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from backend.experiment.judgments import judgment_of
+from backend.experiment.judgments import judgment_of, method_named
 from backend.report.formatting import verdict
 
 SIMULATED = "SIMULATED sessions: nobody looked at the pictures"
@@ -13,9 +13,8 @@ _PAIRS = {"tukey": "Tukey", "paired": "paired, Holm", "clustered": "Welch over e
 def as_table(scores: Mapping[str, Any]) -> str:
     """Return scores as lines for a terminal."""
     unit = {"percent": "%", "ms": " ms"}[scores["unit"]]
-    judgment = judgment_of(scores["method"])
     lines = [SIMULATED] if scores["simulated"] else []
-    lines += [judgment.methods[scores["method"]].score, *_columns(scores, unit), *_legend(scores)]
+    lines += [method_named(scores["method"]).score, *_columns(scores, unit), *_legend(scores)]
     anova = scores["anova"]
     if anova is not None:
         df = ", ".join(f"{each:.0f}" if each == int(each) else f"{each:.1f}" for each in anova["df"])

@@ -16,7 +16,6 @@ from backend.experiment.response_columns import (
     COLUMNS,
     Kind,
     number,
-    truth_of,
     whole,
 )
 from backend.foundation.csv_formulas import escape_formula
@@ -149,7 +148,7 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
             raise chunk.bad(i, column, kind.value, text)
         return found
     if column in ("truth", "response"):
-        return truth_of(text) or text.strip().lower()
+        return text.strip().lower()  # checked to be one of the judgment's answers
     if kind is Kind.LIST:
         numbers = tuple(map(number, text.split()))
         if None in numbers:

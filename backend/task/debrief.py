@@ -8,7 +8,7 @@ here for one session without numpy.
 from collections.abc import Callable, Sequence
 from math import fsum
 
-from backend.experiment.judgments import judgment_of
+from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.published import published_scores
 from backend.experiment.records import FAKE, REAL, Response, Session, Study
 from backend.experiment.session import Cursor, Picture, is_scored, picture_of
@@ -50,7 +50,7 @@ class Debriefing:
         method = study.protocol.method
         return {
             "method": method,
-            "unit": judgment_of(method).methods[method].unit,
+            "unit": method_named(method).unit,
             "score": _value(method, scored),
             "fakes_error": percent_wrong(scored, FAKE),
             "reals_error": percent_wrong(scored, REAL),

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from backend.experiment.browsers import MistimedFlashes, engine_of
-from backend.experiment.judgments import judgment_of
+from backend.experiment.judgments import method_named
 from backend.experiment.money import currency, format_money
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
@@ -125,7 +125,7 @@ def as_text(data: dict[str, Any]) -> str:
     def money(cents: float) -> str:
         return format_money(cents, data["currency"])
 
-    title = judgment_of(data["method"]).methods[data["method"]].title
+    title = method_named(data["method"]).title
     paused = " (paused)" if data["paused"] else ""
     lines = [f"{data['kind']} {data['study']} ({title}), {data['responses']} responses{paused}"]
     width = max(len(row["model"]) for row in data["models"])

@@ -2,8 +2,9 @@
 
 import importlib
 import pkgutil
+from collections.abc import Iterable
 
-from backend.experiment.judgment import Judgment
+from backend.experiment.judgment import Judgment, Method
 from backend.foundation.errors import InvalidInput
 
 JUDGMENTS: dict[str, Judgment] = {
@@ -34,16 +35,25 @@ def judgment_of(method: str) -> Judgment:
     return METHODS[method]
 
 
+def method_named(name: str) -> Method:
+    """Return a method of any judgment.
+
+    Raises:
+        InvalidInput: there is no such method.
+    """
+    return judgment_of(name).methods[name]
+
+
 def check_analysed(method: str) -> None:
     """Raise InvalidInput where `analysis` has no tables of this method, or there is no such method."""
     judgment = judgment_of(method)
     if not judgment.has_report:
         raise InvalidInput(
-            f"{judgment.methods[method].title} has scores (`openhype score`), but no findings and no report"
+            f"{method_named(method).title} has scores (`openhype score`), but no findings and no report"
         )
 
 
-def either(words: "dict[str, Judgment] | tuple[str, ...]") -> str:
+def either(words: Iterable[str]) -> str:
     """Return words as a choice: `'real' or 'fake'`."""
     *first, last = map(repr, words)
     return f"{', '.join(first)} or {last}" if first else last

@@ -4,6 +4,7 @@ import pytest
 
 from backend.commands import demo_studies as demo
 from backend.experiment import protocol, sampling
+from backend.experiment.judgments.real_or_fake import JUDGMENT
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 
@@ -47,7 +48,7 @@ def test_studies_are_made_once_and_their_share_grows_to_all(store, data):
 
     study = store.study("photos")
     assert study.models == ("random-phase",)
-    sampling.check_pool(study, sampling.pool_of(list(store.stimuli("photos"))))
+    JUDGMENT.check_pool(study, sampling.pool_of(list(store.stimuli("photos"))))
     shares = [share for _, share in told]
     assert {name for name, _ in told} == {"photos"}
     assert shares == sorted(shares)

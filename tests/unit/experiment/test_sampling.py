@@ -6,6 +6,7 @@ from random import Random
 import pytest
 
 from backend.experiment import sampling
+from backend.experiment.judgments.real_or_fake import JUDGMENT
 from backend.experiment.records import FAKE, REAL, Condition
 from backend.foundation.errors import Conflict, InvalidInput
 
@@ -193,7 +194,7 @@ def test_a_pool_that_is_too_small_is_named_with_what_it_lacks():
     pool = sampling.pool_of(studies.pool(study, each=12))
 
     with pytest.raises(InvalidInput, match="lacks pictures") as refused:
-        sampling.check_pool(study, pool)
+        JUDGMENT.check_pool(study, pool)
 
     assert str(refused.value) == (
         "study faces lacks pictures for a HYPE-infinity session of 100, half of them real: it has "
@@ -268,7 +269,7 @@ def test_the_smallest_pool_that_passes_the_check_gives_a_session(method, classes
     study = studies.study(method=method, classes=classes)
     pool = sampling.pool_of(studies.pool(study, each=each))
 
-    sampling.check_pool(study, pool)
+    JUDGMENT.check_pool(study, pool)
     blocks, _ = drawn_from(pool, study)
 
     assert sum(len(block.stimuli) for block in blocks) == study.protocol.stimuli.trials
