@@ -5,10 +5,10 @@ a list of different texts, in order of first appearance. A judge is one evaluato
 same person on two models is two judges.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import compress
+from itertools import compress, count, filterfalse
 from typing import Any
 
 import numpy as np
@@ -179,7 +179,8 @@ def distinct(codes: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
         return np.unique(codes, return_inverse=True)
     is_there = np.zeros(size, bool)
     is_there[codes] = True
-    return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[codes]
+    places = np.cumsum(is_there, dtype=np.int32) - 1
+    return np.flatnonzero(is_there), places[codes].astype(np.int64)
 
 
 class Coder:
@@ -189,9 +190,17 @@ class Coder:
         self._codes: dict[Any, int] = {}
         self._parts: list[np.ndarray] = []
 
-    def add(self, texts: Iterable[Any]) -> None:
-        known = self._codes
-        self._parts.append(np.fromiter((known.setdefault(text, len(known)) for text in texts), np.int32))
+    def add(self, texts: Sequence[Any]) -> list[Any]:
+        """Take in texts and return those that were not there before."""
+        new, known = [], self._codes
+        try:
+            codes = np.fromiter(map(known.__getitem__, texts), np.int32, len(texts))
+        except KeyError:
+            new = [*filterfalse(known.__contains__, dict.fromkeys(texts))]
+            known.update(zip(new, count(len(known)), strict=False))
+            codes = np.fromiter(map(known.__getitem__, texts), np.int32, len(texts))
+        self._parts.append(codes)
+        return new
 
     def coded(self) -> Coded:
         return Coded(np.concatenate(self._parts) if self._parts else np.empty(0, np.int32), [*self._codes])

@@ -1,8 +1,7 @@
 """The responses file: one row a response, as CSV or JSON lines, read and written as a stream.
 
 A bad row is refused with file, line, column, what was expected and what came; nothing is scored from
-a file that has one. Plain CSV is read by `reading/plain.py`, which makes a million rows cost little more than
-reading their lines; whatever it doubts, `reading/careful.py` reads again.
+a file that has one.
 """
 
 import csv
@@ -12,12 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from backend.analysis.shown_exposures import as_exposed
 from backend.experiment.judgments import judgment_of
-from backend.experiment.response_columns import (
-    COLUMNS,
-    Kind,
-    number,
-    whole,
-)
+from backend.experiment.response_columns import COLUMNS, Kind, number, whole
 from backend.foundation.csv_formulas import escape_formula
 from backend.foundation.errors import NotFound
 
@@ -56,15 +50,17 @@ def read_responses(path: Path) -> Iterator[dict[str, Any]]:
 
     Raises:
         NotFound: there is no such file.
-        InvalidInput: the first bad row, or columns that are missing; rows before it were yielded.
+        InvalidInput: the first bad row, or columns that are missing; rows before it may have been yielded.
     """
-    from backend.responses.reading.careful import ResponsesFile
+    from backend.responses.reading.responses_file import ResponsesFile
 
     file = ResponsesFile(path)
     for chunk in file.chunks():
-        known = [(column, place) for column, place in chunk.places.items() if column in COLUMNS]
-        for i, cells in enumerate(chunk.rows):
-            values = {column: _value(chunk, i, column, cells[place]) for column, place in known}
+        for i, cells in enumerate(zip(*chunk.columns.values(), strict=True)):
+            values = {
+                column: _value(chunk, i, column, cell)
+                for column, cell in zip(chunk.columns, cells, strict=True)
+            }
             yield {**values, "method": file.method}
 
 
@@ -85,16 +81,9 @@ def read_answers(path: Path, details: bool = False, simulated: bool = False) -> 
     """
     from backend.analysis.recognition import recognised
     from backend.analysis.response_table import of_one_kind
-    from backend.responses.reading.careful import is_json, read_carefully
-    from backend.responses.reading.plain import NotPlain, read_plain
+    from backend.responses.reading.responses_file import read_columns
 
-    path = _file_to_score(Path(path))
-    if not is_json(path):
-        try:
-            return recognised(of_one_kind(read_plain(path, details), simulated))
-        except (NotPlain, OSError):
-            pass  # the careful reader reads it, or says what is wrong
-    return recognised(of_one_kind(read_carefully(path, details), simulated))
+    return recognised(of_one_kind(read_columns(_file_to_score(Path(path)), details), simulated))
 
 
 def score_file(
@@ -110,7 +99,7 @@ def score_file(
         NotFound: as `read_answers`.
         InvalidInput: as `read_answers`, and as `scoring.score_answers`.
     """
-    from backend.responses.reading.careful import method_of
+    from backend.responses.reading.responses_file import method_of
     from backend.scoring import score_answers, score_values
 
     path = _file_to_score(Path(path))

@@ -1,4 +1,4 @@
-"""Rows of a responses file as texts, about a thousand at a time, each with its line in the file.
+"""Columns of texts of a responses file, some thousand rows at a time, each row with its line in the file.
 
 CSV by Python's own reader, whatever its quotes and line ends; JSON lines as the texts that a CSV
 would hold.
@@ -6,64 +6,135 @@ would hold.
 
 import csv
 import json
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
-from operator import itemgetter
+from itertools import chain, islice
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from backend.experiment.response_columns import COLUMNS, NEEDED, Kind, of_kind
-from backend.foundation.csv_formulas import is_escaped, unescape_formula
+from backend.foundation.csv_formulas import unescape_formula
 from backend.foundation.errors import InvalidInput
 from backend.foundation.text_files import unreadable
 
-_CHUNK_ROWS = 2**10
-"""Few enough for the processor's cache."""
+_CHUNK_ROWS = 2**11
+_BATCH_ROWS = 2**7
+"""Rows that are lists at one time: few enough for the processor's cache and the garbage collector."""
 
 
 @dataclass
 class Chunk:
-    """Some rows in a row, as texts, all of one length."""
+    """Some rows in a row, as texts."""
 
     path: Path
-    places: dict[str, int]
-    """Column to place in a row."""
-    rows: list[list[str]]
-    line: Callable[[int], int]
-    """The line in the file on which the row at an index begins."""
+    columns: dict[str, Sequence[str]]
+    """The known columns that the file has, all of one length."""
+    first: int
+    """How many rows of the file stand before."""
 
-    def column(self, name: str) -> Iterator[str]:
-        return map(itemgetter(self.places[name]), self.rows)
+    def __len__(self) -> int:
+        return len(self.columns["model"])
 
     def refuse(self, column: str, expected: str, is_bad: Callable[[str], bool]) -> None:
         """Raise for the first row whose cell is bad."""
-        i, cell = next((i, cell) for i, cell in enumerate(self.column(column)) if is_bad(cell))
+        i, cell = next((i, cell) for i, cell in enumerate(self.columns[column]) if is_bad(cell))
         raise self.bad(i, column, expected, cell)
 
     def bad(self, i: int, column: str, expected: str, came: str) -> InvalidInput:
-        return InvalidInput(f"{self.path} line {self.line(i)}: {column} must be {expected}, not {came!r}")
+        line = line_of(self.path, self.first + i)
+        return InvalidInput(f"{self.path} line {line}: {column} must be {expected}, not {came!r}")
 
 
-def csv_chunks(path: Path) -> Iterator[Chunk]:
+def is_json(path: Path) -> bool:
+    """Tell whether a file is read as JSON lines."""
+    return path.suffix in (".jsonl", ".ndjson")
+
+
+def chunks_of(path: Path) -> Iterator[Chunk]:
+    """Yield the rows of a file, about two thousand at a time.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidInput: it is not CSV with the columns needed, or not JSON lines.
+    """
     with _opened(path) as file:
-        reader = csv.reader(file)
-        try:
-            header = next(reader, [])
-            places = places_of(path, header)
-            first = reader.line_num + 1
-            while rows := list(islice(reader, _CHUNK_ROWS)):
-                yield from _csv_chunk(path, places, rows, len(header), first)
-                first = reader.line_num + 1
-        except csv.Error as error:
-            raise InvalidInput(f"{path} line {reader.line_num}: must be CSV; {error}") from None
-        except UnicodeDecodeError:
-            raise _not_utf8(path) from None
+        header, batches = _of_json(path, file) if is_json(path) else _of_csv(path, file)
+        first = 0
+        while some := list(islice(batches, _CHUNK_ROWS // _BATCH_ROWS)):
+            cells = map(chain.from_iterable, zip(*some, strict=True))
+            columns = {
+                name: _unescaped(name, list(column))
+                for name, column in zip(header, cells, strict=True)
+                if name in COLUMNS
+            }
+            chunk = Chunk(path, columns, first)
+            yield chunk
+            first += len(chunk)
 
 
-def places_of(path: Path, header: list[str]) -> dict[str, int]:
-    """Return the place of each column, having checked that the needed ones are there, once each."""
+def line_of(path: Path, row: int) -> int:
+    """Return the line of a file on which a row begins, from 1; a quoted cell may hold line breaks."""
+    with _opened(path) as file:
+        if is_json(path):
+            lines = (line for line, text in enumerate(file, start=1) if text.strip())
+        else:
+            lines = _lines_of_rows(csv.reader(file))
+        return next(islice(lines, row, None))
+
+
+def _lines_of_rows(reader: Any) -> Iterator[int]:
+    next(reader)
+    begins = reader.line_num + 1
+    for cells in reader:
+        if cells:
+            yield begins
+        begins = reader.line_num + 1
+
+
+_Batch = list[tuple[str, ...]]
+"""Columns of some rows."""
+
+
+def _of_csv(path: Path, file: TextIO) -> tuple[list[str], Iterator[_Batch]]:
+    reader = csv.reader(file)
+    with _refusing(path, reader):
+        header = next(reader, [])
+    _check_header(path, header)
+
+    def batches() -> Iterator[_Batch]:
+        count = 0
+        with _refusing(path, reader):
+            while rows := list(islice(reader, _BATCH_ROWS)):
+                if set(map(len, rows)) != {len(header)}:
+                    rows = [cells for cells in rows if cells]
+                    _check_widths(path, rows, count, len(header))
+                count += len(rows)
+                if rows:
+                    yield list(zip(*rows, strict=True))
+
+    return header, batches()
+
+
+@contextmanager
+def _refusing(path: Path, reader: Any) -> Iterator[None]:
+    """Refuse a file in which the reader meets what is no CSV, or no UTF-8, by line."""
+    try:
+        yield
+    except csv.Error as error:
+        raise InvalidInput(f"{path} line {reader.line_num}: must be CSV; {error}") from None
+    except UnicodeDecodeError:
+        raise _not_utf8(path) from None
+
+
+def _check_widths(path: Path, rows: list[list[str]], before: int, width: int) -> None:
+    for row, cells in enumerate(rows, start=before):
+        if len(cells) != width:
+            where = f"{path} line {line_of(path, row)}"
+            raise InvalidInput(f"{where}: expected {width} cells, got {len(cells)}")
+
+
+def _check_header(path: Path, header: list[str]) -> None:
     missing = [column for column in NEEDED if column not in header]
     if missing:
         hint = "; columns are separated by commas" if len(header) == 1 else ""
@@ -74,50 +145,26 @@ def places_of(path: Path, header: list[str]) -> dict[str, int]:
     twice = [column for column in COLUMNS if header.count(column) > 1]
     if twice:
         raise InvalidInput(f"{path} line 1: the header must name a column once; {', '.join(twice)} repeated")
-    return {column: place for place, column in enumerate(header)}
 
 
-def _csv_chunk(
-    path: Path, places: dict[str, int], rows: list[list[str]], width: int, first: int
-) -> Iterator[Chunk]:
-    """Yield the rows as a chunk, without empty lines; nothing where they are all empty."""
-    kept = rows if set(map(len, rows)) == {width} else [cells for cells in rows if cells]
-
-    def line(i: int) -> int:
-        end = next(place for place, cells in enumerate(rows) if cells is kept[i])
-        return first + sum(map(_lines, rows[:end]))
-
-    for i, cells in enumerate(kept if kept is not rows else ()):
-        if len(cells) != width:
-            raise InvalidInput(f"{path} line {line(i)}: expected {width} cells, got {len(cells)}")
-    if kept:
-        _unescape(places, kept)
-        yield Chunk(path, places, kept, line)
-
-
-def _unescape(places: dict[str, int], rows: list[list[str]]) -> None:
+def _unescaped(name: str, cells: Sequence[str]) -> Sequence[str]:
     """Take the quotes away that an export puts before texts that a spreadsheet would take for formulas."""
-    for place in (places[column] for column in of_kind(Kind.TEXT) if column in places):
-        if any(map(is_escaped, set(map(itemgetter(place), rows)))):
-            for cells in rows:
-                cells[place] = unescape_formula(cells[place])
+    if COLUMNS[name].kind is Kind.TEXT and "\n'" in "\n" + "\n".join(cells):  # at a glance: rare, and dear
+        return [unescape_formula(cell) for cell in cells]
+    return cells
 
 
-def _lines(cells: list[str]) -> int:
-    """Return how many lines of the file a row takes; a quoted cell may hold line breaks."""
-    return 1 + sum(len(re.findall("\r\n|\r|\n", cell)) for cell in cells)
+def _of_json(path: Path, file: TextIO) -> tuple[list[str], Iterator[_Batch]]:
+    numbered = ((number, text) for number, text in enumerate(file, start=1) if text.strip())
 
-
-def json_chunks(path: Path) -> Iterator[Chunk]:
-    places = {column: place for place, column in enumerate(COLUMNS)}
-    with _opened(path) as file:
-        numbered = ((number, text) for number, text in enumerate(file, start=1) if text.strip())
+    def batches() -> Iterator[_Batch]:
         try:
-            while some := list(islice(numbered, _CHUNK_ROWS)):
-                rows = [_json_cells(path, number, text) for number, text in some]
-                yield Chunk(path, places, rows, lambda i, some=some: some[i][0])
+            while some := list(islice(numbered, _BATCH_ROWS)):
+                yield list(zip(*(_json_cells(path, line, text) for line, text in some), strict=True))
         except UnicodeDecodeError:
             raise _not_utf8(path) from None
+
+    return [*COLUMNS], batches()
 
 
 def _json_cells(path: Path, line: int, text: str) -> list[str]:

@@ -11,8 +11,7 @@ from backend.analysis.recognition import recognised
 from backend.analysis.response_rows import answers_of
 from backend.analysis.values import values_by_model
 from backend.foundation.errors import InvalidInput
-from backend.responses.reading.careful import read_carefully
-from backend.responses.reading.plain import read_plain
+from backend.responses.reading.responses_file import read_columns
 from backend.scoring import score, score_answers
 
 HEADER = ("session", "model", "evaluator", "truth", "response", "stimulus")
@@ -45,14 +44,13 @@ def scores_of(data):
 # Names
 
 
-@pytest.mark.parametrize("reader", [read_plain, read_carefully])
-def test_names_are_read_without_the_white_space_around_them_and_that_is_said(tmp_path, reader):
+def test_names_are_read_without_the_white_space_around_them_and_that_is_said(tmp_path):
     data = [
         *rows("a ", "e1", "fake", 1, 2), *rows("a", " e1", "real", 0, 2),
         *rows("a", "e2", "fake", 2, 2), *rows("\u00a0a", "e2", "real", 0, 2),
     ]  # fmt: skip
 
-    answers = recognised(reader(written(tmp_path, data), False))
+    answers = recognised(read_columns(written(tmp_path, data), False))
 
     found = score_answers(answers)
     assert [(each["model"], each["score"], each["evaluators"]) for each in found["models"]] == [
@@ -92,7 +90,7 @@ def test_a_trial_that_stands_twice_is_found_whatever_is_around_the_name(tmp_path
     )
 
     with pytest.raises(InvalidInput, match="line 3: trial_index 3 of e  stands in the file twice"):
-        read_carefully(path, False)
+        read_columns(path, False)
 
 
 # Reals of no model
@@ -170,7 +168,7 @@ def test_a_fake_of_no_model_is_refused(tmp_path):
     with pytest.raises(InvalidInput, match="row 5: model must be a name, not ''"):
         score(data, "infinity")
     with pytest.raises(InvalidInput, match="line 6: model must be a name, not ''"):
-        read_carefully(written(tmp_path, data), False)
+        read_columns(written(tmp_path, data), False)
 
 
 people = st.integers(0, 4).map("p{}".format)
@@ -206,7 +204,7 @@ def test_shared_reals_score_as_if_they_were_doubled_by_hand(some):
 
 
 @given(shared)
-def test_both_readers_recognise_the_same(tmp_path_factory, some):
+def test_a_file_and_its_rows_are_recognised_alike(tmp_path_factory, some):
     data = [row("" if t == "real" else m, p, t, w) for m, p, t, w in some]
     path = written(tmp_path_factory.getbasetemp(), data)
 
@@ -216,10 +214,8 @@ def test_both_readers_recognise_the_same(tmp_path_factory, some):
         except InvalidInput as error:
             return str(error).partition(": ")[2]
 
-    careful = outcome(lambda: recognised(read_carefully(path, False)))
-    assert outcome(lambda: answers_of(data, "infinity")) == careful
-    if not isinstance(careful, str):
-        assert score_answers(recognised(read_plain(path, False))) == careful
+    of_file = outcome(lambda: recognised(read_columns(path, False)))
+    assert outcome(lambda: answers_of(data, "infinity")) == of_file
 
 
 # Sides that differ in number

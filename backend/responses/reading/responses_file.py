@@ -1,0 +1,246 @@
+"""A responses file as columns: every cell checked, the first bad one refused by line and column."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from backend.analysis.response_table import (
+    FOR_INTERVALS,
+    NAMES,
+    NUMBERS,
+    Answers,
+    Coder,
+    distinct,
+    truth_value,
+)
+from backend.experiment.judgments import METHODS, check_analysed, either
+from backend.experiment.records import FAKE, REAL, TRUTHS
+from backend.experiment.response_columns import NEEDED_FOR_TIME, number, truth_of, whole
+from backend.foundation.errors import InvalidInput
+from backend.foundation.names import clean
+from backend.responses.reading.chunks import Chunk, chunks_of, line_of
+
+
+def method_of(path: Path) -> str:
+    """Return the method of a responses file, by its first rows.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidInput: a bad row among the first, columns that are missing, or no rows.
+    """
+    file = ResponsesFile(path)
+    next(file.chunks(), None)
+    return file.method or ""
+
+
+def read_columns(path: Path, details: bool) -> Answers:
+    """Return the answers of a responses file.
+
+    Args:
+        details: with the columns of `response_table.NAMES` and `response_table.NUMBERS` that the file has.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidInput: the first bad row found, or columns that are missing.
+    """
+    file = ResponsesFile(path)
+    texts = {name: Coder() for name in NAMES if name != "session" and (details or name in FOR_INTERVALS)}
+    blocks = Coder()
+    parts: dict[str, list[np.ndarray]] = {}
+    for chunk in file.chunks():
+        check_analysed(file.method or "")
+        for name in texts.keys() & chunk.columns.keys():
+            texts[name].add(chunk.columns[name])
+        if file.method == "time":
+            blocks.add([file.wholes["block"][cell] for cell in chunk.columns["block"]])
+        for name, column in _arrays(file, chunk, details):
+            parts.setdefault(name, []).append(column)
+    columns = {name: np.concatenate(some) for name, some in parts.items()}
+    coded = {name: coder.coded() for name, coder in (texts | file.who).items()}
+    answers = Answers(
+        file.method,
+        coded["model"],
+        coded["evaluator"],
+        columns["truth"],
+        columns["response"],
+        blocks.coded().codes if file.method == "time" else None,
+        columns.get("exposure_ms"),
+        {name: coded[name] for name in NAMES if name in coded and any(coded[name].names)},
+        {name: columns[name] for name in NUMBERS if name in columns and not np.isnan(columns[name]).all()},
+        columns.get("simulated"),
+    )
+    if file.nameless and not answers.is_fake.any():
+        raise file.nameless
+    return answers
+
+
+def _arrays(file: "ResponsesFile", chunk: Chunk, details: bool) -> Iterator[tuple[str, np.ndarray]]:
+    for name in ("truth", "response"):
+        yield name, _translated(chunk.columns[name], lambda cell: truth_of(cell) == FAKE, bool)
+    if "simulated" in chunk.columns:
+        yield "simulated", _translated(chunk.columns["simulated"], truth_value, bool)
+    if file.method == "time":
+        yield "exposure_ms", _translated(chunk.columns["exposure_ms"], float, float)
+    for name in NUMBERS:
+        if name in chunk.columns and (details or (file.method == "time" and name in FOR_INTERVALS)):
+            yield name, _numbers(chunk, name)
+
+
+def _translated(cells: Sequence[str], value: Callable[[str], Any], kind: type) -> np.ndarray:
+    """Return the value of each cell; that of cells which say the same is worked out once."""
+    values = {cell: value(cell) for cell in set(cells)}
+    return np.fromiter(map(values.__getitem__, cells), kind, len(cells))
+
+
+def _numbers(chunk: Chunk, name: str) -> np.ndarray:
+    """Return the numbers of a column; NaN for an empty cell."""
+    cells = chunk.columns[name]
+    try:
+        found = np.array([*map(float, cells)])  # in one go, where each is a number as `number` knows them
+        together = "".join(cells)
+        if together.isascii() and "_" not in together and np.isfinite(found).all():
+            return found
+    except ValueError:
+        pass
+    each = [number(cell) if cell else math.nan for cell in cells]
+    if None in each:
+        chunk.refuse(name, "a number", lambda cell: bool(cell) and number(cell) is None)
+    return np.array(each, float)
+
+
+class ResponsesFile:
+    """A responses file being read once: checked so far, and its method, known from the first row."""
+
+    def __init__(self, path: Path):
+        self.path = Path(path)
+        self.method: str | None = None
+        self.nameless: InvalidInput | None = None
+        """The refusal of the first real that names no model, due where no fakes do."""
+        self.who = {"evaluator": Coder()}
+        """Evaluators, models and, where the file has them, sessions of the rows read so far."""
+        self.wholes: dict[str, dict[str, int]] = {"block": {}, "trial_index": {}}
+        """The whole numbers of these columns by the text of their cells; -1 for an empty cell."""
+        self._is_stated = False
+        self._trials: list[np.ndarray] = []
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the file's rows, about a thousand at a time, each checked."""
+        for chunk in chunks_of(self.path):
+            self._check_answers(chunk)
+            self._check_method(chunk)
+            for column in self.wholes.keys() & chunk.columns.keys():
+                self._check_whole(chunk, column)
+            if self.method == "time":
+                self._check_exposures(chunk)
+            for column in ("model", "session"):
+                if column in chunk.columns:
+                    self.who.setdefault(column, Coder()).add(chunk.columns[column])
+            if "trial_index" in chunk.columns:
+                numbers = map(self.wholes["trial_index"].__getitem__, chunk.columns["trial_index"])
+                self._trials.append(np.fromiter(numbers, np.int64, len(chunk)))
+            yield chunk
+        if self.method is None:
+            raise InvalidInput(f"{self.path} has no responses")
+        if self._trials:
+            self._check_repeats()
+
+    def _check_answers(self, chunk: Chunk) -> None:
+        if not all(map(str.strip, self.who["evaluator"].add(chunk.columns["evaluator"]))):
+            chunk.refuse("evaluator", "a name", lambda cell: not cell.strip())
+        if not all(map(str.strip, set(chunk.columns["model"]))):
+            self._check_nameless(chunk)
+        answers = self._answers(chunk)
+        for column in ("truth", "response"):
+            bad = {cell for cell in set(chunk.columns[column]) if cell.strip().lower() not in answers}
+            if bad:
+                chunk.refuse(column, either(answers), bad.__contains__)
+        if "simulated" in chunk.columns and None in map(truth_value, set(chunk.columns["simulated"])):
+            chunk.refuse("simulated", "true or false", lambda cell: truth_value(cell) is None)
+
+    def _answers(self, chunk: Chunk) -> tuple[str, ...]:
+        """Return what may be answered, by the method that the file states."""
+        stated = chunk.columns["method"][0] if "method" in chunk.columns else ""
+        return METHODS[stated].answers if stated in METHODS else TRUTHS
+
+    def _check_nameless(self, chunk: Chunk) -> None:
+        """Refuse a row without a model's name but for one of a real, which may belong to no model."""
+        cells = zip(chunk.columns["model"], chunk.columns["truth"], strict=True)
+        nameless = [(i, model, truth) for i, (model, truth) in enumerate(cells) if not model.strip()]
+        for i, model, truth in nameless:
+            refusal = chunk.bad(i, "model", "a name", model)
+            if truth_of(truth) != REAL:
+                raise refusal
+            self.nameless = self.nameless or refusal
+
+    def _check_method(self, chunk: Chunk) -> None:
+        """Find the file's method in the first row and hold all others to it."""
+        stated = set(chunk.columns["method"]) if "method" in chunk.columns else {""}
+        if not stated <= {"", *METHODS}:
+            chunk.refuse("method", either(METHODS), lambda cell: cell not in ("", *METHODS))
+        has_exposures = "exposure_ms" in chunk.columns
+        if self.method is None:
+            own = chunk.columns["method"][0] if "method" in chunk.columns else ""
+            shown = chunk.columns["exposure_ms"][0] if has_exposures else ""
+            self._is_stated, self.method = own != "", own or ("time" if shown else "infinity")
+            self._check_columns(chunk)
+        expected = self.method if self._is_stated else ""
+        if stated != {expected}:
+            what = f"{expected!r} as in the rows before (score the methods separately)"
+            chunk.refuse("method", what, lambda cell: cell != expected)
+        is_inferred = not self._is_stated and has_exposures and self.method == "infinity"
+        if is_inferred and any(set(chunk.columns["exposure_ms"])):
+            what = "empty as in the rows before (or let a column `method` say what the rows are)"
+            chunk.refuse("exposure_ms", what, lambda cell: cell != "")
+
+    def _check_columns(self, chunk: Chunk) -> None:
+        missing = [column for column in NEEDED_FOR_TIME if column not in chunk.columns]
+        if self.method == "time" and missing:
+            raise InvalidInput(
+                f"{self.path} line 1: HYPE-time needs the columns {', '.join(NEEDED_FOR_TIME)} too; "
+                f"{', '.join(missing)} missing"
+            )
+
+    def _check_whole(self, chunk: Chunk, column: str) -> None:
+        known = self.wholes[column]
+        new = {text: whole(text) for text in set(chunk.columns[column]).difference(known)}
+        if self.method != "time" and "" in new:
+            new[""] = -1
+        bad = {text for text, number in new.items() if number is None}
+        if bad:
+            chunk.refuse(column, "a whole number from 0", bad.__contains__)
+        known.update(new)
+
+    def _check_exposures(self, chunk: Chunk) -> None:
+        exposures = {text: number(text) for text in set(chunk.columns["exposure_ms"])}
+        bad = {text for text, ms in exposures.items() if ms is None or ms <= 0}
+        if bad:
+            chunk.refuse("exposure_ms", "a number above 0 in every row of HYPE-time", bad.__contains__)
+
+    def _check_repeats(self) -> None:
+        """Refuse a trial that stands in the file twice; by session, or else by evaluator."""
+        trials = np.concatenate(self._trials)
+        rows = np.flatnonzero(trials >= 0)
+        keys, size = _joined(trials[rows], int(trials.max()) + 1)
+        who = {name: coder.coded() for name, coder in self.who.items()}
+        for column in who.values():
+            names: dict[str, int] = {}
+            cleaned = np.array([names.setdefault(clean(name), len(names)) for name in column.names])
+            keys, size = _joined(keys * len(names) + cleaned[column.codes[rows]], size * len(names))
+        if size < len(keys):
+            is_first = np.zeros(len(keys), bool)
+            is_first[np.unique(keys, return_index=True)[1]] = True
+            row, evaluator = rows[~is_first][0], who["evaluator"]
+            raise InvalidInput(
+                f"{self.path} line {line_of(self.path, row)}: trial_index {trials[row]} of "
+                f"{evaluator.names[evaluator.codes[row]]} stands in the file twice; each response must be "
+                "there once"
+            )
+
+
+def _joined(codes: np.ndarray, size: int) -> tuple[np.ndarray, int]:
+    """Return codes below `size` as codes below the number of different ones, and that number."""
+    found, places = distinct(codes, size)
+    return places, len(found)
