@@ -29,7 +29,7 @@ def run() -> dict:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         data = DataDir(Path(folder))
         store = open_store("sqlite:///openhype.db", data.root)
-        study = studies.study("faces", images=8)
+        study = studies.study("faces", images=8, panel="link")
         store.add_study(study, studies.pool(study))
         app = create_app(store, data, data.keys())
         chromium = playwright.chromium.launch(**browser.launch_options())
