@@ -32,7 +32,7 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 }
 """What each stage depends on; versions are those that openhype asks for."""
 
-HANDLER = "deploy.door.handle"
+HANDLER = "deploy.entry_point.handle"
 UNPACKED_LIMIT = 250 * 2**20
 """Of Lambda, for a function and its layers (bytes)."""
 
@@ -117,7 +117,7 @@ def requirements(stage: str) -> list[str]:
 def _sources() -> list[Path]:
     backend = HERE.parent / "backend"
     ours = [path for path in backend.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    return sorted([*ours, HERE / "__init__.py", HERE / "api.py", HERE / "door.py"])
+    return sorted([*ours, HERE / "__init__.py", HERE / "api.py", HERE / "entry_point.py"])
 
 
 def _lay_out(stage: str, folder: Path) -> None:

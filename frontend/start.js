@@ -13,7 +13,7 @@ const LABELS = /** @type {Record<string, string>} */ ({ infinity: "Play without 
 /**
  * @typedef {{study: string, method: string, images: number, minutes: number, share: number, is_ready: boolean}} Sample
  * @typedef {{url: string, shows: string, is_real: boolean}} Example
- * @typedef {{studies: Sample[], examples: Example[], problem: string | null}} Standing
+ * @typedef {{studies: Sample[], examples: Example[], problem: string | null}} DemoStatus
  */
 
 /** The study whose page sent the visitor here because it was not made yet. */
@@ -28,19 +28,19 @@ look();
 
 async function look() {
   for (;;) {
-    const standing = await asked();
-    if (standing) {
-      showExamples(standing.examples);
-      samples = standing.studies;
+    const status = await asked();
+    if (status) {
+      showExamples(status.examples);
+      samples = status.studies;
       showPlays(samples);
-      showStatus(standing);
-      if (standing.problem || standing.studies.every(({ is_ready }) => is_ready)) return;
+      showStatus(status);
+      if (status.problem || status.studies.every(({ is_ready }) => is_ready)) return;
     }
     await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
   }
 }
 
-/** @returns {Promise<Standing | null>} null while the server cannot be reached */
+/** @returns {Promise<DemoStatus | null>} null while the server cannot be reached */
 async function asked() {
   try {
     const reply = await fetch("/api/demo", { cache: "no-store" });
@@ -120,7 +120,7 @@ function tellShare(place, share) {
   /** @type {HTMLElement} */ (place.querySelector(".share")).textContent = text;
 }
 
-/** @param {Standing} standing */
+/** @param {DemoStatus} status */
 function showStatus({ studies, problem }) {
   const open = studies.filter(({ is_ready }) => !is_ready).map(({ study }) => study);
   const words = problem ? `The pictures could not be made: ${problem}` : open.includes(wanted) ? "The study that you asked for opens by itself once it is made." : "";

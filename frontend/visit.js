@@ -5,7 +5,7 @@
  * @typedef {ReturnType<import("./api.js").makeApi>} Api
  * @typedef {ReturnType<typeof makeVisit>} Visit
  * @typedef {import("../types/api.js").State} State
- * @typedef {import("../types/api.js").Standing} Standing
+ * @typedef {import("../types/api.js").SessionProgress} SessionProgress
  * @typedef {import("../types/api.js").Next} Next
  * @typedef {import("../types/api.js").Done} Done
  * @typedef {Visit & {done: Done}} Ended a visit whose session is closed
@@ -26,9 +26,9 @@ export function makeVisit(api, token, state) {
     progress: state.progress,
     /** @type {number | null} */
     earned: state.earned_usd_cents,
-    /** @type {Standing["next"]} */
+    /** @type {SessionProgress["next"]} */
     next: state.next,
-    /** @type {Standing["done"]} */
+    /** @type {SessionProgress["done"]} */
     done: state.done,
     fetchPicture: api.picture,
     /** @param {object} display */
@@ -42,7 +42,7 @@ export function makeVisit(api, token, state) {
     end: async () => moved(await api.post(`${path}/end`, { lease: state.lease }, token)),
   };
   /**
-   * @template {Standing} T
+   * @template {SessionProgress} T
    * @param {T} reply
    */
   function moved(reply) {

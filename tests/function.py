@@ -27,7 +27,7 @@ import json, os, sys
 replies, sys.stdout = os.fdopen(os.dup(1), "w"), sys.stderr
 os.dup2(2, 1)
 sys.path.insert(0, sys.argv[1])
-from deploy.door import handle
+from deploy.entry_point import handle
 for line in sys.stdin:
     replies.write(json.dumps(handle(json.loads(line), None)) + "\\n")
     replies.flush()

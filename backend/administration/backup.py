@@ -61,7 +61,7 @@ def back_up(
         raise NotFound(f"there is no database {database} to back up; is --data right?")
     keys = data.keys()
     owner = hashlib.sha256(keys.hashing).hexdigest()
-    _standing(folder, owner)
+    _manifest(folder, owner)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _locked(folder):
         return _write(database, data, folder, owner, now, progress)
@@ -70,7 +70,7 @@ def back_up(
 def _write(
     database: Path, data: DataDir, folder: Path, owner: str, now: datetime, progress: Progress | None
 ) -> Backup:
-    before = _standing(folder, owner)
+    before = _manifest(folder, owner)
     name = f"openhype-{secrets.token_hex(4)}.db"
     counts = sqlite.snapshot(database, folder / name)
     files = {name: _described(folder / name)}
@@ -131,7 +131,7 @@ def restore(folder: Path, data: DataDir, now: datetime, progress: Progress | Non
     return Backup(manifest["taken_at"], manifest["counts"], len(files), len(files))
 
 
-def _standing(folder: Path, owner: str) -> dict[str, Any]:
+def _manifest(folder: Path, owner: str) -> dict[str, Any]:
     """Return the manifest of the existing backup in `folder`, or an empty one."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return {"files": {}}

@@ -90,7 +90,7 @@ def apply(store: Store, what: Due, now: datetime) -> None:
             if what.study in (study.name, study.protocol.admission.qualification):
                 accounts.enter_all(store, study, now)
     for session in what.sessions:
-        store.redact_session(session.id, {}, browsers.kept(session.device))
+        store.redact_session(session.id, {}, browsers.retained(session.device))
     for book, key in what.entries:
         found = store.entry(book, key)
         store.write_entry(book, key, found.version, {**found.data, "panel": {}})
@@ -111,5 +111,5 @@ def lines(found: list[Due]) -> Iterator[str]:
 
 
 def _is_due(session: Session, cursor: Cursor, before: datetime) -> bool:
-    is_whole = bool(session.panel) or dict(session.device) != browsers.kept(session.device)
+    is_whole = bool(session.panel) or dict(session.device) != browsers.retained(session.device)
     return is_whole and datetime.fromisoformat(cursor.last_at) < before

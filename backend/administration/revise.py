@@ -128,7 +128,7 @@ def _with_consent_version(before: Study, after: Study, is_given: bool) -> Protoc
     That is anything visitors are told before they agree, pay and length included. A page that was opened
     before cannot agree to what it does not show.
     """
-    if _told(before) == _told(after):
+    if _shown_before_consent(before) == _shown_before_consent(after):
         return after.protocol
     version = before.protocol.consent.consent_version
     if is_given and after.protocol.consent.consent_version == version:
@@ -141,7 +141,7 @@ def _with_consent_version(before: Study, after: Study, is_given: bool) -> Protoc
     return after.protocol.changed(consent_version=_next_version(version))
 
 
-def _told(study: Study) -> dict[str, Any]:
+def _shown_before_consent(study: Study) -> dict[str, Any]:
     told = replies.public_study(study, None)
     told["consent"] = told["consent"]["text"]
     return {**told, "qualification": study.protocol.admission.qualification}

@@ -46,7 +46,7 @@ def settling_table(
     if evaluators < 2:
         raise InvalidInput(f"a simulation needs two evaluators or more, not {evaluators}")
     return {
-        name: [_settled(rule, model, evaluators, observer, rng) for model in MODELS]
+        name: [_converged(rule, model, evaluators, observer, rng) for model in MODELS]
         for name, rule in READINGS.items()
     }
 
@@ -143,7 +143,7 @@ def as_table(table: dict[str, list[tuple[float, float]]]) -> str:
     )
 
 
-def _settled(
+def _converged(
     rule: StaircaseRule, model: PublishedModel, evaluators: int, observer: str, rng: np.random.Generator
 ) -> tuple[float, float]:
     accuracy, sd = 1 - model.percent / 100, model.percent_sd / 100

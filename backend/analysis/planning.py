@@ -80,7 +80,7 @@ def plan(
         InvalidInput: a number out of range, or images for HYPE-time.
     """
     _check_images(method, images, most_images)
-    aim = _settled(aim, method)
+    aim = _completed(aim, method)
     rows = [_row(spread, aim, costs, images, most_images) for spread in spreads]
     return {
         "method": method,
@@ -111,7 +111,7 @@ def _least(between: float, within: float, fixed: float, each: float, most: int) 
     return min((below, min(below + 2, most)), key=lambda k: (fixed + each * k) * (between + within / k))
 
 
-def _settled(aim: Aim, method: str) -> Aim:
+def _completed(aim: Aim, method: str) -> Aim:
     """Return the aim with what it leaves open."""
     is_open = aim.width is None and aim.difference is None
     return replace(

@@ -27,8 +27,8 @@ def staircase_of(answers: Answers) -> StaircaseRule | None:
     if ms.shape[1] < 2:
         return None
     # where no staircase ran against a bound, both candidates foretell alike, and the papers' stands
-    foretold = [(_foretold(rule, ms, right), rule) for rule in _candidates(ms, right)]
-    best, rule = max(foretold, key=lambda one: one[0], default=(0.0, None))
+    predicted = [(_predicted(rule, ms, right), rule) for rule in _candidates(ms, right)]
+    best, rule = max(predicted, key=lambda one: one[0], default=(0.0, None))
     return rule if best >= FORETOLD else None
 
 
@@ -88,7 +88,7 @@ def _whole(is_step: np.ndarray, is_within: np.ndarray) -> np.ndarray:
     return is_step & is_within if (is_step & is_within).any() else is_step
 
 
-def _foretold(rule: StaircaseRule, ms: np.ndarray, right: np.ndarray) -> float:
+def _predicted(rule: StaircaseRule, ms: np.ndarray, right: np.ndarray) -> float:
     in_a_row, held, asked = np.zeros(len(ms), int), 0, 0
     for trial in range(ms.shape[1] - 1):
         following, in_a_row = step(rule, ms[:, trial], in_a_row, right[:, trial])

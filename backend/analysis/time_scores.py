@@ -126,15 +126,17 @@ class Times:
         half = 0.0 if pictures is None else pictures.half(self.level)
         ends = middle - math.hypot(middle - low, half), middle + math.hypot(high - middle, half)
         beyond = math.log(self.range.low_ms) - 1, math.log(self.range.high_ms) + 1
-        return self._told(math.exp(middle), [math.exp(min(max(end, beyond[0]), beyond[1])) for end in ends])
+        return self._as_dict(
+            math.exp(middle), [math.exp(min(max(end, beyond[0]), beyond[1])) for end in ends]
+        )
 
     def _of_one(self, code: int) -> dict[str, Any]:
         counts = _counts(self.answers, code)
         trials = psychometric.Trials(counts.exposure_ms, counts.right[0], counts.total[0])
         fit = psychometric.fit(trials, at=self.at, level=None)
-        return self._told(math.inf if fit.threshold_ms is None else fit.threshold_ms, None)
+        return self._as_dict(math.inf if fit.threshold_ms is None else fit.threshold_ms, None)
 
-    def _told(self, ms: float, ci: list[float] | None) -> dict[str, Any]:
+    def _as_dict(self, ms: float, ci: list[float] | None) -> dict[str, Any]:
         """Return a threshold within the range: what is beyond is told as at the bound, or beyond."""
         low, high = self.range.low_ms, self.range.high_ms
         return {

@@ -105,7 +105,7 @@ def delete(world: World, name: str, repeated: str | None, place: str | None) -> 
     remove_uploaded = _remover(place)
     study = _found(world, name)
     check(world.store, study, utc_now())
-    click.echo(_told(world, study))
+    click.echo(_contents(world, study))
     if repeated is None:
         _agreed(f"Delete {name}, for good?", f"--yes {name}")
         if click.prompt("Type its name to confirm", default="", show_default=False) != name:
@@ -144,7 +144,7 @@ def _found(world: World, name: str) -> Study:
     return study
 
 
-def _told(world: World, study: Study) -> str:
+def _contents(world: World, study: Study) -> str:
     from backend.administration.delete import contents
 
     held = contents(world.store, world.data, study)

@@ -51,7 +51,7 @@ class Making:
         """Tell whether a study may be opened; of one that is no sample study, always."""
         return self._shares.get(name, 1.0) >= 1
 
-    def standing(self) -> dict[str, Any]:
+    def status(self) -> dict[str, Any]:
         """Return how far each study is, the examples that are there, and what went wrong, if anything."""
         examples = [
             {"url": f"/demo/{number}.png", "shows": subject, "is_real": model is None}

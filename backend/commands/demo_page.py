@@ -18,8 +18,8 @@ def add_pages(app: Flask, data: DataDir, making: Making) -> None:
     """Give `app` what its start page asks for; a study that is not made yet leads back to it."""
 
     @app.get("/api/demo")
-    def standing() -> dict:
-        return making.standing()
+    def demo_status() -> dict:
+        return making.status()
 
     @app.get("/demo/<int:number>.png")
     def example(number: int) -> Response:

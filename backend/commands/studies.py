@@ -211,11 +211,11 @@ def _create(world: World, order: Any, place: str | None) -> None:
         publish=publish if target else None,
         say=say,
     )
-    for line in _told(study, _serve_options(world)):
+    for line in _summary(study, _serve_options(world)):
         click.echo(line)
 
 
-def _told(study: "Study", options: str) -> Iterator[str]:
+def _summary(study: "Study", options: str) -> Iterator[str]:
     """Yield what was made, what is to be known of it, and what to do next."""
     from backend.experiment.protocol import BETWEEN
     from backend.recruitment.plan import asked_for

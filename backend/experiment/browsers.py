@@ -34,7 +34,7 @@ def engine_of(device: Mapping[str, Any]) -> str:
     return next(found, "")
 
 
-def kept(device: Mapping[str, Any]) -> dict[str, str]:
+def retained(device: Mapping[str, Any]) -> dict[str, str]:
     """Return what stays of a device once its facts are deleted."""
     engine = engine_of(device)
     return {"engine": engine} if engine else {}

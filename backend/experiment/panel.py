@@ -160,15 +160,15 @@ class PanelRecord:
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a panel was told when its study was made there."""
+class PanelConfig:
+    """The parts of the panel study's configuration that evaluators' pages depend on."""
 
     codes: Mapping[str, str] = field(default_factory=dict, hash=False)
     by_server: bool = False
     """The server itself tells the panel who is done, so that nobody needs the code for it."""
 
 
-NOTHING_TOLD = Told()
+NO_PANEL_CONFIG = PanelConfig()
 LINK = PanelRecord("link")
 PRIVATE = PanelRecord("private", private_links=True)
 PROLIFIC_STUDY = "STUDY_ID"
@@ -258,15 +258,17 @@ def from_json(data: Mapping[str, Any], source: str = "a panel's record") -> Pane
     return dataclasses.replace(base, **typed) if base else PanelRecord(**typed)
 
 
-def code_for(record: PanelRecord, parameters: Mapping[str, str], outcome: str, told: Told) -> str | None:
+def code_for(
+    record: PanelRecord, parameters: Mapping[str, str], outcome: str, config: PanelConfig
+) -> str | None:
     """Return the code of an outcome that the panel knows, for a person who came from it."""
     if record.evaluator and not parameters.get(record.evaluator):
         return None
-    return {**record.codes, **told.codes}.get(outcome)
+    return {**record.codes, **config.codes}.get(outcome)
 
 
-def way_back(
-    record: PanelRecord, parameters: Mapping[str, str], outcome: str, told: Told, own_code: str = ""
+def return_link(
+    record: PanelRecord, parameters: Mapping[str, str], outcome: str, config: PanelConfig, own_code: str = ""
 ) -> dict[str, Any]:
     """Return how a person goes back to the panel: `redirect_url`, or a `form` to post, or neither.
 
@@ -274,12 +276,12 @@ def way_back(
     outcome, or where the link lacked a parameter that the address needs.
 
     Args:
-        own_code: that of the session, for a panel that was told none.
+        own_code: that of the session, for a panel without codes of its own.
     """
     nowhere = {"redirect_url": None, "form": None}
     if record.evaluator and record.told_codes and not parameters.get(record.evaluator):
         return nowhere
-    code = code_for(record, parameters, outcome, told)
+    code = code_for(record, parameters, outcome, config)
     if outcome != "done":
         values = {**parameters, "code": code or ""}
         if record.early_redirect:
@@ -289,7 +291,7 @@ def way_back(
         # An address without a code would credit the person with the whole task.
         known = code is not None and "{code}" in record.redirect and not record.is_redirect_for_done_only
         return {**nowhere, "redirect_url": _filled(record.redirect, values, escaped=True) if known else None}
-    if told.by_server:
+    if config.by_server:
         return {**nowhere, "redirect_url": record.back or None}
     values = {**parameters, "code": code or ("" if record.told_codes else own_code)}
     if record.form_path:

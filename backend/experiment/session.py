@@ -141,7 +141,7 @@ def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cur
     Raises:
         Conflict: `returned`.
     """
-    check_kept(cursor)
+    check_not_returned(cursor)
     taken = dataclasses.replace(cursor, version=cursor.version + 1, lease=cursor.lease + 1)
     if cursor.state != "active" or not protocol.is_timed or not _in_begun_block(session, cursor):
         return taken
@@ -414,14 +414,14 @@ def _check_display(protocol: Protocol, display: dict[str, Any]) -> None:
         )
 
 
-def check_kept(cursor: Cursor) -> None:
+def check_not_returned(cursor: Cursor) -> None:
     """Raise Conflict (`returned`) where the session's place was given back."""
     if cursor.state == "returned":
         raise Conflict("the place of this session was given back at the panel", code="returned")
 
 
 def _check_open(cursor: Cursor, lease: int) -> None:
-    check_kept(cursor)
+    check_not_returned(cursor)
     if lease != cursor.lease:
         raise Conflict("the session goes on in another tab or browser", code="stale_lease")
     if cursor.state != "active":

@@ -243,7 +243,7 @@ def _reason(reply: Any, sent: list) -> str:
     """Return the panel's reason for a refusal, without possible ids or anything that was sent."""
     try:
         error = reply.json()["error"]
-        text = f"{error['title']}: {_told(error['detail'])}"
+        text = f"{error['title']}: {_detail_text(error['detail'])}"
     except (ValueError, KeyError, TypeError):
         return ""
     words = {word for part in sent for word in re.findall(r"[\w-]{8,}", str(part)) if re.search(r"\d", word)}
@@ -252,10 +252,10 @@ def _reason(reply: Any, sent: list) -> str:
     return ": " + re.sub(r"[0-9a-fA-F]{16,}", "…", text)[:300]
 
 
-def _told(detail: Any) -> str:
+def _detail_text(detail: Any) -> str:
     """Return the detail of an error, a text or texts by field, as one text."""
     if isinstance(detail, Mapping):
-        return "; ".join(f"{name}: {_told(value)}" for name, value in detail.items())
+        return "; ".join(f"{name}: {_detail_text(value)}" for name, value in detail.items())
     return ", ".join(map(str, detail)) if isinstance(detail, list) else str(detail)
 
 

@@ -341,7 +341,7 @@ def plain_accounts(store: Store, study: Study, now: datetime) -> dict[str, Accou
     return known
 
 
-def standing(
+def payment_status(
     store: Store, study: Study, known: Mapping[str, Account], statuses: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the state of a study's payments as plain data."""

@@ -61,16 +61,16 @@ def plan(store: Store, study: Study, now: datetime) -> dict[str, Any]:
     """Return the state of payments as plain data; what is paid by hand has no fee."""
     known = by_hand(store, study, now)
     limits = replace(in_force(store, study.name, purse(store, study.name)[1]), fee_percent="0")
-    standing = report(known, {}, limits, {})
+    status = report(known, {}, limits, {})
     listed = owed(store, study, now)
     keys = {account.evaluator for account in listed}
-    for row in standing["evaluators"]:
+    for row in status["evaluators"]:
         row["pays"] = [part for part in PARTS if row["evaluator"] in keys and row[part] == "owed"]
     total = sum(map(_total, listed))
     beyond = sum(map(_is_owed, known.values())) - len(listed)
     return {
         "study": study.name,
-        **standing,
+        **status,
         "to_pay_usd_cents": total,
         "total_usd_cents": total,
         "hindrances": [f"the budget does not suffice for {beyond} more"] if beyond else [],

@@ -88,7 +88,7 @@ class Payer:
             accounts.enter_all(self.store, self.study, self.clock())
             self._purse()
             statuses = self._take_over(self.look())
-            self._settle_payments()
+            self._reconcile_payments()
             self._pay_rewards(statuses)
             self._pay_bonuses()
         except (PanelRefused, PanelUnreached, PanelUnsure) as error:
@@ -113,7 +113,7 @@ class Payer:
         known = {
             key: reconciled(account, statuses.get(key, ""), terms, now) for key, account in known.items()
         }
-        return accounts.standing(self.store, self.study, known, statuses)
+        return accounts.payment_status(self.store, self.study, known, statuses)
 
     def decide(self, who: str, is_to_pay: bool) -> int:
         """Approve submissions without an owed session, or have them returned; return how many.
@@ -250,7 +250,7 @@ class Payer:
         for version, payment in self._payments():
             if payment.state in ("intended", "handed_in"):
                 self._advance(version, payment)
-        self._settle_payments()
+        self._reconcile_payments()
 
     def _restored_at(self) -> str:
         """Return when the store was last restored from a backup, or '' for never."""
@@ -351,7 +351,7 @@ class Payer:
 
     # the panel's records
 
-    def _settle_payments(self) -> None:
+    def _reconcile_payments(self) -> None:
         """Confirm what the panel's records show, and give up payments that can no longer appear in them."""
         for version, payment in self._payments():
             if payment.state in ("paying", "sent"):

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from backend.experiment.money import format_money
-from backend.experiment.panel import CODE_LETTERS, NOTHING_TOLD, Told
+from backend.experiment.panel import CODE_LETTERS, NO_PANEL_CONFIG, PanelConfig
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.timestamps import readable, stamp, utc_now
@@ -45,17 +45,17 @@ def check_panel(study: Study, name: str) -> None:
         )
 
 
-def told(store: Store, study: Study) -> Told:
+def panel_config(store: Store, study: Study) -> PanelConfig:
     """Return the parts of the panel study's configuration that evaluators' pages depend on.
 
     A code that the server reports never reaches a browser.
     """
     state = begun(store, study)
     if state is None:
-        return NOTHING_TOLD
+        return NO_PANEL_CONFIG
     by_server = {"done_by_server", *(("screened_out",) if state.get("screen_out") else ())}
     codes = {outcome: code for outcome, code in state["codes"].items() if outcome not in by_server}
-    return Told(codes, state["by_server"])
+    return PanelConfig(codes, state["by_server"])
 
 
 def begun(store: Store, study: Study) -> Mapping[str, Any] | None:
@@ -151,7 +151,7 @@ def prepare(
     if begun(store, study) is None:
         wallet = panel_wallet.choose(panel, workspace, project)
         wanted = _checked(panel, study, wanted, wallet, budget_cents)
-        _settle(store, study)
+        _fix_settings(store, study)
         set_budget(  # applies to payments, too
             store, study.name, fee_percent=wanted.fee_percent, vat_percent=wanted.vat_percent
         )
@@ -346,7 +346,7 @@ def _checked(
     return wanted
 
 
-def _settle(store: Store, study: Study) -> None:
+def _fix_settings(store: Store, study: Study) -> None:
     """Fix the study's settings, which the panel's study depends on."""
     if lifecycle.begin(store, study, stamp(utc_now())).settings_id != study.settings_id:
         raise Conflict(f"the settings of {study.name} were changed meanwhile; look at the plan again")

@@ -51,7 +51,7 @@ _MISSING_FOR = timedelta(minutes=1)
 log = logging.getLogger("openhype")
 
 
-def settle(store: Store, panel: Panel, study: Study, now: str) -> Counter:
+def reconcile(store: Store, panel: Panel, study: Study, now: str) -> Counter:
     """Synchronize all sessions of a study with the panel; return counts of what was done.
 
     Args:
@@ -97,7 +97,7 @@ def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter, l
     return done, reports
 
 
-def settle_one(store: Store, panel: Panel, study: Study, session: Session, now: str) -> None:
+def reconcile_one(store: Store, panel: Panel, study: Study, session: Session, now: str) -> None:
     """Synchronize one session with the panel; one that the panel does not know is left unchanged."""
     place, cursor = _place(panel, study, session), store.cursor(session.id)
     state = recruit.recruitment(store, study)

@@ -63,7 +63,7 @@ class Watch:
     def closed(self, study: Study, session: Session) -> None:
         """Note that a session was closed here; the panel is notified soon."""
         if session.panel.get(study.protocol.admission.panel.submission) and self._is_recruited(study):
-            self._jobs.put(lambda: self._settle_session(study, session))
+            self._jobs.put(lambda: self._reconcile_session(study, session))
 
     def heard(self, headers: Mapping[str, str], body: bytes) -> None:
         """Process an event of the panel; duplicates are dropped.
@@ -81,13 +81,13 @@ class Watch:
             return
         if submission is not None and submission not in self._pending:
             self._pending.add(submission)
-            self._jobs.put(lambda: self._settle_submission(submission))
+            self._jobs.put(lambda: self._reconcile_submission(submission))
 
     def screened_out(self, study: Study, submission: str) -> None:
         """Note that a person was screened out whom the panel pays for that; it is notified soon."""
         self._jobs.put(lambda: self._report_screened_out(study, submission))
 
-    def make_room(self, study: Study) -> bool:
+    def read_places(self, study: Study) -> bool:
         """Read the places of a study that seems full; return whether another try is worthwhile.
 
         The panel offers a place that was given back at once, and its next owner may arrive here before
@@ -114,7 +114,7 @@ class Watch:
             try:
                 job = self._jobs.get(timeout=max(due - time.monotonic(), 0))
             except queue.Empty:
-                job, due = self._settle_all, time.monotonic() + self._every_s
+                job, due = self._reconcile_all, time.monotonic() + self._every_s
             if job is None:
                 return
             try:
@@ -126,7 +126,7 @@ class Watch:
             except Exception:  # the thread must survive
                 log.exception("fault while the panel was brought up to date")
 
-    def _settle_all(self) -> None:
+    def _reconcile_all(self) -> None:
         for study in sync.recruited(self._store, self.panel.name):
             try:
                 with self._asking:
@@ -150,17 +150,17 @@ class Watch:
         self._odds[study.name] = odds
         return reports
 
-    def _settle_session(self, study: Study, session: Session) -> None:
+    def _reconcile_session(self, study: Study, session: Session) -> None:
         with self._asking:
-            sync.settle_one(self._store, self.panel, study, session, self._now())
+            sync.reconcile_one(self._store, self.panel, study, session, self._now())
 
-    def _settle_submission(self, submission: str) -> None:
+    def _reconcile_submission(self, submission: str) -> None:
         self._pending.discard(submission)
         for study in sync.recruited(self._store, self.panel.name):
             name = study.protocol.admission.panel.submission
             for session, _ in sync.of_panel(self._store, study):
                 if session.panel[name] == submission:
-                    self._settle_session(study, session)
+                    self._reconcile_session(study, session)
 
     def _report_screened_out(self, study: Study, submission: str) -> None:
         with self._asking:

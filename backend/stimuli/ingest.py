@@ -239,7 +239,7 @@ def _check(folders: Sequence[Finding], files: Sequence[Finding], lack: str) -> N
     """Raise Refused where there is anything to refuse, with all of it in one message."""
     problems = [finding.what for finding in folders]
     if files:
-        problems.append(_told(files))
+        problems.append(_summary(files))
         if any(finding.kind != "duplicate" for finding in files):
             problems[-1] += "; fix or remove what cannot be used, or leave it out with --skip-bad"
         else:
@@ -252,7 +252,7 @@ def _check(folders: Sequence[Finding], files: Sequence[Finding], lack: str) -> N
         raise Refused("; ".join(problems), () if is_whole else everything)
 
 
-def _told(files: Sequence[Finding]) -> str:
+def _summary(files: Sequence[Finding]) -> str:
     """Return how many files have what, and the first of each kind."""
     kinds = [
         f"{len(group)} {_KINDS[kind][len(group) > 1]} ({_first(group)})"

@@ -22,7 +22,7 @@ from backend.foundation.errors import Conflict, NotFound, StoreFailed, reason
 from backend.foundation.permissions import make_folder, private
 from backend.stores import json_codec
 from backend.stores.sqlite_migrations import MIGRATIONS
-from backend.stores.store import Entry, Room, Stale, check_room, found_study
+from backend.stores.store import Capacity, Entry, Stale, check_capacity, found_study
 
 _BATCH = 256
 _BUSY_SECONDS = 30
@@ -124,18 +124,18 @@ class SqliteStore:
         row = self._db().execute(sql, (study, evaluator_key)).fetchone()
         return row[0] if row else None
 
-    def add_session(self, session: Session, cursor: Cursor, room: Room | None = None) -> None:
-        record, standing = json_codec.dump(session), _standing(session, cursor)
+    def add_session(self, session: Session, cursor: Cursor, capacity: Capacity | None = None) -> None:
+        record, row = json_codec.dump(session), _cursor_row(session, cursor)
 
         def write(db: sqlite3.Connection) -> None:
-            if room is not None:
+            if capacity is not None:
                 values = (
                     *(session.study, session.is_simulated, session.condition),
-                    *(room.active_since, room.unanswered_since),
+                    *(capacity.active_since, capacity.unanswered_since),
                 )
-                check_room(session, db.execute(_TAKEN_OF_CONDITION, values).fetchone()[0], room)
+                check_capacity(session, db.execute(_TAKEN_OF_CONDITION, values).fetchone()[0], capacity)
             db.execute("INSERT INTO sessions VALUES (?, ?, ?)", (session.id, session.study, record))
-            db.execute("INSERT INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?)", standing)
+            db.execute("INSERT INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
         self._write(write)
 
@@ -199,7 +199,7 @@ class SqliteStore:
         return [json_codec.load_response(record) for (record,) in self._db().execute(sql, (session_id,))]
 
     def restore(self, session: Session, cursor: Cursor, responses: Sequence[Response]) -> None:
-        standing = _standing(session, cursor)
+        row = _cursor_row(session, cursor)
         rows = [(session.id, r.trial_index, r.attempt, json_codec.dump(r)) for r in responses]
 
         def write(db: sqlite3.Connection) -> None:
@@ -210,7 +210,7 @@ class SqliteStore:
                 "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?)",
                 (session.id, session.study, json_codec.dump(session)),
             )
-            db.execute("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?)", standing)
+            db.execute("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
             db.executemany("INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?)", rows)
 
         self._write(write)
@@ -482,7 +482,7 @@ def _move(db: sqlite3.Connection, session_id: str, version: int, cursor: Cursor,
         raise Stale(f"session {session_id} is no longer at version {version}")
 
 
-def _standing(session: Session, cursor: Cursor) -> tuple[Any, ...]:
+def _cursor_row(session: Session, cursor: Cursor) -> tuple[Any, ...]:
     """Return the row of a session's cursor."""
     return (
         session.id,

@@ -34,7 +34,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Room:
+class Capacity:
     """How many sessions of each condition a study wants, and which count, as in `Store.taken`."""
 
     wanted: int
@@ -80,7 +80,7 @@ class Store(Interface):
     def claimed(self, study: str, evaluator_key: str) -> str | None:
         """Return the session that holds an evaluator's claim, or None."""
 
-    def add_session(self, session: Session, cursor: Cursor, room: Room | None = None) -> None:
+    def add_session(self, session: Session, cursor: Cursor, capacity: Capacity | None = None) -> None:
         """Store a session; Stale, and nothing stored, if the limit of its condition is reached.
 
         No condition exceeds its limit, however many processes add sessions at once.
@@ -164,10 +164,10 @@ class Store(Interface):
     def close(self) -> None: ...
 
 
-def check_room(session: Session, taken: int, room: Room) -> None:
+def check_capacity(session: Session, taken: int, capacity: Capacity) -> None:
     """Raise Stale if `taken` sessions reach the limit of the session's condition."""
-    if taken >= room.wanted:
-        raise Stale(f"{session.condition} of study {session.study} has its {room.wanted} sessions by now")
+    if taken >= capacity.wanted:
+        raise Stale(f"{session.condition} of study {session.study} has its {capacity.wanted} sessions by now")
 
 
 def found_study(study: Study, even_deleted: bool) -> Study:

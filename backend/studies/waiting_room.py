@@ -70,7 +70,7 @@ def begin(
         return {**now, **fresh}
 
     wait = Wait(**update(store, book_of(study.name), wait_id, begun).data)
-    return {"token": f"{wait_id}.{secret}", **_told(store, study, wait, at)}
+    return {"token": f"{wait_id}.{secret}", **_reply(store, study, wait, at)}
 
 
 def sign(
@@ -94,7 +94,7 @@ def sign(
         after = replace(after, minutes=after.minutes + granted)
         try:
             store.write_entry(book_of(study.name), wait_id, entry.version, vars(after))
-            return _told(store, study, after, at)
+            return _reply(store, study, after, at)
         except Stale:  # two heartbeats at once
             _give_back(store, study, granted)
 
@@ -104,7 +104,7 @@ def owed_usd_cents(store: Store, study: Study) -> int:
     return sum(wait.minutes for _, wait in waits(store, study.name)) * study.protocol.pay.retainer_usd_cents
 
 
-def _told(store: Store, study: Study, wait: Wait, at: float) -> dict[str, Any]:
+def _reply(store: Store, study: Study, wait: Wait, at: float) -> dict[str, Any]:
     protocol = study.protocol
     return {
         "is_called": not is_paused(store, study.name),

@@ -7,13 +7,13 @@ from datetime import datetime
 from functools import lru_cache
 
 from backend.experiment import session as sessions
-from backend.experiment.panel import NOTHING_TOLD, Told
+from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
 from backend.foundation.errors import NotAllowed, NotFound, OpenhypeError
 from backend.foundation.recent import Recent
 from backend.foundation.timestamps import stamp
-from backend.recruitment.recruit import told
+from backend.recruitment.recruit import panel_config
 from backend.recruitment.sync_thread import Watch
 from backend.stores.store import Store
 from backend.stores.updates import retried
@@ -124,10 +124,10 @@ class SessionAccess:
     def _moved(self, study: Study, session: Session, cursor: Cursor, after: Cursor) -> Cursor:
         self.store.move(session.id, cursor.version, after)
         self._cursors.put(session.id, after)
-        self.tell(study, session, after)
+        self.notify_panel(study, session, after)
         return after
 
-    def tell(self, study: Study, session: Session, after: Cursor) -> None:
+    def notify_panel(self, study: Study, session: Session, after: Cursor) -> None:
         """Notify the panel if the session is closed now."""
         if self.watch and _is_of_panel(session) and after.state in sessions.CLOSED:
             self.watch.closed(study, session)
@@ -135,12 +135,12 @@ class SessionAccess:
     def state(self, study: Study, session: Session, cursor: Cursor) -> State:
         """Return the state of a session as sent to the page."""
         link = f"/w/{session.id}#{withdrawal.secret_of(self.hash_key, session.id)}"
-        return replies.state(study, session, cursor, link, self.told(study, session, cursor))
+        return replies.state(study, session, cursor, link, self.panel_config(study, session, cursor))
 
-    def told(self, study: Study, session: Session, cursor: Cursor) -> Told:
+    def panel_config(self, study: Study, session: Session, cursor: Cursor) -> PanelConfig:
         """Return what the panel's study was created with, if the end of the session depends on it."""
         is_panels = cursor.state != "active" and _is_of_panel(session)
-        return told(self.store, study) if is_panels else NOTHING_TOLD
+        return panel_config(self.store, study) if is_panels else NO_PANEL_CONFIG
 
     def now(self) -> str:
         return stamp(self.clock())

@@ -17,7 +17,7 @@ from backend.task import replies
 from backend.task.access import BUSY, SessionAccess
 from backend.task.debrief import Debriefing
 from backend.task.picture_names import PictureNames
-from backend.task.reply_types import Block, Confirmation, Debrief, Resumed, Standing
+from backend.task.reply_types import Block, Confirmation, Debrief, Resumed, SessionProgress
 
 
 class Answering:
@@ -60,7 +60,7 @@ class Answering:
         masks = _masks_of_block(study, session, block)
         return replies.block(study, session, cursor, _urls(session, url), masks)
 
-    def end(self, session_id: str, token: str, lease: int) -> Standing:
+    def end(self, session_id: str, token: str, lease: int) -> SessionProgress:
         """End a session at its evaluator's request, after repeated mistimed flashes; idempotent.
 
         Raises:
@@ -68,7 +68,7 @@ class Answering:
         """
         session, study = self._access.authorized(session_id, token)
         cursor = self._access.change(study, session, lambda now: sessions.end(now, lease, self._access.now()))
-        return replies.end(study, session, cursor, self._access.told(study, session, cursor))
+        return replies.end(study, session, cursor, self._access.panel_config(study, session, cursor))
 
     def answer(
         self, session_id: str, token: str, posted: Posted, url: Callable[[Session, str], str]
@@ -114,9 +114,9 @@ class Answering:
         response, after = sessions.answer(session, study.protocol, cursor, posted, self._access.now())
         self._store.append(session.id, cursor.version, after, response)
         self._access.remember(session, after)
-        self._access.tell(study, session, after)
-        told = self._access.told(study, session, after)
-        return replies.answer(study, session, after, response, _urls(session, url), told)
+        self._access.notify_panel(study, session, after)
+        config = self._access.panel_config(study, session, after)
+        return replies.answer(study, session, after, response, _urls(session, url), config)
 
     def _repeated(
         self,
@@ -127,7 +127,7 @@ class Answering:
         url: Callable[[Session, str], str],
     ) -> Confirmation | None:
         """Return the reply that a response had when it was stored; None if its stimulus has none."""
-        sessions.check_kept(cursor)
+        sessions.check_not_returned(cursor)
         is_open = posted.trial_index >= cursor.trial_index
         if is_open and not sessions.is_voided(session, cursor, posted):
             return None
@@ -150,8 +150,8 @@ class Answering:
         past = sessions.replay(session, study.protocol, cursor, stored[: place + 1])
         if place + 1 == len(stored):
             past = dataclasses.replace(past, state=cursor.state)  # closed by this very response
-        told = self._access.told(study, session, past)
-        return replies.answer(study, session, past, stored[place], _urls(session, url), told)
+        config = self._access.panel_config(study, session, past)
+        return replies.answer(study, session, past, stored[place], _urls(session, url), config)
 
     def debrief(self, session_id: str, token: str, url: Callable[[Session, str], str]) -> Debrief:
         """Return the evaluator's own result beside others', and the truth, for a finished session.

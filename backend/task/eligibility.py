@@ -112,7 +112,7 @@ class Admission:
     def give_up_unseen(self, study: Study, key: str | None) -> bool:
         """Close the person's session if nothing was seen in it; return whether there was one."""
         session_id = self.unseen(study, key)
-        return session_id is not None and self._is_over(session_id)
+        return session_id is not None and self._close_unseen(session_id)
 
     def take(self, study: Study, session: Session, previous: str | None) -> None:
         """Transfer the person's claim to a session that is stored already.
@@ -126,7 +126,7 @@ class Admission:
         if key is None:
             return
         self._note(study, key, session.id)
-        if previous is not None and not self._is_over(previous):
+        if previous is not None and not self._close_unseen(previous):
             raise _already("already_started")
         if self._store.claim(study.name, key, session.id, instead_of=previous) != session.id:
             raise _already("already_started")
@@ -217,9 +217,9 @@ class Admission:
         silent_since = stamp(self._clock() - timedelta(minutes=protocol.admission.abandon_after_minutes))
         if cursor.blocks_begun or (cursor.state == "active" and cursor.last_at >= silent_since):
             return True
-        return not self._is_over(session_id)
+        return not self._close_unseen(session_id)
 
-    def _is_over(self, session_id: str) -> bool:
+    def _close_unseen(self, session_id: str) -> bool:
         """Return whether a session is closed; an open one in which nothing was seen is closed here."""
 
         def closed() -> bool:
@@ -261,7 +261,7 @@ def issue_links(store: Store, hash_key: bytes, study: str, count: int) -> list[s
     return tokens
 
 
-def kept(record: PanelRecord, panel: Mapping[str, str]) -> dict[str, str]:
+def stored_parameters(record: PanelRecord, panel: Mapping[str, str]) -> dict[str, str]:
     """Return the link parameters that are stored with the session."""
     return {name: panel[name] for name in record.parameters if panel.get(name)}
 

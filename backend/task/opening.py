@@ -8,24 +8,24 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from backend.experiment import session as sessions
-from backend.experiment.panel import way_back
+from backend.experiment.panel import return_link
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError, Unavailable
 from backend.payment import screened_out
-from backend.recruitment.recruit import told
+from backend.recruitment.recruit import panel_config
 from backend.stores.updates import TRIES, retried
 from backend.studies import lifecycle, pausing
 from backend.task import replies, requests
 from backend.task.access import SessionAccess
-from backend.task.eligibility import kept
+from backend.task.eligibility import stored_parameters
 from backend.task.plans import SessionPlans
-from backend.task.reply_types import Admitted, Opened, PublicStudy, QualificationFirst, WayBack
+from backend.task.reply_types import Admitted, Opened, PublicStudy, QualificationFirst, ReturnLink
 from backend.task.visitors import Visitors
 
 T = TypeVar("T")
 Reply = Opened | QualificationFirst
-_TRIES_FOR_ROOM = 12
+_TRIES_WHEN_FULL = 12
 _FULL = "study_full"
 
 
@@ -45,8 +45,8 @@ class Opening:
     def public_study(self, name: str) -> PublicStudy:
         """Return what a visitor may know of a study."""
         study = self._access.study(name)
-        told = self._public(study, self._visitors.qualification_of(study))
-        return {**told, "paused": pausing.is_paused(self._store, name)}
+        public = self._public(study, self._visitors.qualification_of(study))
+        return {**public, "paused": pausing.is_paused(self._store, name)}
 
     def admit(self, study_name: str, panel: Mapping[str, str], signature: str | None = None) -> Admitted:
         """Check that a person may take part, before asking for consent; nothing is recorded.
@@ -66,7 +66,7 @@ class Opening:
         self._visitors.admission.check(study, key)
         self._visitors.check_not_paused(study)
         try:
-            self._with_room(study, panel, lambda: self._plans.turn(study, Random(), simulated=False))
+            self._retrying_when_full(study, panel, lambda: self._plans.turn(study, Random(), simulated=False))
         except Conflict as error:
             if error.code != _FULL or self._visitors.admission.unseen(study, key) is None:
                 raise
@@ -79,7 +79,7 @@ class Opening:
         panel: Mapping[str, str],
         qualification_token: str | None,
         signature: str | None = None,
-    ) -> WayBack:
+    ) -> ReturnLink:
         """Return the link back to the panel for a person who does not take part: `redirect_url`, or null.
 
         The code for `screened_out`, which may be worth money, goes only to people who took the test.
@@ -93,7 +93,9 @@ class Opening:
                 if self._watch and submission:
                     self._watch.screened_out(study, submission)
                 return {"redirect_url": record.back or None}
-        back = way_back(record, kept(record, panel), outcome, told(self._store, study))
+        back = return_link(
+            record, stored_parameters(record, panel), outcome, panel_config(self._store, study)
+        )
         return {"redirect_url": back["redirect_url"]}
 
     def open(self, study_name: str, opening: requests.Opening) -> Reply:
@@ -145,7 +147,7 @@ class Opening:
         return self._with_own_place(
             study,
             key,
-            lambda: self._with_room(study, opening.panel, lambda: self._opened(study, key, opening)),
+            lambda: self._retrying_when_full(study, opening.panel, lambda: self._opened(study, key, opening)),
         )
 
     def _with_own_place(self, study: Study, key: str | None, take: Callable[[], T]) -> T:
@@ -161,23 +163,23 @@ class Opening:
                 raise
         return take()
 
-    def _with_room(self, study: Study, panel: Mapping[str, str], take: Callable[[], T]) -> T:
+    def _retrying_when_full(self, study: Study, panel: Mapping[str, str], take: Callable[[], T]) -> T:
         """Return the result of `take`; if the study seems full, read the panel's places and retry."""
-        for _ in range(_TRIES_FOR_ROOM):
+        for _ in range(_TRIES_WHEN_FULL):
             try:
                 return take()
             except Conflict as error:
-                if error.code != _FULL or not self._makes_room(study, panel):
+                if error.code != _FULL or not self._has_read_places(study, panel):
                     raise
         return take()
 
-    def _makes_room(self, study: Study, panel: Mapping[str, str]) -> bool:
+    def _has_read_places(self, study: Study, panel: Mapping[str, str]) -> bool:
         """Return whether places were read for a visitor who holds one, so that another try is worthwhile.
 
-        Room found this way may be taken by another such visitor, so that a few tries are made.
+        A place found this way may be taken by another such visitor, so that a few tries are made.
         """
         holds_place = bool(panel.get(study.protocol.admission.panel.submission))
-        return holds_place and self._watch is not None and self._watch.make_room(study)
+        return holds_place and self._watch is not None and self._watch.read_places(study)
 
     def _opened(self, study: Study, key: str | None, opening: requests.Opening) -> Reply:
         secret = self._dice.randbytes(32).hex()
@@ -209,13 +211,13 @@ class Opening:
         """
 
         def add() -> tuple[Session, Cursor]:
-            room = self._plans.room(study, opening.simulated)
+            capacity = self._plans.capacity(study, opening.simulated)
             session = self._plans.planned(study, key, opening, secret)
             cursor = sessions.opening(study.protocol, session.opened_at)
             if not session.is_simulated:
                 begun = lifecycle.begin(self._store, study, session.opened_at)
                 _check_settings(begun, session)
-            self._store.add_session(session, cursor, room)
+            self._store.add_session(session, cursor, capacity)
             return session, cursor
 
         return retried(add, "many are let in at once")

@@ -1,4 +1,4 @@
-"""Planning of sessions: the next condition, the stimuli, and the room left in each condition."""
+"""Planning of sessions: the next condition, the stimuli, and how many more sessions each condition takes."""
 
 import hmac
 import json
@@ -12,9 +12,9 @@ from backend.experiment.panel import CODE_LETTERS
 from backend.experiment.records import Condition, Session, Study
 from backend.experiment.sampling import Pool
 from backend.foundation.timestamps import stamp
-from backend.stores.store import Room
+from backend.stores.store import Capacity
 from backend.task.access import SessionAccess, hash_of
-from backend.task.eligibility import kept
+from backend.task.eligibility import stored_parameters
 from backend.task.requests import Opening
 
 _SEED_BITS = 53
@@ -61,7 +61,9 @@ class SessionPlans:
             opened_at=at,
             blocks=blocks,
             spares=spares,
-            panel={} if is_simulated and key is None else kept(study.protocol.admission.panel, opening.panel),
+            panel={}
+            if is_simulated and key is None
+            else stored_parameters(study.protocol.admission.panel, opening.panel),
             device=dict(opening.device),
             consent_version="" if is_simulated else opening.consent_version,
             is_simulated=is_simulated,
@@ -72,26 +74,26 @@ class SessionPlans:
         """Return the next session's condition (None in a test), and how many sessions of it there are."""
         if study.kind == "qualification":
             return None, 0
-        room = self._wanted(study)
-        taken = self._store.taken(study.name, room.active_since, simulated, room.unanswered_since)
-        wanted = None if simulated else room.wanted
+        capacity = self._wanted(study)
+        taken = self._store.taken(study.name, capacity.active_since, simulated, capacity.unanswered_since)
+        wanted = None if simulated else capacity.wanted
         condition = sampling.choose_condition(taken, study.conditions, wanted, rng)
         return condition, taken.get(condition.name, 0)
 
-    def room(self, study: Study, simulated: bool) -> Room | None:
-        """Return how many sessions each condition has room for; None if unlimited."""
+    def capacity(self, study: Study, simulated: bool) -> Capacity | None:
+        """Return the capacity of each condition; None if unlimited."""
         if simulated or study.kind == "qualification":
             return None
         return self._wanted(study)
 
-    def _wanted(self, study: Study) -> Room:
+    def _wanted(self, study: Study) -> Capacity:
         """Return how many sessions of each condition a study wants, and which ones count at present."""
         now, protocol = self._clock(), study.protocol
         active_since, unanswered_since = (
             stamp(now - timedelta(minutes=minutes))
             for minutes in (protocol.admission.abandon_after_minutes, protocol.admission.begin_within_minutes)
         )
-        return Room(protocol.admission.evaluators, active_since, unanswered_since)
+        return Capacity(protocol.admission.evaluators, active_since, unanswered_since)
 
     def _coin(self, study: Study, condition: Condition | None, turn: int) -> Random:
         """Return the random generator shared by two consecutive evaluators of a condition."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from backend.experiment import session as sessions
 from backend.experiment.judgments import judgment_of
-from backend.experiment.panel import NOTHING_TOLD, Told, code_for, way_back
+from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig, code_for, return_link
 from backend.experiment.protocol import Protocol, values_of
 from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import Cursor
@@ -20,7 +20,7 @@ from backend.task.reply_types import (
     Effort,
     Next,
     PublicStudy,
-    Standing,
+    SessionProgress,
     State,
     Withdrawal,
 )
@@ -98,7 +98,7 @@ def protocol_of(protocol: Protocol) -> dict[str, Any]:
 
 
 def state(
-    study: Study, session: Session, cursor: Cursor, withdrawal_url: str, told: Told = NOTHING_TOLD
+    study: Study, session: Session, cursor: Cursor, withdrawal_url: str, config: PanelConfig = NO_PANEL_CONFIG
 ) -> State:
     """Return all that a page needs to continue a session, and the link to withdraw from it."""
     return {
@@ -114,7 +114,7 @@ def state(
             "block_images": [len(planned.stimuli) for planned in session.blocks],
         },
         "block_begun": _next_block(session, cursor) < cursor.blocks_begun,
-        **_standing(study, session, cursor, told),
+        **_progress(study, session, cursor, config),
     }
 
 
@@ -145,7 +145,7 @@ def answer(
     cursor: Cursor,
     response: Response,
     url: Any,
-    told: Told = NOTHING_TOLD,
+    config: PanelConfig = NO_PANEL_CONFIG,
 ) -> Confirmation:
     """Return the reply that confirms `response`; `cursor` is the session's cursor after it.
 
@@ -163,13 +163,15 @@ def answer(
         "may_end": is_open_again
         and sessions.replaced_in_a_row(cursor) % sessions.MISTIMED_BEFORE_ASKING == 0,
         "block_finished": cursor.state != "active" or _next_block(session, cursor) != response.block,
-        **_standing(study, session, cursor, told),
+        **_progress(study, session, cursor, config),
     }
 
 
-def end(study: Study, session: Session, cursor: Cursor, told: Told = NOTHING_TOLD) -> Standing:
+def end(
+    study: Study, session: Session, cursor: Cursor, config: PanelConfig = NO_PANEL_CONFIG
+) -> SessionProgress:
     """Return the reply to an evaluator who ended the session early."""
-    return _standing(study, session, cursor, told)
+    return _progress(study, session, cursor, config)
 
 
 def withdrawal(study: Study, cursor: Cursor) -> Withdrawal:
@@ -196,7 +198,7 @@ def withdrawn(title: str, contact: str, kept: Mapping[str, Any]) -> Withdrawal:
     }
 
 
-def _standing(study: Study, session: Session, cursor: Cursor, told: Told) -> Standing:
+def _progress(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -> SessionProgress:
     protocol, is_done = study.protocol, cursor.state != "active"
     earned = sessions.earned_usd_cents(protocol, cursor)
     return {
@@ -209,19 +211,19 @@ def _standing(study: Study, session: Session, cursor: Cursor, told: Told) -> Sta
         "earned_usd_cents": earned
         if study.protocol.pay.is_paid and (study.protocol.page.feedback or is_done)
         else None,
-        "done": _done(study, session, cursor, told) if is_done else None,
+        "done": _done(study, session, cursor, config) if is_done else None,
     }
 
 
-def _done(study: Study, session: Session, cursor: Cursor, told: Told) -> Done:
+def _done(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -> Done:
     record, own_code = study.protocol.admission.panel, session.completion_code
     judgment = judgment_of(study.protocol.method)
-    known = None if told.by_server else code_for(record, session.panel, "done", told)
+    known = None if config.by_server else code_for(record, session.panel, "done", config)
     return {
         "complete": cursor.state == "finished",
         "completion_code": known or own_code,
-        **way_back(record, session.panel, "done", told, own_code),
-        "reported": told.by_server and bool(session.panel.get(record.evaluator)),
+        **return_link(record, session.panel, "done", config, own_code),
+        "reported": config.by_server and bool(session.panel.get(record.evaluator)),
         "earned_usd_cents": sessions.earned_usd_cents(study.protocol, cursor),
         "right": sessions.right_answers(cursor, is_closed=True),
         "answered": cursor.trial_index + cursor.voided_answers,

@@ -161,7 +161,7 @@ class Done(TypedDict):
     qualification: QualificationResult | None
 
 
-class Standing(TypedDict):
+class SessionProgress(TypedDict):
     """The current state of a session."""
 
     next: Next | None
@@ -170,7 +170,7 @@ class Standing(TypedDict):
     done: Done | None
 
 
-class State(Standing):
+class State(SessionProgress):
     """All that a page needs to continue a session."""
 
     withdrawal_url: Annotated[
@@ -219,7 +219,7 @@ Admitted = TypedDict(
 )
 
 
-class WayBack(TypedDict):
+class ReturnLink(TypedDict):
     redirect_url: str | None
 
 
@@ -245,7 +245,7 @@ class Block(TypedDict):
     next: Next
 
 
-class Confirmation(Standing):
+class Confirmation(SessionProgress):
     """Confirmation of a stored response."""
 
     trial_index: int
@@ -282,7 +282,7 @@ class BegunWait(Wait):
     token: Annotated[str, Meta(description="For the signs of life")]
 
 
-class Others(TypedDict):
+class OtherEvaluators(TypedDict):
     evaluators: int
     mean: float | None
     values: Annotated[list[float], Meta(description="Lowest first")]
@@ -309,7 +309,7 @@ class Debrief(TypedDict):
     fakes_error: Annotated[float | None, Meta(description="Percent of the fakes judged wrong")]
     reals_error: Annotated[float | None, Meta(description="Percent of the reals judged wrong")]
     model: Annotated[str | None, Meta(description="The model that was judged")]
-    others: Annotated[Others, Meta(description="Of all others who finished with the same model")]
+    others: Annotated[OtherEvaluators, Meta(description="Of all others who finished with the same model")]
     published: list[Published]
     pictures: Annotated[list[JudgedPicture], Meta(description="Those that the session answered, in order")]
 

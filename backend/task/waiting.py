@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from backend.foundation.errors import NotAllowed
 from backend.studies import lifecycle, waiting_room
 from backend.task.access import SessionAccess
-from backend.task.eligibility import kept
+from backend.task.eligibility import stored_parameters
 from backend.task.reply_types import BegunWait, Wait
 from backend.task.visitors import Visitors
 
@@ -44,7 +44,7 @@ class Waiting:
             begun = lifecycle.begin(self._store, study, self._access.now())
             if begun.settings_id != study.settings_id:
                 return self.wait(study_name, panel, qualification_token, signature)
-        panel = kept(study.protocol.admission.panel, panel)
+        panel = stored_parameters(study.protocol.admission.panel, panel)
         return waiting_room.begin(self._store, study, passed, panel, self._access.clock().timestamp())
 
     def sign(self, study_name: str, wait_id: str, token: str, is_visible: bool, is_here: bool) -> Wait:

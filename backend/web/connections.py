@@ -17,7 +17,7 @@ _SPARE_FILES = 256
 """File descriptors reserved for the database, images and panels."""
 _FULL = 0.9
 _ONE_ADDRESS = 0.125
-_MAKE_ROOM = 0.05
+_CLOSED_SHARE = 0.05
 """Shares of the limit: held in total and by one address to trigger closing, and closed at once."""
 _ACCEPTED_AT_ONCE = 64
 
@@ -34,7 +34,7 @@ class Channel(HTTPChannel):
             if len(server.active_channels) < _FULL * most:
                 return
             ((address, _),) = server.held.most_common(1)
-        make_room(server.active_channels, address, max(1, int(_MAKE_ROOM * most)))
+        close_idle(server.active_channels, address, max(1, int(_CLOSED_SHARE * most)))
 
     def del_channel(self, map=None):
         """Uncount a connection; waitress calls this once for each that it closes."""
@@ -70,7 +70,7 @@ def protect(server: BaseWSGIServer, one_address: bool = True) -> None:
     server.handle_accept = accept_waiting
 
 
-def make_room(channels: Mapping[int, HTTPChannel], address: str, count: int) -> None:
+def close_idle(channels: Mapping[int, HTTPChannel], address: str, count: int) -> None:
     """Close the `count` oldest idle connections of an address, except its newest."""
     idle = [
         channel

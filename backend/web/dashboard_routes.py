@@ -20,7 +20,7 @@ from backend.task.service import Clock
 from backend.web import headers, login, results_routes
 from backend.web.dashboard_types import Paused, StudyLine, StudyList, StudyProgress, WatchedStudy
 from backend.web.monitor import Watch
-from backend.web.results_cache import Kept
+from backend.web.results_cache import ResultsCache
 
 _HEADERS = {
     **headers.RESULTS,
@@ -34,7 +34,7 @@ _MOST_STUDIES = 64
 
 def add_pages(app: Flask, store: Store, keys: Keys, clock: Clock, page: Callable[[], Response]) -> None:
     """Add `/dashboard`, the list of studies, and `/dashboard/<study>`; `page` returns the empty page."""
-    watches = Kept(_MOST_STUDIES)
+    watches = ResultsCache(_MOST_STUDIES)
 
     def watch(study: Study) -> Watch:
         stands = f"{study.created_at} {study.version}"
@@ -42,7 +42,7 @@ def add_pages(app: Flask, store: Store, keys: Keys, clock: Clock, page: Callable
 
     def shown() -> Response:
         if not login.is_in(request, keys, clock()):
-            return results_routes.door("Dashboard")
+            return results_routes.login_page("Dashboard")
         reply = page()
         reply.headers.update(_HEADERS)
         return reply

@@ -20,7 +20,7 @@ from backend.stores.store import Store
 from backend.studies.pausing import is_paused
 from backend.studies.withdrawals import withdrawn
 from backend.web.dashboard_types import LiveScores, StudyProgress, WatchedStudy
-from backend.web.progress import Standing, panel_warnings, retained, simulated, summary
+from backend.web.progress import SessionStatus, panel_warnings, retained, simulated, summary
 
 _SHARE = 0.05
 _LEAST_SECONDS = 1.0
@@ -72,8 +72,8 @@ class Watch:
         }
         self._known = {session: self._known[session] for session in cursors}
         self._finished = {s: cursor.last_at for s, cursor in cursors.items() if cursor.state == "finished"}
-        standings = [self._standing(session, cursor) for session, cursor in cursors.items()]
-        stands = summary(self._study, standings, gone, now)
+        statuses = [self._status(session, cursor) for session, cursor in cursors.items()]
+        stands = summary(self._study, statuses, gone, now)
         return {
             **stands,
             "warnings": [*panel_warnings(self._store, self._study), *stands["warnings"]],
@@ -93,9 +93,9 @@ class Watch:
             )
         return True
 
-    def _standing(self, session_id: str, cursor: Cursor) -> Standing:
+    def _status(self, session_id: str, cursor: Cursor) -> SessionStatus:
         known = self._known[session_id]
-        return Standing(known.model, known.opened_at, known.browser, cursor)
+        return SessionStatus(known.model, known.opened_at, known.browser, cursor)
 
     def _score(self) -> LiveScores | None:
         from backend.responses.live_scores import live_scores

@@ -64,7 +64,7 @@ _OPERATIONS = {
     ),
     "POST /api/studies/{study}/exit": _Operation(
         "The way back to the panel for a person who takes no part",
-        {200: ("Where to, or null", reply_types.WayBack)},
+        {200: ("Where to, or null", reply_types.ReturnLink)},
         "400 403 404 409 415 429",
         requests.Exit,
     ),
@@ -104,7 +104,7 @@ _OPERATIONS = {
     ),
     "POST /api/sessions/{session}/end": _Operation(
         "End a session whose flashes keep going wrong, as its evaluator asks; again, it changes nothing",
-        {200: ("It is closed, and paid for what was done", reply_types.Standing)},
+        {200: ("It is closed, and paid for what was done", reply_types.SessionProgress)},
         "400 403 404 409 415 503",
         requests.End,
         ("session",),

@@ -23,7 +23,7 @@ from backend.studies.withdrawals import sessions_of, withdrawn
 
 
 @dataclass(frozen=True)
-class Standing:
+class SessionStatus:
     """The facts of a session that progress depends on."""
 
     model: str | None
@@ -45,11 +45,11 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
     """
     gone = list(withdrawn(store, study.name))
     retainer = retained(store, study, now)
-    standings = (
-        Standing(session.model, session.opened_at, engine_of(session.device), cursor)
+    statuses = (
+        SessionStatus(session.model, session.opened_at, engine_of(session.device), cursor)
         for session, cursor in sessions_of(store, study, gone=gone)
     )
-    stands = summary(study, standings, gone, now)
+    stands = summary(study, statuses, gone, now)
     return {
         **stands,
         "warnings": [*panel_warnings(store, study), *stands["warnings"]],
@@ -80,21 +80,21 @@ def retained(store: Store, study: Study, now: datetime | None) -> dict[str, int]
 
 
 def summary(
-    study: Study, standings: Iterable[Standing], gone: list[Entry], now: datetime | None
+    study: Study, statuses: Iterable[SessionStatus], gone: list[Entry], now: datetime | None
 ) -> dict[str, Any]:
-    """Return the progress of a study from its sessions' standings and the entries of withdrawn ones."""
+    """Return the progress of a study from its sessions' statuses and the entries of withdrawn ones."""
     states = {model: Counter() for model in _models(study)}
     wages, owed = [], 0
     flashes = MistimedFlashes()
-    for standing in standings:
-        cursor = standing.cursor
-        states[standing.model or "all models"][_state(study, cursor, now)] += 1
-        flashes.add(standing.browser, cursor)
+    for status in statuses:
+        cursor = status.cursor
+        states[status.model or "all models"][_state(study, cursor, now)] += 1
+        flashes.add(status.browser, cursor)
         if cursor.state not in ("active", "returned"):
             earned = earned_usd_cents(study.protocol, cursor)
             owed += earned
             if cursor.state == "finished":
-                wages.append(earned / _hours(standing))
+                wages.append(earned / _hours(status))
     for_gone = sum(entry.data["base_usd_cents"] + entry.data["bonus_usd_cents"] for entry in gone)
     wage = median(wages) if wages else None
     return {
@@ -181,6 +181,6 @@ def _state(study: Study, cursor: Cursor, now: datetime | None) -> str:
     return "abandoned" if idle > timedelta(minutes=holds_place_minutes(study.protocol, cursor)) else "active"
 
 
-def _hours(standing: Standing) -> float:
-    spent = datetime.fromisoformat(standing.cursor.last_at) - datetime.fromisoformat(standing.opened_at)
+def _hours(status: SessionStatus) -> float:
+    spent = datetime.fromisoformat(status.cursor.last_at) - datetime.fromisoformat(status.opened_at)
     return max(spent.total_seconds(), 1) / 3600

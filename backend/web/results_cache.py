@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 
-class Kept:
+class ResultsCache:
     """The latest value of each key; the least recently used keys are evicted."""
 
     def __init__(self, most: int = 8):

@@ -15,7 +15,7 @@ from backend.stores.datadir import DataDir, Keys
 from backend.stores.store import Store
 from backend.task.service import Clock
 from backend.web import login
-from backend.web.results_cache import Kept
+from backend.web.results_cache import ResultsCache
 
 
 def add_status(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
@@ -31,7 +31,7 @@ def add_status(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
 
 def add_scores(app: Flask, store: Store, check_key: Callable[[], None], clock: Clock) -> None:
     """Add scores to the API."""
-    kept = Kept()
+    cache = ResultsCache()
 
     @app.get("/api/studies/<study>/scores")
     def scores(study: str) -> Response:
@@ -50,7 +50,7 @@ def add_scores(app: Flask, store: Store, check_key: Callable[[], None], clock: C
                     return study_findings(store, found, clock(), simulated=simulated)
                 return study_scores(store, found, simulated=simulated)
 
-            body = kept.get((study, is_full, simulated), tag, lambda: _json(make()))
+            body = cache.get((study, is_full, simulated), tag, lambda: _json(make()))
             reply = Response(body, mimetype="application/json")
             reply.set_etag(tag)
         reply.headers["Cache-Control"] = "private, no-cache"
@@ -59,12 +59,12 @@ def add_scores(app: Flask, store: Store, check_key: Callable[[], None], clock: C
 
 def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock) -> None:
     """Add the results pages: `/results`, the list of studies, and `/results/<study>`."""
-    kept = Kept()
+    cache = ResultsCache()
 
     @app.get(login.PATH)
     def results() -> Response:
         if not login.is_in(request, keys, clock()):
-            return door("Results")
+            return login_page("Results")
         return _page("Results", studies=store.studies())
 
     @app.get(f"{login.PATH}/<study>")
@@ -74,7 +74,7 @@ def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock)
 
         now = clock()
         if not login.is_in(request, keys, now):
-            return door("Results")
+            return login_page("Results")
         found, simulated = store.study(study), _asks("simulated")
         others = bool(store.finished(study, not simulated)[0])
         if others and not store.finished(study, simulated)[0]:
@@ -83,7 +83,7 @@ def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock)
         reply = unchanged(tag)
         if reply is None:
             top = _leave(study) + (_other_page(simulated) if others else "")
-            page = kept.get(
+            page = cache.get(
                 (study, simulated),
                 tag,
                 lambda: study_page(store, data, found, now, top, simulated).encode(),
@@ -107,15 +107,15 @@ def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock)
 
 
 def enter(keys: Keys, now: datetime, title: str) -> Response:
-    """Log a browser in that sent the key with the form of `door`, or show the form again."""
+    """Log a browser in that sent the key with the form of `login_page`, or show the form again."""
     if not login.is_key(keys, request.form.get("key", "").strip()):
-        return door(title, is_wrong=True)
+        return login_page(title, is_wrong=True)
     reply = redirect(request.path, 303)
     login.let_in(reply, request, keys, now)
     return reply
 
 
-def door(title: str, is_wrong: bool = False) -> Response:
+def login_page(title: str, is_wrong: bool = False) -> Response:
     """Return the login page."""
     return _page(title, is_wrong=is_wrong, asks=True, status=403)
 
@@ -150,17 +150,17 @@ def _json(data: Any) -> bytes:
     return json.dumps(data, allow_nan=False).encode() + b"\n"
 
 
-def _page(title: str, status: int = 200, **told: Any) -> Response:
+def _page(title: str, status: int = 200, **values: Any) -> Response:
     from backend.report.page import plain
 
-    return Response(plain("door.html", title=title, **told), status, mimetype="text/html")
+    return Response(plain("login.html", title=title, **values), status, mimetype="text/html")
 
 
 def _nothing_yet(study: str, simulated: bool) -> Response:
     """Return the page of a study in which only sessions of the other kind are finished."""
     done, other = ("simulated", "real") if simulated else ("real", "simulated")
-    told = f"No {done} session of {study} is finished yet; {other} ones are."
-    return _page(f"Results of {study}", message=told, link=_link(simulated), status=404)
+    message = f"No {done} session of {study} is finished yet; {other} ones are."
+    return _page(f"Results of {study}", message=message, link=_link(simulated), status=404)
 
 
 def _link(simulated: bool) -> tuple[str, str]:

@@ -178,7 +178,7 @@ class FieldStudy:
     def run(self, deed, kills=True):
         """Run a process that may meet faults, and its end; return what it returned, None if it broke off."""
         steps = [self.rng.randrange(120) if kills and self.rng.random() < 0.3 else None for _ in "12"]
-        others = [self.settle, self.pay, self.pay] if self.panel_study else [self.recruit]
+        others = [self.reconcile, self.pay, self.pay] if self.panel_study else [self.recruit]
         other = self.rng.choice(others)
         fate = Fate(*steps, lambda: self.run(other, kills=self.rng.random() < 0.3))
         self.counts.deeds[deed.__name__] += 1
@@ -199,14 +199,14 @@ class FieldStudy:
     def resume(self, store, panel):
         recruiting.change(store, panel, self.study, "start")
 
-    def settle(self, store, panel):
-        sync.settle(store, panel, self.study, stamp(self.clock()))
+    def reconcile(self, store, panel):
+        sync.reconcile(store, panel, self.study, stamp(self.clock()))
 
-    def settle_one(self, store, panel):
+    def reconcile_one(self, store, panel):
         """Read one place, as the server does when somebody is done or an event tells of a place."""
         sessions = [session for session, _ in sync.of_panel(store, self.study)]
         if sessions:
-            sync.settle_one(store, panel, self.study, self.rng.choice(sessions), stamp(self.clock()))
+            sync.reconcile_one(store, panel, self.study, self.rng.choice(sessions), stamp(self.clock()))
 
     def pay(self, store, panel):
         state = recruiting.recruitment(store, self.study)
@@ -408,8 +408,8 @@ class FieldStudy:
         deeds = (
             [self.arrive] * 5
             + [self._somebody_goes_on] * 6
-            + [lambda: self.run(self.settle)] * 4
-            + [lambda: self.run(self.settle_one)] * 3
+            + [lambda: self.run(self.reconcile)] * 4
+            + [lambda: self.run(self.reconcile_one)] * 3
             + [lambda: self.run(self.pay)] * 3
             + [self.intrude, self.meddle, self.rotate, self.notice, self.notice]
             + [lambda: self.run(self.decide), lambda: self.run(self.resume)]
@@ -442,7 +442,7 @@ class FieldStudy:
     def _run_for(self, days):
         for count in days:
             self.clock.advance(days=count, minutes=3)
-            for deed in (self.settle, self.pay, self.settle, self.pay):
+            for deed in (self.reconcile, self.pay, self.reconcile, self.pay):
                 self.run(deed, kills=False)
                 self.clock.advance(minutes=2)
 

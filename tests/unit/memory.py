@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from backend.experiment.session import has_answered
 from backend.foundation.errors import Conflict, NotFound
-from backend.stores.store import Entry, Stale, check_room, found_study
+from backend.stores.store import Entry, Stale, check_capacity, found_study
 
 
 class MemoryStore:
@@ -65,13 +65,13 @@ class MemoryStore:
     def claimed(self, study, evaluator_key):
         return self._claims.get((study, evaluator_key))
 
-    def add_session(self, session, cursor, room=None):
+    def add_session(self, session, cursor, capacity=None):
         with self._lock:
-            if room is not None:
+            if capacity is not None:
                 counts = self.taken(
-                    session.study, room.active_since, session.is_simulated, room.unanswered_since
+                    session.study, capacity.active_since, session.is_simulated, capacity.unanswered_since
                 )
-                check_room(session, counts.get(session.condition, 0), room)
+                check_capacity(session, counts.get(session.condition, 0), capacity)
             self._sessions[session.id], self._cursors[session.id] = session, cursor
 
     def session(self, session_id):

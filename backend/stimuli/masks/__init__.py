@@ -90,10 +90,10 @@ def mask_of(picture: "np.ndarray", kind: str, seed: int, cache: Path | None = No
         from backend.stimuli.masks.phase import scramble
 
         return scramble(picture, rng)
-    from backend.stimuli.masks.cache import kept, key_of
+    from backend.stimuli.masks.cache import cached, key_of
     from backend.stimuli.masks.texture import VERSION, synthesise
 
-    return kept(cache, key_of(picture, kind, VERSION, seed), lambda: synthesise(picture, rng))
+    return cached(cache, key_of(picture, kind, VERSION, seed), lambda: synthesise(picture, rng))
 
 
 def take_in_masks(

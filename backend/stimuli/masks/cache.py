@@ -28,7 +28,7 @@ def key_of(picture: np.ndarray, *settings: object) -> str:
     return digest.hexdigest()
 
 
-def kept(folder: Path | None, key: str, make: Callable[[], np.ndarray]) -> np.ndarray:
+def cached(folder: Path | None, key: str, make: Callable[[], np.ndarray]) -> np.ndarray:
     """Return the mask under `key`, made and stored if it is missing or damaged; no folder, no cache."""
     if folder is None:
         return make()

@@ -101,7 +101,7 @@ def synthesise(
     noise = rng.standard_normal((len(source.channels), pyramid.side, pyramid.side), dtype=np.float32)
     half = pyramids.spectrum(noise)
     for finest in range(len(pyramid.scales) - 1, 0, -1):
-        half = _settled(half, [partial(_projected, wanted, pyramid, finest)], _COARSE_ROUNDS)
+        half = _iterated(half, [partial(_projected, wanted, pyramid, finest)], _COARSE_ROUNDS)
 
     def project_all(half: np.ndarray) -> np.ndarray:
         return _as_pixels(_projected(wanted, pyramid, 0, half), source, pyramid)
@@ -110,7 +110,7 @@ def synthesise(
         return remaining_error(measure(half, pyramid), wanted)
 
     coarse = [partial(_projected, wanted, pyramid, 1)] if len(pyramid.scales) > 1 else []
-    half = _settled(half, [*coarse, project_all], rounds, error, tolerance)
+    half = _iterated(half, [*coarse, project_all], rounds, error, tolerance)
     levels = _levels(pyramids.field(half, pyramid.side), source)
     whole = np.tile(np.moveaxis(levels, 0, -1), (tiles, tiles, 1))[:side, :side]
     return at_luminance(np.broadcast_to(whole, picture.shape), mean_luminance(picture))
@@ -136,7 +136,7 @@ def read(picture: np.ndarray) -> Source:
     )
 
 
-def _settled(
+def _iterated(
     half: np.ndarray,
     projections: Sequence[Callable[[np.ndarray], np.ndarray]],
     rounds: int,

@@ -47,7 +47,7 @@ def place_of(version: int) -> tuple[str, int]:
     return f"{version - entry:08d}", entry
 
 
-def standing(cursor: Cursor, pictures: Sequence[str]) -> Item:
+def cursor_attributes(cursor: Cursor, pictures: Sequence[str]) -> Item:
     """Return a cursor encoded as attributes."""
     displays = zlib.compress(json.dumps(cursor.displays, separators=(",", ":")).encode(), 9)
     return {

@@ -23,7 +23,7 @@ class StoredPool:
 
     def __init__(self, stimuli: Sequence[Stimulus]):
         self.stimuli = stimuli
-        self.places = {stimulus.name: place for place, stimulus in enumerate(stimuli)}
+        self.indices = {stimulus.name: place for place, stimulus in enumerate(stimuli)}
 
     def block(self, class_: str, places: Sequence[int]) -> PlannedBlock:
         """Return the block that shows the stimuli at the indices `places`."""
@@ -52,9 +52,9 @@ def pack_session(session: Session, pool: StoredPool) -> tuple[bytes, bytes]:
     """
     planned = (*session.blocks, *session.spares)
     names = [name for block in planned for name in block.stimuli]
-    if not all(name in pool.places for name in names):
+    if not all(name in pool.indices for name in names):
         return zlib.compress(json_codec.dump(session).encode(), 9), b""
-    places = [[pool.places[name] for name in block.stimuli] for block in planned]
+    places = [[pool.indices[name] for name in block.stimuli] for block in planned]
     if any(pool.block(b.class_, where) != b for b, where in zip(planned, places, strict=True)):
         return zlib.compress(json_codec.dump(session).encode(), 9), b""
     facts = vars(dataclasses.replace(session, blocks=(), spares=()))

@@ -72,7 +72,7 @@ class Heads:
         """Store and return a head, together with the cursor of a session without any write."""
         pictures = pool_codec.pictures(session)
         facts, places = pool_codec.pack_session(session, self.pool(session.study))
-        item = {**key(keys.of_session(session.id), keys.HEAD), **keys.standing(cursor, pictures)}
+        item = {**key(keys.of_session(session.id), keys.HEAD), **keys.cursor_attributes(cursor, pictures)}
         item |= {"j": {"B": facts}, "n": {"S": session.study}}
         if places:
             item["q"] = {"B": places}

@@ -40,7 +40,7 @@ from backend.stores.dynamodb.client import Calls, Item, Refused, connect, key, p
 from backend.stores.dynamodb.counters import OpenSession, Tally
 from backend.stores.dynamodb.entries import Books
 from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE, UPLOAD, Head, Heads, no_session
-from backend.stores.store import Entry, Room, Stale, check_room, found_study, no_study
+from backend.stores.store import Capacity, Entry, Stale, check_capacity, found_study, no_study
 
 _LARGEST_BYTES = 350_000
 """Responses of a session packed into one item; DynamoDB's limit is 400 KB."""
@@ -181,14 +181,14 @@ class DynamoStore:
         item = self._calls.get(f"claim {study} {evaluator_key}", "-")
         return item["h"]["S"] if item else None
 
-    def add_session(self, session: Session, cursor: Cursor, room: Room | None = None) -> None:
-        if room is not None:
-            self._hold(session, cursor, room)
+    def add_session(self, session: Session, cursor: Cursor, capacity: Capacity | None = None) -> None:
+        if capacity is not None:
+            self._hold(session, cursor, capacity)
         expires_at = None
         if self._expire_days is not None and cursor.state == "active":
             expires_at = self._clock() + 86400 * self._expire_days
         head = self._heads.add(session, cursor, expires_at)
-        if room is None or cursor.state != "active":
+        if capacity is None or cursor.state != "active":
             self._list(head, cursor)
 
     def session(self, session_id: str) -> Session:
@@ -263,9 +263,12 @@ class DynamoStore:
             self._calls.put({**key(keys.of_session(session.id), f"{keys.HEAD}-{k:04d}"), "b": {"B": part}})
         if cursor.version:
             first, _ = keys.place_of(cursor.version)
-            standing = {**key(keys.of_session(session.id), first), **keys.standing(cursor, pictures)}
+            attributes = {
+                **key(keys.of_session(session.id), first),
+                **keys.cursor_attributes(cursor, pictures),
+            }
             try:
-                self._calls.put(standing, "attribute_not_exists(p) OR v <= :v", {":v": standing["v"]})
+                self._calls.put(attributes, "attribute_not_exists(p) OR v <= :v", {":v": attributes["v"]})
             except Refused:
                 raise Stale(f"session {session.id} went on meanwhile") from None
         self._list(self._heads.add(session, cursor), cursor)
@@ -329,7 +332,7 @@ class DynamoStore:
             if entry == 0:
                 item = {
                     **key(keys.of_session(session_id), first),
-                    **keys.standing(cursor, head.pictures),
+                    **keys.cursor_attributes(cursor, head.pictures),
                     "0": ours,
                 }
                 self._calls.put(item, "attribute_not_exists(p)")
@@ -355,12 +358,12 @@ class DynamoStore:
         entry: str,
         ours: dict[str, bytes],
     ) -> None:
-        standing = keys.standing(cursor, head.pictures)
-        changes = {f":{name}": value for name, value in standing.items()}
+        attributes = keys.cursor_attributes(cursor, head.pictures)
+        changes = {f":{name}": value for name, value in attributes.items()}
         self._calls.update(
             keys.of_session(session_id),
             first,
-            "SET #e = :e, " + ", ".join(f"{name} = :{name}" for name in standing),
+            "SET #e = :e, " + ", ".join(f"{name} = :{name}" for name in attributes),
             "v = :old",
             {**changes, ":e": ours, ":old": {"N": str(expected_version)}},
             {"#e": entry},
@@ -389,7 +392,7 @@ class DynamoStore:
     def _pack(self, head: Head, cursor: Cursor) -> None:
         session = head.session
         packed = response_codec.pack_responses(self.responses(session.id), head.pictures)
-        item = {**key(_closed(head), session.id), **keys.standing(cursor, head.pictures)}
+        item = {**key(_closed(head), session.id), **keys.cursor_attributes(cursor, head.pictures)}
         if len(packed) <= _LARGEST_BYTES:
             item["b"] = {"B": packed}
         tally = self._tally(head)
@@ -414,7 +417,7 @@ class DynamoStore:
     def _tally(self, head: Head) -> Tally:
         return Tally(self._calls, head.session.study, head.is_listed_apart)
 
-    def _hold(self, session: Session, cursor: Cursor, room: Room) -> None:
+    def _hold(self, session: Session, cursor: Cursor, capacity: Capacity) -> None:
         """Count a session before it is stored, unless the limit of its condition would be exceeded.
 
         No single conditional write counts all sessions of a condition. But of two sessions admitted at
@@ -427,15 +430,17 @@ class DynamoStore:
         tally = Tally(self._calls, session.study, session.is_simulated)
         for tries in range(1, _TRIES_FOR_ROOM + 1):
             tally.open(OpenSession(session.id, session.condition, cursor.last_at, 0))
-            if self._taken(session, room) <= room.wanted:
+            if self._taken(session, capacity) <= capacity.wanted:
                 return
             tally.close(session.id, None)
             self._calls.pause(tries, "others are let in at once")
-            check_room(session, self._taken(session, room), room)
+            check_capacity(session, self._taken(session, capacity), capacity)
         raise Stale(f"many are let into study {session.study} at once; try again")
 
-    def _taken(self, session: Session, room: Room) -> int:
-        counts = self.taken(session.study, room.active_since, session.is_simulated, room.unanswered_since)
+    def _taken(self, session: Session, capacity: Capacity) -> int:
+        counts = self.taken(
+            session.study, capacity.active_since, session.is_simulated, capacity.unanswered_since
+        )
         return counts.get(session.condition or "", 0)
 
     def _list(self, head: Head, cursor: Cursor) -> None:

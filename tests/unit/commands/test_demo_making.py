@@ -48,7 +48,7 @@ def test_what_is_missing_is_not_ready_and_other_studies_always_are(store, data):
 
     making = Making(store, URL, data, nothing)
 
-    standing = making.standing()
+    standing = making.status()
     assert [(row["study"], row["is_ready"], row["share"]) for row in standing["studies"]] == [
         ("photos", True, 1.0),
         ("flashes", False, 0.0),
@@ -86,7 +86,7 @@ def test_a_sample_study_that_was_played_and_deleted_is_neither_made_again_nor_of
 
     making = Making(store, URL, data, nothing)
 
-    assert [row["study"] for row in making.standing()["studies"]] == ["flashes"]
+    assert [row["study"] for row in making.status()["studies"]] == ["flashes"]
     assert demo.missing(store) == []
 
 
@@ -116,5 +116,5 @@ def test_what_went_wrong_is_told(store, data):
     making._process.wait(60)
     making._listener.join(10)
 
-    assert "Not a directory" in making.standing()["problem"] or "File exists" in making.standing()["problem"]
+    assert "Not a directory" in making.status()["problem"] or "File exists" in making.status()["problem"]
     making.stop()

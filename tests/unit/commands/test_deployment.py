@@ -38,7 +38,7 @@ def package(folder, stage, content="1"):
     path = folder / f"{stage}-{content}.zip"
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("deploy/door.py", f"# {stage} {content}")
+        archive.writestr("deploy/entry_point.py", f"# {stage} {content}")
     path.write_bytes(buffer.getvalue())
     return Package(path, stage, path.stat().st_size, 10, f"{stage}{content}".ljust(64, "0"))
 
@@ -95,7 +95,7 @@ def test_deploying_makes_what_the_plan_says(deployed, tmp_path):
     assert table["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
     assert keys["Type"] == "SecureString"
     assert json.loads(keys["Value"])["researcher"] == DataDir(tmp_path).keys().researcher
-    assert variables["Handler"] == "deploy.door.handle"
+    assert variables["Handler"] == "deploy.entry_point.handle"
     assert variables["Environment"]["Variables"]["OPENHYPE_STORE"] == (
         f"dynamodb://{outputs['Table']}?region={aws.REGION}&expire_days=30"
     )

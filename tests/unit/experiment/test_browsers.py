@@ -1,4 +1,4 @@
-"""Engines of browsers: told from what browsers say, kept without the rest, compared, and counted."""
+"""Engines of browsers: told from what browsers say, retained without the rest, compared, and counted."""
 
 import csv
 from random import Random
@@ -10,7 +10,7 @@ from backend.administration import retention
 from backend.analysis.browsers import by_browser
 from backend.analysis.response_rows import answers_of
 from backend.analysis.values import values_by_model
-from backend.experiment.browsers import engine_of, kept
+from backend.experiment.browsers import engine_of, retained
 from backend.report import formatting
 from backend.report.study_findings import study_findings
 from backend.responses.export import export
@@ -36,13 +36,13 @@ AGENTS = {
 @pytest.mark.parametrize(("agent", "engine"), AGENTS.items())
 def test_an_engine_is_told_from_what_a_browser_says_of_itself(agent, engine):
     assert engine_of({"user_agent": agent}) == engine
-    assert kept({"user_agent": agent, "cores": 8}) == ({"engine": engine} if engine else {})
-    assert engine_of(kept({"user_agent": agent})) == engine
+    assert retained({"user_agent": agent, "cores": 8}) == ({"engine": engine} if engine else {})
+    assert engine_of(retained({"user_agent": agent})) == engine
 
 
 @pytest.mark.parametrize("device", [{}, {"user_agent": None}, {"user_agent": 7}, {"engine": ["Firefox"]}])
 def test_what_tells_nothing_gives_no_engine(device):
-    assert (engine_of(device), kept(device)) == ("", {})
+    assert (engine_of(device), retained(device)) == ("", {})
 
 
 def rows(model, engine, evaluators, wrong, seed):

@@ -5,14 +5,14 @@ import dataclasses
 import pytest
 
 from backend.experiment import panel as records
-from backend.experiment.panel import CONNECT, MTURK, PROLIFIC, SONA, PanelRecord, Told, way_back
+from backend.experiment.panel import CONNECT, MTURK, PROLIFIC, SONA, PanelConfig, PanelRecord, return_link
 from backend.foundation.errors import InvalidInput
 
 NOWHERE = {"redirect_url": None, "form": None}
 FROM_PROLIFIC = {"PROLIFIC_PID": "p1", "SESSION_ID": "s1", "STUDY_ID": "t1"}
 FROM_CONNECT = {"participantId": "p1", "assignmentId": "a1", "projectId": "t1"}
 ALL_CODES = {"done": "D", "no_consent": "N", "unfit_device": "U", "screened_out": "S"}
-TOLD = Told({"done": "DONE77", "no_consent": "NOPE77"})
+TOLD = PanelConfig({"done": "DONE77", "no_consent": "NOPE77"})
 SENT = {"assignmentId": "a1", "workerId": "w1", "turkSubmitTo": "https://submit.example"}
 
 
@@ -22,28 +22,28 @@ def test_a_record_comes_back_from_its_stored_form(record):
 
 
 def test_prolific_gets_the_code_that_it_was_told():
-    back = way_back(PROLIFIC, FROM_PROLIFIC, "done", TOLD, "OWN")
+    back = return_link(PROLIFIC, FROM_PROLIFIC, "done", TOLD, "OWN")
 
     assert back == {**NOWHERE, "redirect_url": "https://app.prolific.com/submissions/complete?cc=DONE77"}
 
 
 def test_a_person_whom_the_server_reports_needs_no_code():
-    back = way_back(PROLIFIC, FROM_PROLIFIC, "done", Told(TOLD.codes, by_server=True), "OWN")
+    back = return_link(PROLIFIC, FROM_PROLIFIC, "done", PanelConfig(TOLD.codes, by_server=True), "OWN")
 
     assert back == {**NOWHERE, "redirect_url": "https://app.prolific.com/submissions"}
 
 
 @pytest.mark.parametrize(
     ("parameters", "told"),
-    [(FROM_PROLIFIC, records.NOTHING_TOLD), ({}, TOLD), ({}, Told(TOLD.codes, True))],
+    [(FROM_PROLIFIC, records.NO_PANEL_CONFIG), ({}, TOLD), ({}, PanelConfig(TOLD.codes, True))],
     ids=["no code was told", "a plain link", "a plain link, by the server"],
 )
 def test_nobody_is_sent_to_a_panel_that_does_not_expect_them(parameters, told):
-    assert way_back(PROLIFIC, parameters, "done", told, "OWN") == NOWHERE
+    assert return_link(PROLIFIC, parameters, "done", told, "OWN") == NOWHERE
 
 
 def test_who_declines_goes_back_with_the_code_that_says_so():
-    back = way_back(PROLIFIC, FROM_PROLIFIC, "no_consent", TOLD)
+    back = return_link(PROLIFIC, FROM_PROLIFIC, "no_consent", TOLD)
 
     assert back["redirect_url"] == "https://app.prolific.com/submissions/complete?cc=NOPE77"
 
@@ -56,7 +56,7 @@ def test_who_declines_goes_back_with_the_code_that_says_so():
 def test_an_outcome_without_a_code_leads_nowhere(record):
     parameters = {**FROM_PROLIFIC, "id": "7"}
 
-    assert way_back(record, parameters, "unfit_device", TOLD) == NOWHERE
+    assert return_link(record, parameters, "unfit_device", TOLD) == NOWHERE
 
 
 class TestConnect:
@@ -67,7 +67,7 @@ class TestConnect:
 
     def back(self, outcome, link=FROM_CONNECT, **entries):
         record = dataclasses.replace(CONNECT, redirect=self.DONE, codes=ALL_CODES, **entries)
-        return way_back(record, link, outcome, records.NOTHING_TOLD, "OWN")["redirect_url"]
+        return return_link(record, link, outcome, records.NO_PANEL_CONFIG, "OWN")["redirect_url"]
 
     @pytest.mark.parametrize("outcome", ["no_consent", "unfit_device", "screened_out"])
     def test_nobody_but_who_is_done_is_credited(self, outcome):
@@ -88,16 +88,16 @@ class TestConnect:
 def test_a_parameter_is_escaped_in_an_address():
     record = PanelRecord("sona", evaluator="sona_id", redirect="https://s.example/credit?code={sona_id}")
 
-    back = way_back(record, {"sona_id": "5&credit=9#"}, "done", records.NOTHING_TOLD, "OWN")
+    back = return_link(record, {"sona_id": "5&credit=9#"}, "done", records.NO_PANEL_CONFIG, "OWN")
 
     assert back["redirect_url"] == "https://s.example/credit?code=5%26credit%3D9%23"
-    assert way_back(record, {}, "done", records.NOTHING_TOLD, "OWN") == NOWHERE
+    assert return_link(record, {}, "done", records.NO_PANEL_CONFIG, "OWN") == NOWHERE
 
 
 def test_a_form_goes_to_an_origin_that_the_record_allows():
     record = records.from_json({"like": "mturk", "form_origins": ["https://submit.example"]})
 
-    back = way_back(record, SENT, "done", records.NOTHING_TOLD, "OWN")
+    back = return_link(record, SENT, "done", records.NO_PANEL_CONFIG, "OWN")
 
     assert back["form"] == {
         "action": "https://submit.example/mturk/externalSubmit",
@@ -112,7 +112,10 @@ def test_a_form_goes_to_an_origin_that_the_record_allows():
 def test_a_form_goes_to_no_other_origin(origin):
     record = records.from_json({"like": "mturk", "form_origins": ["https://submit.example"]})
 
-    assert way_back(record, {**SENT, "turkSubmitTo": origin}, "done", records.NOTHING_TOLD, "OWN") == NOWHERE
+    assert (
+        return_link(record, {**SENT, "turkSubmitTo": origin}, "done", records.NO_PANEL_CONFIG, "OWN")
+        == NOWHERE
+    )
 
 
 def test_a_preview_is_known_by_its_parameter():

@@ -9,7 +9,7 @@ import pytest
 from backend.panels.api import NotThere, PanelRefused, PanelUnreached, PanelUnsure, TokenRefused
 from backend.recruitment import recruit
 from backend.recruitment.recruit import begin, plan
-from backend.recruitment.sync import settle
+from backend.recruitment.sync import reconcile
 from backend.responses.study_data import study_rows
 from backend.studies.places_given_back import given_back
 from backend.task.withdrawal import withdraw
@@ -42,8 +42,8 @@ class Recruited:
         link = {"PROLIFIC_PID": place.participant, "STUDY_ID": self.id, "SESSION_ID": place.id}
         return place, self.world.player(panel=link)
 
-    def settle(self, at=AT):
-        return settle(self.world.store, self.panel, self.study, at)
+    def reconcile(self, at=AT):
+        return reconcile(self.world.store, self.panel, self.study, at)
 
     def state_of(self, player):
         return self.world.store.cursor(player.state["session"]).state
@@ -65,8 +65,8 @@ def test_a_place_that_is_gone_is_given_back_to_its_model(recruited, leave):
     before = recruited.taken()
     getattr(recruited.books, leave)(place.id)
 
-    done = recruited.settle()
-    again = recruited.settle()
+    done = recruited.reconcile()
+    again = recruited.reconcile()
 
     assert (sum(before.values()), recruited.taken()) == (1, {})
     assert (done["given back"], again["given back"]) == (1, 0)
@@ -84,10 +84,10 @@ def test_who_finished_and_then_returned_is_neither_counted_nor_paid(recruited):
         player.answer()
     last = player.body()
     player.answer()
-    recruited.settle()
+    recruited.reconcile()
     recruited.books.give_back(place.id)
 
-    recruited.settle()
+    recruited.reconcile()
 
     assert recruited.state_of(player) == "returned"
     assert list(study_rows(recruited.world.store, recruited.study)) == []
@@ -102,7 +102,7 @@ def test_who_is_done_is_reported_by_the_server_once(recruited):
     place, player = recruited.arrive()
     done = player.play()
 
-    counts = [recruited.settle()["completed"] for _ in range(3)]
+    counts = [recruited.reconcile()["completed"] for _ in range(3)]
 
     assert counts == [1, 0, 0]
     assert recruited.books.place(place.id).status == "AWAITING REVIEW"
@@ -116,7 +116,7 @@ def test_who_finished_just_after_the_time_ran_out_keeps_the_work(recruited):
     recruited.books.time_out(place.id)
     player.play()
 
-    recruited.settle()
+    recruited.reconcile()
 
     assert recruited.state_of(player) == "finished"
     assert recruited.books.place(place.id).status == "AWAITING REVIEW"
@@ -128,7 +128,7 @@ def test_who_names_another_persons_place_has_none(recruited):
     player = recruited.world.player(panel=link)
     player.play()
 
-    recruited.settle()
+    recruited.reconcile()
 
     assert recruited.state_of(player) == "returned"
     assert recruited.books.place(place.id).status == "RESERVED"
@@ -145,8 +145,8 @@ def test_who_names_a_place_of_another_study_has_none(recruited):
     player = recruited.world.player(panel=link)
     player.play()
 
-    recruited.settle()
-    recruited.settle()
+    recruited.reconcile()
+    recruited.reconcile()
 
     assert recruited.state_of(player) == "returned"
 
@@ -158,7 +158,7 @@ def test_a_place_that_the_panel_does_not_know_is_gone_if_a_later_reading_says_so
 
     states = []
     for at in ("00:00:00", "00:00:59", "00:01:00"):
-        recruited.settle(f"2026-01-01T{at}.000Z")
+        recruited.reconcile(f"2026-01-01T{at}.000Z")
         states.append(recruited.state_of(player))
 
     assert states == ["finished", "finished", "returned"]
@@ -167,12 +167,12 @@ def test_a_place_that_the_panel_does_not_know_is_gone_if_a_later_reading_says_so
 def test_a_place_that_is_known_again_is_not_gone_the_next_time_it_is_not(recruited):
     place, player = recruited.arrive()
     hidden = recruited.books.places.pop(place.id)
-    recruited.settle("2026-01-01T00:00:00.000Z")
+    recruited.reconcile("2026-01-01T00:00:00.000Z")
     recruited.books.places[place.id] = hidden
-    recruited.settle("2026-01-01T00:01:00.000Z")
+    recruited.reconcile("2026-01-01T00:01:00.000Z")
     del recruited.books.places[place.id]
 
-    recruited.settle("2026-01-01T00:10:00.000Z")
+    recruited.reconcile("2026-01-01T00:10:00.000Z")
 
     assert recruited.state_of(player) == "active"
 
@@ -196,10 +196,10 @@ def test_an_error_closes_no_session_and_the_next_reading_makes_it_good(recruited
     for minute in range(3):
         with suppress(PanelRefused, PanelUnsure, PanelUnreached):
             at = f"2026-01-01T00:00:{10 * minute:02d}.000Z"
-            settle(recruited.world.store, broken, recruited.study, at)
+            reconcile(recruited.world.store, broken, recruited.study, at)
 
     assert recruited.state_of(player) == ("finished" if is_finished else "active")
-    recruited.settle("2026-01-01T00:01:00.000Z")
+    recruited.reconcile("2026-01-01T00:01:00.000Z")
     assert recruited.state_of(player) == ("finished" if is_finished else "active")
     assert place.status == ("AWAITING REVIEW" if is_finished else "ACTIVE")
 
@@ -237,7 +237,7 @@ def test_one_place_that_cannot_be_read_does_not_hold_up_the_others(recruited):
             return super().__getattr__(name)
 
     broken = Partly(recruited.panel, "submission", PanelRefused("400"))
-    done = settle(recruited.world.store, broken, recruited.study, AT)
+    done = reconcile(recruited.world.store, broken, recruited.study, AT)
 
     assert done == {"not read": 1, "given back": 1}
     assert recruited.state_of(player) == "returned"
@@ -248,7 +248,7 @@ def test_the_panel_is_told_of_who_was_done_and_then_withdrew(recruited):
     player.play()
     withdraw(recruited.world.store, recruited.study, player.state["session"], AT)
 
-    counts = [recruited.settle()["completed"] for _ in range(2)]
+    counts = [recruited.reconcile()["completed"] for _ in range(2)]
 
     assert counts == [1, 0]
     assert recruited.books.place(place.id).status == "AWAITING REVIEW"
@@ -258,7 +258,7 @@ def test_who_came_by_a_plain_link_is_left_alone(recruited):
     player = recruited.world.player()
     player.play()
 
-    recruited.settle()
+    recruited.reconcile()
 
     assert recruited.state_of(player) == "finished"
 
@@ -271,7 +271,7 @@ def test_no_place_is_added_while_the_panel_fills_it_again_itself(recruited):
     for _ in range(3):
         place, _ = recruited.arrive()
         recruited.books.give_back(place.id)
-        recruited.settle()
+        recruited.reconcile()
 
     assert places_at_the_panel(recruited) == 4
     assert recruit.recruitment(recruited.world.store, recruited.study)["state"] == "published"
@@ -281,7 +281,7 @@ def test_once_no_session_is_lacking_nobody_is_taken_in(recruited):
     for _ in range(4):
         recruited.arrive()[1].play()
 
-    recruited.settle()
+    recruited.reconcile()
 
     assert recruit.recruitment(recruited.world.store, recruited.study)["state"] == "full"
     assert recruited.books.study(recruited.id)["status"] in ("PAUSED", "AWAITING REVIEW")
@@ -305,14 +305,14 @@ def test_who_returns_after_all_were_done_makes_room_for_another(recruited):
     for _ in range(4):
         place, player = recruited.arrive()
         player.play()
-        recruited.settle()
+        recruited.reconcile()
         places.append(place)
     recruited.books.give_back(places[1].id)
 
-    recruited.settle()
+    recruited.reconcile()
 
     recruited.arrive()[1].play()
-    recruited.settle()
+    recruited.reconcile()
     assert (places_at_the_panel(recruited), recruited.taken()) == (4, {"gan": 2, "vae": 2})
 
 
@@ -321,11 +321,11 @@ def test_a_place_is_added_where_the_panel_has_closed_and_a_session_is_lacking(re
     recruited.books.give_back(places[1].id)
 
     for _ in range(3):
-        recruited.settle()
+        recruited.reconcile()
 
     assert places_at_the_panel(recruited) == 5
     recruited.arrive()[1].play()
-    recruited.settle()
+    recruited.reconcile()
     assert recruited.taken() == {"gan": 2, "vae": 2}
     assert recruit.recruitment(recruited.world.store, recruited.study)["state"] == "full"
 
@@ -335,7 +335,7 @@ def test_no_place_is_added_over_the_budget(recruited):
     places = fill(recruited)
     recruited.books.give_back(places[1].id)
 
-    recruited.settle()
+    recruited.reconcile()
 
     assert places_at_the_panel(recruited) == 4
 
@@ -344,7 +344,7 @@ def test_a_pause_of_the_researcher_is_left_alone(recruited):
     recruited.arrive()
     recruit.change(recruited.world.store, recruited.panel, recruited.study, "pause")
 
-    recruited.settle()
+    recruited.reconcile()
 
     assert recruited.books.study(recruited.id)["status"] == "PAUSED"
 
@@ -358,9 +358,9 @@ def test_what_the_panel_did_not_hear_is_said_again(recruited):
         panel = ProlificPanel(fake.token, f"{fake.url}/api/v1/", sleep=lambda _: None)
         fake.fail("POST", "/transition/", 503, times=4, headers=(("Retry-After", "1"),))
         with pytest.raises(PanelUnreached, match="too busy to complete"):
-            settle(recruited.world.store, panel, recruited.study, AT)
+            reconcile(recruited.world.store, panel, recruited.study, AT)
         assert recruited.books.place(place.id).status == "ACTIVE"
 
-        settle(recruited.world.store, panel, recruited.study, AT)
+        reconcile(recruited.world.store, panel, recruited.study, AT)
 
     assert recruited.books.place(place.id).status == "AWAITING REVIEW"

@@ -402,7 +402,7 @@ def test_a_hundred_people_at_once_for_ninety_places_end_with_thirty_for_each_mod
         for run in runs:
             run.result()
     assert crowd.turned_away == []
-    site.watch.make_room(site.study)
+    site.watch.read_places(site.study)
 
     finished = {}
     for session, cursor in site.store.sessions("faces"):

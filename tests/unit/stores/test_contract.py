@@ -12,7 +12,7 @@ from backend.experiment.records import Response, Timing
 from backend.foundation.errors import Conflict, NotFound
 from backend.stores.dynamodb.store import create_table
 from backend.stores.opening import open_store
-from backend.stores.store import Room, Stale
+from backend.stores.store import Capacity, Stale
 from tests.dynamodb import moto
 
 from .. import sample_studies as studies
@@ -718,10 +718,10 @@ def sessions_of(store, model="gan"):
     return [session.id for session, _ in store.sessions("faces") if session.model == model]
 
 
-def seat(store, session_id, room, model="gan"):
+def seat(store, session_id, capacity, model="gan"):
     study = studies.study(images=10)
     session = studies.session(study, model=model, session_id=session_id)
-    store.add_session(session, sessions.opening(study.protocol, AT), room)
+    store.add_session(session, sessions.opening(study.protocol, AT), capacity)
 
 
 def test_a_model_that_has_all_its_sessions_takes_no_other_one(store):
@@ -729,12 +729,12 @@ def test_a_model_that_has_all_its_sessions_takes_no_other_one(store):
     with_session(store, "s2", last_at="2026-01-01T00:00:00.000Z")  # silent for too long
     with_session(store, "s3", state="ended")
     with_session(store, "s4", model="vae")
-    room = Room(wanted=2, active_since=AT)
+    capacity = Capacity(wanted=2, active_since=AT)
 
-    seat(store, "s5", room)
+    seat(store, "s5", capacity)
     with pytest.raises(Stale, match="gan of study faces has its 2 sessions by now"):
-        seat(store, "s6", room)
-    seat(store, "s7", room, model="vae")
+        seat(store, "s6", capacity)
+    seat(store, "s7", capacity, model="vae")
 
     assert sessions_of(store) == ["s1", "s2", "s3", "s5"]
     with pytest.raises(NotFound, match="there is no session 's6'"):
@@ -743,14 +743,14 @@ def test_a_model_that_has_all_its_sessions_takes_no_other_one(store):
 
 def test_of_many_who_are_let_in_at_once_no_more_stay_than_are_wanted(opened, raced):
     stores = [opened() for _ in range(4)]
-    start, room = threading.Barrier(len(stores)), Room(wanted=3, active_since=AT)
+    start, capacity = threading.Barrier(len(stores)), Capacity(wanted=3, active_since=AT)
     stayed = []
 
     def let_in(n, store):
         start.wait()
         for round_ in range(5):
             try:
-                seat(store, f"s{n}-{round_}", room)
+                seat(store, f"s{n}-{round_}", capacity)
                 stayed.append(f"s{n}-{round_}")
             except Stale:
                 pass

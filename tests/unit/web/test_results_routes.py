@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from backend.handlers import create_app
-from backend.web.results_cache import Kept
+from backend.web.results_cache import ResultsCache
 
 from .. import sample_studies as studies
 
@@ -192,7 +192,7 @@ def test_a_page_is_drawn_once_for_all_who_ask_and_again_when_sessions_finished(p
 
 
 def test_what_is_asked_for_by_many_at_once_is_made_once():
-    kept, made, gate = Kept(), [], threading.Event()
+    kept, made, gate = ResultsCache(), [], threading.Event()
 
     def make():
         made.append(1)
@@ -211,7 +211,7 @@ def test_what_is_asked_for_by_many_at_once_is_made_once():
 
 
 def test_only_the_newest_are_kept():
-    kept = Kept(most=2)
+    kept = ResultsCache(most=2)
     for key in ("a", "b", "c"):
         kept.get(key, "1", lambda key=key: key)
 

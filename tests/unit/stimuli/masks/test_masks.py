@@ -13,7 +13,7 @@ from backend.cli import main
 from backend.experiment.protocol import MADE_MASKS
 from backend.foundation.errors import InvalidInput
 from backend.stimuli.masks import make_masks, take_in_masks
-from backend.stimuli.masks.cache import kept, key_of
+from backend.stimuli.masks.cache import cached, key_of
 from backend.stimuli.masks.phase import scramble
 
 
@@ -83,7 +83,7 @@ def test_a_texture_made_before_is_taken_from_the_cache(pictures, tmp_path):
     entries = [path for path in cache.rglob("*") if path.is_file()]
     for path in entries:  # a mark that only a cached mask can carry
         path.unlink()
-        kept(cache, path.name, lambda: np.zeros((24, 24, 3), np.uint8))
+        cached(cache, path.name, lambda: np.zeros((24, 24, 3), np.uint8))
 
     again = made(pictures, tmp_path / "two", workers=1, cache=cache)
 
@@ -95,25 +95,25 @@ def test_a_texture_made_before_is_taken_from_the_cache(pictures, tmp_path):
 @pytest.mark.parametrize("damage", [b"", b"short", b"x" * 3000])
 def test_a_damaged_entry_is_made_again(tmp_path, damage):
     mask = shape(16)
-    kept(tmp_path, "k" * 64, lambda: mask)
+    cached(tmp_path, "k" * 64, lambda: mask)
     (entry,) = (path for path in tmp_path.rglob("*") if path.is_file())
     whole = entry.read_bytes()
     entry.write_bytes(damage)
 
-    found = kept(tmp_path, "k" * 64, lambda: mask)
+    found = cached(tmp_path, "k" * 64, lambda: mask)
 
     assert (found == mask).all()
     assert entry.read_bytes() == whole
 
 
 def test_a_bit_that_fell_over_is_noticed(tmp_path):
-    kept(tmp_path, "k" * 64, lambda: shape(16))
+    cached(tmp_path, "k" * 64, lambda: shape(16))
     (entry,) = (path for path in tmp_path.rglob("*") if path.is_file())
     data = bytearray(entry.read_bytes())
     data[-20] ^= 1
     entry.write_bytes(data)
 
-    found = kept(tmp_path, "k" * 64, lambda: np.zeros((16, 16, 3), np.uint8))
+    found = cached(tmp_path, "k" * 64, lambda: np.zeros((16, 16, 3), np.uint8))
 
     assert found.max() == 0
 
@@ -132,7 +132,7 @@ def test_many_may_write_one_entry_at_once(tmp_path):
     mask = shape(16)
 
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: kept(tmp_path, "k" * 64, lambda: mask), range(64)))
+        found = list(pool.map(lambda _: cached(tmp_path, "k" * 64, lambda: mask), range(64)))
 
     assert all((one == mask).all() for one in found)
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 1
