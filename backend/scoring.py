@@ -255,7 +255,7 @@ def _notes(answers: Answers) -> list[str]:
         return []
     kind = "real" if answers.is_simulated else "simulated"
     hint = "" if answers.is_simulated else "; --simulated scores those instead"
-    return [f"{answers.left_out:,} responses of {kind} sessions stand there too and are left out{hint}"]
+    return [f"{answers.left_out:,} responses of {kind} sessions are in the source too and are left out{hint}"]
 
 
 def _settings(options: Options, models: list[dict[str, Any]], ways: set[str]) -> dict[str, Any]:

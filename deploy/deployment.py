@@ -165,7 +165,7 @@ class Deployment:
             return []
         return [
             f"the account runs {at_once} functions at once; the page waits and tries again, but before a "
-            f"thousand people come ask AWS for {_ENOUGH_AT_ONCE} or more (Service Quotas, Lambda)"
+            f"thousand people arrive ask AWS for {_ENOUGH_AT_ONCE} or more (Service Quotas, Lambda)"
         ]
 
     def _stored_keys(self) -> str | None:

@@ -71,7 +71,7 @@ def _page(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:
         missing = [name for name, value in wanted.items() if _header(sent, name) != value]
         told = [name for name in ("ETag", "Last-Modified") if _header(sent, name)]
         fine = status == 200 and not missing and not told and bool(_header(sent, _HSTS))
-        yield f"page {path}", fine, f"{status}, missing {missing}, telling {told}"
+        yield f"page {path}", fine, f"{status}, missing {missing}, naming {told}"
     status, _, _, _ = site.ask("GET", "/packages/")
     yield "packages are not served", status in (403, 404), str(status)
 
@@ -103,9 +103,9 @@ def _picture(site: Site, path: str) -> Iterator[tuple[str, bool, str]]:
     site.ask("GET", path)
     status, sent, data, ms = site.ask("GET", path)
     fine = status == 200 and _header(sent, "Cache-Control") == headers.KEPT_FOR_GOOD
-    yield "a picture, kept for good", fine, f"{status}, {len(data)} bytes in {ms:.0f} ms"
+    yield "a picture, cached permanently", fine, f"{status}, {len(data)} bytes in {ms:.0f} ms"
     cache = _header(sent, "X-Cache") or "no X-Cache"
-    yield "the second time it comes from CloudFront's cache", "Hit" in cache, cache
+    yield "served from CloudFront's cache the second time", "Hit" in cache, cache
 
 
 def _answers(

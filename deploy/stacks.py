@@ -56,7 +56,7 @@ class Stack:
         if stack["StackStatus"] not in _STEADY:
             raise Conflict(
                 f"the stack {self.name} is in the state {stack['StackStatus']}; wait until it is done, or "
-                "look at it in the CloudFormation console, and delete it there if it never came to be"
+                "look at it in the CloudFormation console, and delete it there if its creation failed"
             )
         return stack
 
@@ -154,7 +154,7 @@ class Stack:
         if not failed:
             return "not done in time; look at it in the CloudFormation console"
         first = failed[-1]
-        return f"{first['LogicalResourceId']}: {first.get('ResourceStatusReason', 'no reason told')}"
+        return f"{first['LogicalResourceId']}: {first.get('ResourceStatusReason', 'no reason given')}"
 
 
 def _named(change: Mapping[str, Any]) -> str:

@@ -202,7 +202,7 @@ def _copied(source: Path, target: Path) -> dict[str, Any]:
         reading = source.open("rb")
     except FileNotFoundError:
         raise NotFound(
-            f"{source} is missing, though the database names it; if its study was deleted meanwhile, "
+            f"{source} is missing, though the database lists it; if its study has been deleted since, "
             "back up again"
         ) from None
     with reading, open(partial, "wb", opener=_private) as writing:

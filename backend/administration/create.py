@@ -282,11 +282,11 @@ def _checked(store: Store, order: Order) -> protocols.Protocol:
     judgment_of(protocol.method).check(protocol, order.kind)
     if order.kind == "qualification" and protocol.page.debrief:
         raise InvalidInput(
-            "a qualification must not have debrief=true: who takes it again, or hears of it, would know "
+            "a qualification must not have debrief=true: a person who retakes it, or hears of it, would know "
             "the answers"
         )
     if protocol.timing.masks == protocols.OWN_MASKS and order.masks is None:
-        raise InvalidInput("masks of one's own come from a folder: --masks DIR")
+        raise InvalidInput("your own masks are read from a folder: --masks DIR")
     if order.masks is not None:
         protocol = protocol.changed(masks=protocols.OWN_MASKS)
     if protocol.admission.qualification:

@@ -193,7 +193,7 @@ def _waiting(store: Store, study: Study, now: datetime) -> list[str]:
     if not count:
         return []
     people = "1 person is" if count == 1 else f"{count} people are"
-    return [f"{people} waiting to be called, and paid for it (wait until nobody is)"]
+    return [f"{people} paid to wait for the call (try again when nobody waits)"]
 
 
 def _under_way(store: Store, study: Study, now: datetime) -> list[str]:
@@ -206,7 +206,7 @@ def _under_way(store: Store, study: Study, now: datetime) -> list[str]:
     if not active:
         return []
     return [
-        f"{counted(len(active), 'session')} {_is(active)} under way (let nobody new begin with "
+        f"{counted(len(active), 'session')} {_is(active)} in progress (stop new sessions with "
         f"`openhype pause {study.name}`, and wait until they are finished, or silent for "
         f"{study.protocol.admission.abandon_after_minutes:g} minutes)"
     ]

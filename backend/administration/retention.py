@@ -102,7 +102,7 @@ def lines(found: list[Due]) -> Iterator[str]:
     """Yield a line for each study, for a terminal."""
     for what in found:
         if not what.keep_days:
-            yield f"{what.study}: is kept as long as the study"
+            yield f"{what.study}: stored as long as the study"
         elif not len(what):
             yield f"{what.study}: nothing is older than {what.keep_days:g} days"
         else:

@@ -24,7 +24,7 @@ from backend.studies import lifecycle
 from backend.task import replies
 
 _FIXED = {
-    "method": "the other method shows its pictures otherwise",
+    "method": "the methods show pictures in different ways",
     "size_px": "the pictures were made at this size",
     "image_format": "the pictures were written in this format",
     "masks": "the masks were made like this",

@@ -36,14 +36,14 @@ def _bounds(beside: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         blocks, threshold = one["blocks"], one["threshold"]
         if blocks["at_floor"] >= AT_A_BOUND:
             yield (
-                f"{100 * blocks['at_floor']:.0f}% of the blocks of {model} stand at the shortest exposure, "
-                f"{threshold['floor_ms']:g} ms: the score says little of how much shorter would have done"
+                f"{100 * blocks['at_floor']:.0f}% of the blocks of {model} are at the shortest exposure, "
+                f"{threshold['floor_ms']:g} ms: shorter exposures may have sufficed"
             )
         if max(blocks["at_ceiling"], blocks["reached_ceiling"]) >= AT_A_BOUND:
             limit = blocks["guessing_ms"]
             at_most = "" if limit is None else f"; someone who guesses scores about {limit:.0f} ms"
             yield (
-                f"{100 * blocks['reached_ceiling']:.0f}% of the blocks of {model} came to the longest "
+                f"{100 * blocks['reached_ceiling']:.0f}% of the blocks of {model} reached the longest "
                 f"exposure, {threshold['ceiling_ms']:g} ms, and the score is too low for that{at_most}: read "
                 "the fitted threshold"
             )

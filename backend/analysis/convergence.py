@@ -111,8 +111,8 @@ def bias_table(
 
 def bias_as_table(rows: list[dict[str, float | None]]) -> str:
     """Return the table of bias as text."""
-    heads = f"{'settles at (ms)':>15}  {'score (SD), ms':>16}  {'at floor':>8}"
-    lines = [f"{heads}  {'at ceiling':>10}  {'came to it':>10}"]
+    heads = f"{'converges to (ms)':>15}  {'score (SD), ms':>16}  {'at floor':>8}"
+    lines = [f"{heads}  {'at ceiling':>10}  {'reached it':>10}"]
     for row in rows:
         threshold = "guesses" if row["threshold_ms"] is None else f"{row['threshold_ms']:g}"
         score = f"{row['mode_ms']:.0f} ({row['sd_ms']:.0f})"
@@ -123,7 +123,7 @@ def bias_as_table(rows: list[dict[str, float | None]]) -> str:
 
 def as_table(table: dict[str, list[tuple[float, float]]]) -> str:
     """Return the table as text, with the published row and each rule's equilibrium."""
-    head = ["reading, mean (SD) in ms", "settles at", *(model.label for model in MODELS)]
+    head = ["reading, mean (SD) in ms", "converges to", *(model.label for model in MODELS)]
     printed = ["published", "", *(f"{model.ms:.0f} ({model.ms_sd:.0f})" for model in MODELS)]
     rows = [
         [

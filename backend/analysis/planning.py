@@ -231,7 +231,7 @@ def _assumptions(
     if method == "time":
         yield (
             "a HYPE-time score is not a mean over images, so there is no best number of images; sessions "
-            "are as long as those that the SDs come from"
+            "are assumed to be as long as those of the SDs"
         )
     yield from _of_spreads(spreads, most)
     if min(part["evaluators"] for row in rows for part in (row, row["best"] or row)) < _FEW:

@@ -141,7 +141,7 @@ def _percentile(
         blocks = found["blocks"]
         bound = "shortest" if blocks["at_floor"] >= blocks["at_ceiling"] else "longest"
         share = blocks["at_floor"] + blocks["at_ceiling"]
-        reasons.append(f"{100 * share:.0f}% of blocks stand at the {bound} exposure")
+        reasons.append(f"{100 * share:.0f}% of blocks are at the {bound} exposure")
     return {
         "percentile_covers": percentile_coverage(len(values), level),
         "why": "; ".join(reasons) or None,

@@ -84,7 +84,7 @@ def spreads_of(answers: Answers) -> list[Spread]:
     """
     found = [*_spreads(answers)]
     if not found:
-        raise InvalidInput("a pilot needs a model with two evaluators or more; their spread is what it tells")
+        raise InvalidInput("a pilot needs a model with at least two evaluators, to estimate how they differ")
     return found
 
 

@@ -140,7 +140,7 @@ def _found(world: World, name: str) -> Study:
     """Return a study, also one whose deletion was begun and broke off."""
     study = world.store.study(name, even_deleted=True)
     if study.deleted_at:
-        click.echo(f"the deletion of {name} was begun on {study.deleted_at[:10]}; it goes on")
+        click.echo(f"the deletion of {name} was begun on {study.deleted_at[:10]}; resuming it")
     return study
 
 

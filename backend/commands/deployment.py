@@ -46,7 +46,7 @@ def deploy(world: World, name: str, yes: bool, destroy: bool, with_data: str | N
         else:
             _deploy(world, deployment, yes)
     except (BotoCoreError, ClientError) as error:
-        raise StoreFailed(f"AWS: {error}; what was done so far is kept, run this again to go on") from None
+        raise StoreFailed(f"AWS: {error}; completed steps remain; run this again to resume") from None
 
 
 @click.command()
@@ -99,7 +99,7 @@ def _cost_lines() -> list[str]:
     usd = stored_gb * prices["s3"]["stored_gb_month"]
     return [
         *lines,
-        f"costs: ${usd:.3f} a month for the pictures of such a study, and nothing else while nobody comes "
+        f"costs: ${usd:.3f} a month for the pictures of such a study, and nothing else without visitors "
         f"(prices of {prices['region']} as of {prices['as_of']}; more: openhype costs)",
     ]
 

@@ -52,7 +52,7 @@ def _screen(found: list[dict[str, Any]]) -> list[str]:
     lines = []
     for data in found:
         lines += [*as_text(data).splitlines(), *(f"  {text}" for text in _scores(data))]
-    return [*lines, "Ctrl-C ends this; the studies go on"]
+    return [*lines, "Ctrl-C ends this; the studies continue"]
 
 
 def _line(data: dict[str, Any]) -> str:

@@ -44,15 +44,15 @@ _SAID = {
     "--budget",
     callback=amount,
     metavar="AMOUNT",
-    help="What the study may cost in all, fees and VAT included; is kept.",
+    help="Maximum total cost of the study, fees and VAT included; stored.",
 )
 @click.option(
     "--fee",
     type=FEE_TYPE,
     metavar="PERCENT",
-    help="What the panel takes on top of pay; is kept. Default: 42.8.",
+    help="The panel's fee on top of pay; stored. Default: 42.8.",
 )
-@click.option("--vat", metavar="PERCENT", help="VAT on the fee, where your account pays it; is kept.")
+@click.option("--vat", metavar="PERCENT", help="VAT on the fee, if your account pays it; stored.")
 @click.option(
     "--broke-off",
     "faults",
@@ -206,15 +206,15 @@ def _as_text(found: dict[str, Any]) -> str:
     undecided = [row for row in found["unmatched"] if row["reward"] in ("undecided", "owed", "intended")]
     if undecided:
         lines.append(
-            f"{len(undecided)} without a session here; what nobody reviews Prolific approves by itself, some "
-            "weeks after it was done, at the full reward (--approve WHO, --ask-return WHO):"
+            f"{len(undecided)} without a session here; Prolific approves those that nobody reviews, some "
+            "weeks after they were submitted, at the full reward (--approve WHO, --ask-return WHO):"
         )
         lines += [f"  {_unmatched(row)}" for row in undecided]
     fees = f"{money(found['fees_usd_cents'])} of fees"
     lines.append(f"to pay now: {money(found['to_pay_usd_cents'])}, and {fees}")
     if found["budget_usd_cents"] is not None:
         reserved = found["undecided_usd_cents"]
-        kept = f", {money(reserved)} of it kept for those without a session" if reserved else ""
+        kept = f", {money(reserved)} of it reserved for submissions without a session" if reserved else ""
         lines.append(
             f"budget: {money(found['budget_usd_cents'])}; paid or on its way: "
             f"{money(found['committed_usd_cents'])}{kept}; left: {money(found['left_usd_cents'])}"

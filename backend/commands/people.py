@@ -53,9 +53,9 @@ def _set_paused(world: World, name: str, is_to_pause: bool) -> None:
     "--keep-days",
     type=Number(0, 36500),
     metavar="D",
-    help="Instead of the studies' own setting; 0 keeps for ever.",
+    help="Overrides the studies' own setting; 0: never delete.",
 )
-@click.option("--yes", is_flag=True, help="Delete; without, only tell what would be deleted.")
+@click.option("--yes", is_flag=True, help="Delete; without it, only show what would be deleted.")
 @store_options
 @pass_world
 def retention(world: World, name: str | None, keep_days: float | None, yes: bool) -> None:

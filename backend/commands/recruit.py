@@ -31,7 +31,7 @@ def _flag(name: str, text: str) -> Any:
     metavar="N",
     help="Default: every session wanted. Can only grow.",
 )
-@click.option("--workspace", default="", metavar="ID", help="Whose money pays, where there are several.")
+@click.option("--workspace", default="", metavar="ID", help="The workspace that pays, if there are several.")
 @click.option(
     "--project", default="", metavar="ID", help="The project it is paid by, where there are several."
 )
@@ -42,20 +42,22 @@ def _flag(name: str, text: str) -> Any:
     help=f"What the panel takes on top of pay. Default: {FEE_PERCENT}.",
 )
 @click.option("--vat", metavar="PERCENT", help="VAT on the fee, where your account pays it. Default: 0.")
-@click.option("--budget", callback=amount, metavar="AMOUNT", help="In all; default: the plan's cost.")
+@click.option(
+    "--budget", callback=amount, metavar="AMOUNT", help="Maximum total cost; default: the plan's cost."
+)
 @click.option(
     "--completion",
     type=click.Choice(["server", "code"]),
     default="server",
     show_default=True,
-    help="Who tells the panel that a person is done: the server, or the person with a code.",
+    help="Who reports completion to the panel: the server, or the person with a code.",
 )
 @click.option("--signed", "is_signed", is_flag=True, help="Have Prolific sign its links (chosen workspaces).")
 @click.option(
     "--screen-out",
     callback=amount,
     metavar="AMOUNT",
-    help="Have Prolific pay this to who is screened out (chosen workspaces); needs --slots.",
+    help="Have Prolific pay this for being screened out (selected workspaces); needs --slots.",
 )
 @click.option("--slots", type=click.IntRange(1), metavar="N", help="For how many people. Can only grow.")
 @click.option("--yes", is_flag=True, help="Do it.")
@@ -66,10 +68,12 @@ def _flag(name: str, text: str) -> Any:
     metavar="[EMAIL]",
     help="Publish a copy to test participants; with EMAIL, make one first.",
 )
-@click.option("--webhooks", metavar="URL", help="Have Prolific tell the server at URL at once; needs https.")
-@_flag("pause", "Take in nobody for now.")
-@_flag("resume", "Go on.")
-@_flag("stop", "Take in nobody any more, for good.")
+@click.option(
+    "--webhooks", metavar="URL", help="Have Prolific notify the server at URL immediately; needs https."
+)
+@_flag("pause", "Pause recruitment.")
+@_flag("resume", "Resume recruitment.")
+@_flag("stop", "Stop recruitment permanently.")
 @_flag("status", "Show places, sessions and cost.")
 @_flag("watch", "Keep places and sessions in agreement until Ctrl-C; `openhype serve` does so by itself.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -223,7 +227,7 @@ def _subscribe(world: World, study: Any, server: str) -> None:
     hooks = Webhooks(open_prolific().http)
     keep = lambda secret: world.data.keep_secret("prolific-webhooks", secret)  # noqa: E731
     url = webhooks.subscribe(world.store, hooks, workspace, server, keep)
-    click.echo(f"Prolific tells {url} of each place that changes; `openhype serve` has to be started anew")
+    click.echo(f"Prolific notifies {url} of each place that changes; restart `openhype serve`")
 
 
 def _check_url(url: str | None) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("what", metavar="NAME|FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
-@click.option("--full", is_flag=True, help="With all that stands beside the scores: the key `findings`.")
+@click.option("--full", is_flag=True, help="Include all other statistics: the key `findings`.")
 @finding_options("--full")
 @click.option(
     "--evaluators-drawn", type=click.IntRange(1, 100_000), metavar="N", help="Evaluators a resample draws."
@@ -110,9 +110,9 @@ def export(world: World, name: str, out: Path, simulated: bool) -> None:
 @click.option("--evaluators", type=click.IntRange(2, 1_000_000), default=4000, show_default=True)
 @click.option("--seed", type=SEED, default=0, show_default=True)
 @click.option("--observer", type=click.Choice(["constant", "exponential"]), default="constant")
-@click.option("--bias", is_flag=True, help="What evaluators score, by the exposure that a rule settles at.")
+@click.option("--bias", is_flag=True, help="Scores of evaluators, by the exposure that a rule converges to.")
 def settling(evaluators: int, seed: int, observer: str, bias: bool) -> None:
-    """Print where each reading of the papers' staircase settles on their six models."""
+    """Print what each reading of the papers' staircase converges to on their six models."""
     import numpy as np
 
     from backend.analysis.convergence import as_table, bias_as_table, bias_table, settling_table

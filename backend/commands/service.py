@@ -49,7 +49,7 @@ def _most_sessions(span: str, default: int, text: str) -> Callable:
     is_flag=True,
     envvar="OPENHYPE_BEHIND_PROXY",
     show_envvar=True,
-    help="One proxy stands in front: believe its X-Forwarded-For, -Proto and -Host.",
+    help="Trust X-Forwarded-For, -Proto and -Host of one proxy in front.",
 )
 @click.option(
     "--origin",
@@ -112,8 +112,8 @@ def _serve(
     _tell_where(world, listening, base, is_demo=start_page is not None)
     if behind_proxy and is_everywhere(listening):
         click.echo(
-            "note: who reaches this port without the proxy can claim any address; keep it to the proxy "
-            "(--host 127.0.0.1, or a firewall)",
+            "note: a client that reaches this port without the proxy can claim any address; allow "
+            "the proxy only (--host 127.0.0.1, or a firewall)",
             err=True,
         )
     sys.stdout.flush()
@@ -163,7 +163,7 @@ def _places_watch(world: World) -> Any:
 @click.command()
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--watch", "is_watched", is_flag=True, help="Go on showing it, as it happens, with scores.")
+@click.option("--watch", "is_watched", is_flag=True, help="Keep showing it live, with scores.")
 @store_options
 @pass_world
 def status(world: World, name: str | None, as_json: bool, is_watched: bool) -> None:
@@ -216,7 +216,7 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
     "--evaluators",
     type=click.IntRange(1),
     metavar="N",
-    help="In all; default: as many as the study wants, less those simulated before.",
+    help="Total; default: as many as the study wants, minus those simulated before.",
 )
 @click.option(
     "--accuracy",

@@ -228,7 +228,7 @@ def _summary(study: "Study", options: str) -> Iterator[str]:
     if shown.class_design == BETWEEN:
         yield (
             f"classes: each evaluator judges one of {len(study.classes)}; {protocol.admission.evaluators} "
-            f"are wanted for each class of each model, {study.evaluators_wanted:,} in all"
+            f"are wanted for each class of each model, {study.evaluators_wanted:,} in total"
         )
     elif study.classes:
         yield f"classes: each evaluator judges all {len(study.classes)}, in blocks of their own"

@@ -133,14 +133,14 @@ class PanelRecord:
         if signature.parameter in self.parameters_read:
             raise InvalidInput(
                 f"panel {self.name}: signature.parameter must be a parameter of its own, "
-                f"not {signature.parameter!r}, which is kept"
+                f"not {signature.parameter!r}, which is stored"
             )
         unknown = sorted(set(signature.claims) - set(self.parameters))
         if unknown or self.evaluator not in signature.claims:
             raise InvalidInput(
-                f"panel {self.name}: signature.claims must tell of the parameter that names the person "
-                f"({self.evaluator or 'evaluator is not set'}), and of kept ones only, "
-                f"not of {', '.join(sorted(signature.claims))}"
+                f"panel {self.name}: signature.claims must cover the parameter that names the person "
+                f"({self.evaluator or 'evaluator is not set'}), and stored ones only, "
+                f"not {', '.join(sorted(signature.claims))}"
             )
 
     @property

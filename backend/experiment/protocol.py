@@ -83,7 +83,7 @@ class StimulusSettings:
         "`session`: exactly half of each block is real, as in the papers; `people`: each picture is real or "
         "fake by chance, so that counting does not help, and evaluators in pairs see half and half",
     )
-    spare_images: int = _setting(20, "pictures kept to replace voided ones, half of them real", 0, 1000)
+    spare_images: int = _setting(20, "spare pictures that replace voided ones, half of them real", 0, 1000)
     size_px: int = _setting(256, "width and height that pictures are brought to", 16, 2048)
     largest_css_px: int = _setting(
         0,
@@ -138,14 +138,14 @@ class TimingSettings:
     max_refresh_hz: float = _setting(1000, "fastest display that may show flashes", 1, 1000)
     full_screen: bool = _setting(True, "show flashes in full screen, where the browser can")
     countdown_from: int = _setting(3, "first number of the countdown before a flash", 0, 10)
-    countdown_ms: float = _setting(500, "how long each number of the countdown stands", 50, 5000)
+    countdown_ms: float = _setting(500, "how long each number of the countdown is shown", 50, 5000)
     masks: str = _setting(
         "texture",
         "how masks are made from the pictures: `texture` (Portilla and Simoncelli) or `phase` (quick: "
         "scrambled phases); `own` is what a study with `--masks DIR` has",
     )
     mask_count: int = _setting(4, "masks after a flash", 0, 20)
-    mask_ms: float = _setting(30, "how long each mask stands", 4, 1000)
+    mask_ms: float = _setting(30, "how long each mask is shown", 4, 1000)
 
     def __post_init__(self):
         _check_numbers(self)
@@ -174,9 +174,11 @@ class PageSettings:
     """What evaluators are told of their answers."""
 
     feedback: bool = _setting(
-        True, "tell right or wrong after each answer; a staircase tells it by the next exposure, so always"
+        True,
+        "show after each answer whether it was right; always true with a staircase, "
+        "whose next exposure reveals it",
     )
-    feedback_ms: float = _setting(700, "how long the feedback stands", 0, 10000)
+    feedback_ms: float = _setting(700, "how long the feedback is shown", 0, 10000)
     same_answer_notice: int = _setting(
         20,
         "equal answers in a row after which an evaluator is asked, once a block, to take a moment with each "
@@ -187,7 +189,7 @@ class PageSettings:
     debrief: bool = _setting(
         False,
         "at the end, show evaluators their result beside others', and what each of their pictures was; "
-        "who comes again, or hears of it, then knows pictures",
+        "a person who returns, or hears of it, then knows pictures",
     )
 
     def __post_init__(self):
@@ -216,10 +218,10 @@ class PaySettings:
         100000,
     )
     retainer_usd_cents: int = _setting(
-        0, "pay for each minute of waiting to be called (`/wait/NAME`); 0 where nobody waits", 0, 1000
+        0, "pay for each minute of waiting to be called (`/wait/NAME`); 0: nobody waits", 0, 1000
     )
     retainer_minutes: int = _setting(30, "minutes of waiting that one person is paid for at most", 1, 600)
-    retainer_budget_usd_cents: int = _setting(2000, "pay for waiting in all, at most", 0, 1000000)
+    retainer_budget_usd_cents: int = _setting(2000, "maximum total pay for waiting", 0, 1000000)
 
     def __post_init__(self):
         _check_numbers(self)
@@ -245,11 +247,11 @@ class ConsentSettings:
         "",
         "whom evaluators can write to, shown at consent, errors and end: an e-mail address, a URL or a text",
     )
-    minutes: float = _setting(10, "how long a session takes, as told to evaluators", 0.1, 1000)
+    minutes: float = _setting(10, "how long a session takes, as shown to evaluators", 0.1, 1000)
     keep_days: float = _setting(
         0,
-        "days after a session's end for which the panel's parameters and what browsers tell of devices are "
-        "kept; `openhype retention` then deletes them; 0 keeps them as long as the study",
+        "days after a session's end for which the panel's parameters and the facts of devices are "
+        "stored; `openhype retention` then deletes them; 0 stores them as long as the study",
         0,
         36500,
     )
@@ -279,8 +281,8 @@ class AdmissionSettings:
     )
     begin_within_minutes: float = _setting(
         10,
-        "a session without its first answer for so long no longer holds its place; who answers later is "
-        "taken all the same",
+        "a session without its first answer for so long no longer counts towards the study's "
+        "sessions; later answers are accepted nevertheless",
         1,
         100000,
     )
@@ -291,7 +293,7 @@ class AdmissionSettings:
     retakes: bool = _setting(False, "let those who did not pass a qualification take it again")
     exclusive: bool = _setting(True, "admit nobody who took part in another study of this data directory")
     also_admit: str = _setting(
-        "", "studies, by comma, whose evaluators an exclusive study admits all the same"
+        "", "studies, separated by commas, whose evaluators an exclusive study admits nevertheless"
     )
 
     def __post_init__(self):
@@ -314,8 +316,8 @@ class Protocol:
     def __post_init__(self):
         if self.page.debrief and self.admission.repeat_visits and self.pay.bonus_usd_cents:
             raise InvalidInput(
-                "debrief tells what the pictures were, so that who comes again (repeat_visits) would be "
-                "paid for knowing them; set bonus_usd_cents=0, or one of the two to false"
+                "debrief reveals the truth of the pictures, so that a person who returns (repeat_visits) "
+                "would be paid for knowing them; set bonus_usd_cents=0, or one of the two to false"
             )
 
     @property
@@ -382,10 +384,10 @@ _SHORTHAND_DOCS = {
     "start_exposure_ms": "first exposure of a block, without spelling out `staircase`",
     "min_exposure_ms": "shortest exposure, without spelling out `staircase`",
     "max_exposure_ms": "longest exposure, without spelling out `staircase`",
-    "panel_parameters": "parameters of the link that are kept, separated by commas, in the panel's record",
+    "panel_parameters": "parameters of the link that are stored, separated by commas, in the panel's record",
     "evaluator_parameter": "parameter of the link that names the person, in the panel's record",
     "redirect_url": "address to go back to, in the panel's record; `{code}` is the completion code",
-    "early_redirect_url": "address to go back to for who is not done, in the panel's record",
+    "early_redirect_url": "address of the panel for people who did not finish, in the panel's record",
 }
 
 
@@ -444,7 +446,7 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
         changes["panel"] = _with_entries(changes.get("panel", base.admission.panel), panel)
     if base.is_timed and changes.get("feedback") is False and base.page.feedback:
         raise InvalidInput(
-            "feedback=false does not go with HYPE-time: a staircase tells by its next exposure whether the "
+            "feedback=false does not go with HYPE-time: the next exposure of a staircase reveals whether the "
             "answer was right; leave it true, as the papers did, or make the study with --method infinity"
         )
     made = base.changed(**changes)

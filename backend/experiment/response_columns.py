@@ -54,16 +54,14 @@ COLUMNS = {
     "exposure_ms": Column("Exposure that the staircase asked for (HYPE-time)", "ms", Kind.NUMBER),
     "shown_ms": Column("Exposure as measured (HYPE-time)", "ms", Kind.NUMBER),
     "frames": Column(
-        "Refreshes of the display for which the picture stood (HYPE-time)", "whole number", Kind.WHOLE
+        "Refreshes of the display for which the picture was shown (HYPE-time)", "whole number", Kind.WHOLE
     ),
     "frame_ms": Column("Time between refreshes of the display", "ms", Kind.NUMBER),
     "mask_ms": Column(
-        "How long each mask stood, as measured (HYPE-time)", "ms, separated by spaces", Kind.LIST
+        "How long each mask was shown, as measured (HYPE-time)", "ms, separated by spaces", Kind.LIST
     ),
     "rt": Column("Response time, from when the question could be answered", "ms", Kind.NUMBER),
-    "flags": Column(
-        "What was out of order during the trial, or came in between", "words, separated by spaces", Kind.WORDS
-    ),
+    "flags": Column("Irregularities during the trial", "words, separated by spaces", Kind.WORDS),
     "at": Column("When the server stored the answer", "UTC, ISO 8601"),
     "attempt": Column(
         "Pictures of this trial that were replaced before this one", "whole number from 0", Kind.WHOLE
@@ -81,10 +79,12 @@ COLUMNS = {
         Kind.LIST,
     ),
     "achieved_frames": Column(
-        "Refreshes for which each of them stood (HYPE-time)", "whole numbers, separated by spaces", Kind.LIST
+        "Refreshes for which each of them was shown (HYPE-time)",
+        "whole numbers, separated by spaces",
+        Kind.LIST,
     ),
     "phase_ms": Column(
-        "How long each of them stood, as measured (HYPE-time)", "ms, separated by spaces", Kind.LIST
+        "How long each of them was shown, as measured (HYPE-time)", "ms, separated by spaces", Kind.LIST
     ),
     "shown_css_px": Column("Width at which the pictures of the block were shown", "CSS px", Kind.NUMBER),
     "shown_px": Column("The same in pixels of the display", "whole number", Kind.WHOLE),

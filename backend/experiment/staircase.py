@@ -33,7 +33,7 @@ class StaircaseRule:
             raise InvalidInput(f"staircase steps must be above 0 ms, not {self.down_ms} and {self.up_ms}")
         if not 0 < self.min_ms <= self.start_ms <= self.max_ms:
             raise InvalidInput(
-                "staircase bounds must stand as 0 < min <= start <= max, "
+                "staircase bounds must satisfy 0 < min <= start <= max, "
                 f"not min {self.min_ms}, start {self.start_ms}, max {self.max_ms} ms"
             )
         if self.grid_ms < 0:

@@ -123,7 +123,7 @@ class ProlificPanel:
         }
         currencies = {part["currency"] for part in parts.values() if part.get("currency")}
         if len(currencies) != 1:
-            raise PanelUnsure(f"Prolific tells a study's cost in {len(currencies)} currencies, not in one")
+            raise PanelUnsure(f"Prolific reports a study's cost in {len(currencies)} currencies, not in one")
         amount = {key: round(part.get("amount") or 0) for key, part in parts.items()}
         return Cost(
             currency=currencies.pop(),

@@ -188,7 +188,7 @@ def _fetched(source: str) -> bytes:
         document = reply.read(_MAX_BYTES)
         promised = reply.headers.get("Content-Length", "")
     if promised.isdecimal() and int(promised) != len(document):
-        raise ValueError(f"the set of keys is cut short: {len(document)} bytes came of {promised}")
+        raise ValueError(f"the set of keys is truncated: received {len(document)} of {promised} bytes")
     return document
 
 

@@ -170,7 +170,7 @@ def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account
 
     def rule(now: Account | None) -> Account:
         if now is not None and (now.rewards or now.payments or now.confirmed_at):
-            raise Conflict(f"the pay of {evaluator} is under way already")
+            raise Conflict(f"the payment of {evaluator} is in progress already")
         return account
 
     check_paid_here(store, study.name)

@@ -196,9 +196,9 @@ def change(store: Store, panel: Panel, study: Study, action: str) -> Mapping[str
     check_paid_here(store, study.name)
     state = recruitment(store, study)
     if state["state"] == "decided":
-        raise Conflict(f"the recruitment for {study.name} is not published yet; go on with --yes")
+        raise Conflict(f"the recruitment for {study.name} is not published yet; publish it with --yes")
     if state["state"] == "stopped" and action != "stop":
-        raise Conflict(f"the recruitment for {study.name} was stopped, and cannot go on")
+        raise Conflict(f"the recruitment for {study.name} was stopped permanently")
     panel.change(state["panel_study"], action)
     return update(store, study, state={"pause": "paused", "start": "published", "stop": "stopped"}[action])
 
@@ -290,15 +290,15 @@ def at_odds(store: Store, study: Study) -> str:
         why = f", by a person there or because all {slots} screen-out slots are used" if slots else ""
         more = " (--slots N first, if the slots are used)" if slots else ""
         return (
-            f"study {name} is paused at Prolific {since}{why}: nobody new comes; go on with "
+            f"study {name} is paused at Prolific {since}{why}: nobody new arrives; resume with "
             f"`openhype recruit {name} --resume`{more}"
         )
     if state["state"] == "published" and seen["state"] in ("draft", "scheduled"):
-        return f"study {name} is only {seen['state']} at Prolific {since}: nobody comes yet"
+        return f"study {name} is only {seen['state']} at Prolific {since}: nobody arrives yet"
     if state["state"] == "published" and seen["is_stopped"]:
         return (
-            f"study {name} was stopped at Prolific {since}, before all places were taken: nobody new comes; "
-            f"`openhype recruit {name} --places N --yes` with more places takes people in again"
+            f"study {name} was stopped at Prolific {since}, before all places were taken: nobody new "
+            f"arrives; `openhype recruit {name} --places N --yes` with more places resumes it"
         )
     if state["state"] == "paused" and seen["state"] == "active":
         return f"study {name} was paused here and takes people in at Prolific {since}"
@@ -349,7 +349,7 @@ def _checked(
 def _fix_settings(store: Store, study: Study) -> None:
     """Fix the study's settings, which the panel's study depends on."""
     if lifecycle.begin(store, study, stamp(utc_now())).settings_id != study.settings_id:
-        raise Conflict(f"the settings of {study.name} were changed meanwhile; look at the plan again")
+        raise Conflict(f"the settings of {study.name} were changed in the meantime; look at the plan again")
 
 
 def _check_projected(panel: Panel, study: Study, state: Mapping[str, Any]) -> None:

@@ -113,7 +113,7 @@ def report(panel: Panel, study: Study, what: Report) -> str:
     except TokenRefused:
         raise
     except PanelRefused as error:  # one person's place must not hold up the others
-        log.warning("the panel was told that a person of %s is done: %s", study.name, error)
+        log.warning("the panel refused the report that a person of %s is done: %s", study.name, error)
         return "refused"
     return "completed"
 

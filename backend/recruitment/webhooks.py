@@ -32,7 +32,7 @@ def subscribe(
     """
     if not workspace:
         raise InvalidInput(
-            "the recruitment names no workspace, so that nothing is known of whose events to ask"
+            "the recruitment names no workspace, so that the events to subscribe to are unknown"
         )
     url = server.rstrip("/").removesuffix(PATH) + PATH
     if not url.startswith("https://"):

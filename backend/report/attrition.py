@@ -10,7 +10,7 @@ _BEFORE = {
     "unfit_device": "had an unfit display",
     "screened_out": "did not pass the qualification",
     "unfinished": "left unfinished",
-    "no_session": "never came",
+    "no_session": "never arrived",
 }
 
 
@@ -33,16 +33,16 @@ def section(found: Found) -> Section | None:
         )
         statistic = f"χ²({test['df']}) = {test['statistic']:.2f}, {formatting.p_value(test['p'])}, {how}"
         said.append(
-            f"Models lost evaluators at different rates ({statistic}): who stayed may have found some models "
-            "easier than who left, and the scores are of those who stayed."
+            f"Models lost evaluators at different rates ({statistic}): those who stayed may have found some "
+            "models easier than those who left, and the scores are based on those who stayed."
             if test["p"] < found.alpha
             else f"Models were not shown to lose evaluators at different rates ({statistic})."
         )
     elif len(rows) > 1 and began > under_way:
-        said.append("There is nothing to compare between models: all of them lost nobody, or everybody.")
+        said.append("Models cannot be compared: all of them lost nobody, or everybody.")
     notes = [
-        "Began: was given the first pictures. Left: did not finish, of those who began and are not under "
-        "way. "
+        "Began: was given the first pictures. Left: began and did not finish, and is no longer in "
+        "progress. "
         "A model is drawn after consent and the check of the display, so that whoever left before has none."
     ]
     if attrition["before"]:

@@ -26,7 +26,7 @@ def section(found: Found) -> Section | None:
     else:
         said = f"Browsers were not shown to make a difference, the models being equal ({statistic})."
     notes = (
-        "Browsers are told by their engine: Chromium (Chrome, Edge, Opera), Firefox, WebKit (Safari, and all "
+        "Browsers are grouped by engine: Chromium (Chrome, Edge, Opera), Firefox, WebKit (Safari, and all "
         "of an iPhone). Difference: from the evaluators of all other engines, of the same models.",
     )
     has_evidence = any(row["evidence"] for row in rows.values())

@@ -27,9 +27,8 @@ def section(found: Found) -> Section | None:
         return None
     if found.data["anova"] is None and not found.pairs:
         why = (
-            "No test between models can be made: it takes two models or more with two evaluators or more "
-            "each, "
-            "and evaluators of a model who do not all have the same value."
+            "Models cannot be tested against each other: that needs at least two models with at least two "
+            "evaluators each, and evaluators of a model who do not all have the same value."
         )
         return Section("pairs", "Differences between models", (why,))
     return Section(
@@ -115,7 +114,7 @@ def _figure(found: Found) -> Drawn:
     if len(found.pairs) > 45:
         caption = (
             "Every model against every other, best first; filled discs are pairs that differ significantly. "
-            "On narrow pages numbers stand for the names across."
+            "On narrow pages numbers replace the names across."
         )
     elif found.deciding:
         caption = (
@@ -172,7 +171,7 @@ def _says(found: Found) -> list[str]:
             f"{f_test(found.findings['equal_spread'])}), which the ANOVA and Tukey's test take to be "
             "equal. So "
             + (
-                f"Welch's ANOVA stands beside it, {f_test(found.findings['welch'])}, and "
+                f"Welch's ANOVA is given besides, {f_test(found.findings['welch'])}, and "
                 if found.findings.get("welch")
                 else ""
             )

@@ -6,7 +6,7 @@ from backend.report.context import Found
 from backend.report.elements import Column, Drawn, Section, Table
 
 _UNKNOWN = (
-    "Who began and did not finish is not known here: it stands in the store of a study, not in its responses."
+    "Who began and did not finish is not known here: the store of a study records it, its responses do not."
 )
 
 

@@ -34,7 +34,7 @@ def section(found: Found) -> Section | None:
         "The function rises from 50% (guessing) to 1 less the lapse rate, as a logistic of log exposure. "
         "Goodness "
         "of fit is the deviance against simulated data sets; a small p says that the function does not fit.",
-        "The threshold is the median of evaluators, those who did not come to it counting as longer; where "
+        "The threshold is the median of evaluators, those who did not reach it counting as longer; where "
         "half "
         "or more did not, it is that of all answers together, which mix people and so flatten the function.",
     ]
@@ -62,7 +62,7 @@ def _reading(found: Found, row: Row) -> str:
         parts.append(f"threshold {formatting.amount(value, 'ms')} ({formatting.interval(ci, 'ms')}; {of})")
     beyond = own["beyond"]
     if beyond:
-        parts.append(f"{counted(beyond, 'evaluator')} did not come to it within the exposures shown")
+        parts.append(f"{counted(beyond, 'evaluator')} did not reach it within the exposures shown")
     return f"{'; '.join(parts)}."
 
 
@@ -98,7 +98,7 @@ def _thresholds(found: Found, models: list[Row]) -> Table:
         Column("reversals (ms)", _with_interval("reversal_ms", "reversal_ci")),
         Column("threshold (ms)", _with_interval("threshold_ms", "threshold_ci")),
         Column("which is of", lambda row: row["threshold_of"], is_number=False),
-        Column("who came to it", lambda row: str(row["threshold_evaluators"])),
+        Column("who reached it", lambda row: str(row["threshold_evaluators"])),
     )
     return Table(
         "thresholds", f"Three readings of the exposures, with {found.level} intervals", columns, rows

@@ -22,8 +22,8 @@ _EVIDENCE = {
     "callback": "clock",
 }
 EVIDENCE = (
-    "Shown times are told by the browser, which knows what a display showed; by its compositor, which knows "
-    "what was handed to the display; or by the clock, which knows when a picture was drawn."
+    "Shown times are measured by the browser, which knows what a display showed; by its compositor, which "
+    "knows what was handed to the display; or by the clock, which knows when a picture was drawn."
 )
 _SIGNS = {"percent": "%", "ms": " ms", "points": " points", "": ""}
 

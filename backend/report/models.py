@@ -111,7 +111,7 @@ def not_said(count: int) -> tuple[str, ...]:
     if count <= SAID:
         return ()
     left = count - SAID
-    return (f"The other {'model stands' if left == 1 else f'{left} models stand'} in the table.",)
+    return (f"The other {'model is' if left == 1 else f'{left} models are'} in the table.",)
 
 
 def _meaning(found: Found) -> str:
@@ -130,7 +130,7 @@ def _meaning(found: Found) -> str:
         )
     return (
         "The score is an exposure: pictures flashed under a staircase that shortens after right answers and "
-        "lengthens after wrong ones, and the exposure that came up most often in a block is averaged over "
+        "lengthens after wrong ones, and the exposure that was shown most often in a block is averaged over "
         "blocks and evaluators. The longer people needed to look, the better the model."
     )
 
@@ -139,7 +139,7 @@ def _reading(found: Found, row: Row) -> str:
     who = counted(row["evaluators"], "evaluator")
     if not found.is_percent:
         text = f"{found.score(row)}, from {who}."
-        return text if row["ci"] else f"{text} One evaluator tells nothing of how people differ: no interval."
+        return text if row["ci"] else f"{text} One evaluator does not show how people differ: no interval."
     text = f"{found.score(row)} of pictures were judged wrong by {who}"
     sides = [
         f"{formatting.share(row[key] / 100, 1)} of the {side}"
@@ -148,7 +148,7 @@ def _reading(found: Found, row: Row) -> str:
     ]
     if len(sides) == 2:
         text += f", {' and '.join(sides)}"
-    return text + ("." if row["ci"] else "; one evaluator tells nothing of how people differ: no interval.")
+    return text + ("." if row["ci"] else "; one evaluator does not show how people differ: no interval.")
 
 
 def _notes(found: Found) -> list[str]:
@@ -167,11 +167,11 @@ def _notes(found: Found) -> list[str]:
     kind = (
         "Wilson's, with Student's quantile"
         if found.is_percent
-        else "Student's, and where 1 in 20 blocks or more stands at the shortest or longest exposure that "
+        else "Student's, and if at least 1 in 20 blocks is at the shortest or longest exposure that "
         "of a population of psychometric functions"
     )
     notes = [
-        f"The interval ({kind}) tells how far the score may move with other {over} of the same kind.",
+        f"The interval ({kind}) shows how far the score may move with other {over} of the same kind.",
         f"The percentile interval and the SD are the bootstrap's of the paper: evaluators drawn with "
         f"replacement, {how}.",
     ]
@@ -196,7 +196,7 @@ def _threshold_note(found: Found) -> str:
     low, high = (formatting.amount(threshold[key], "ms", 0) for key in ("floor_ms", "ceiling_ms"))
     return (
         f"The fitted threshold is the exposure at which the typical evaluator is right in "
-        f"{formatting.share(threshold['at'])} of answers, where the rule of the staircase settles. The score "
-        f"is biased against it, most where it is short or long. At floor: blocks that stand at {low}; at "
-        f"ceiling: blocks that came to {high}."
+        f"{formatting.share(threshold['at'])} of answers, where the rule of the staircase converges. The "
+        f"score is biased against it, most where it is short or long. At floor: blocks at {low}; "
+        f"at ceiling: blocks that reached {high}."
     )

@@ -9,7 +9,7 @@ from typing import TypeVar
 from backend.report.elements import Drawn, Report, Section, Table
 
 BANNER = (
-    "Simulated sessions: nobody looked at these pictures. What stands here shows how results will look; it "
+    "Simulated sessions: nobody looked at these pictures. This page shows how results will look; it "
     "says nothing about the models."
 )
 _STAMP = "simulated sessions"

@@ -173,17 +173,20 @@ def _evaluators(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield those who may have guessed or clicked through; nobody is left out of the scores."""
     told = sum(row["same_answer_notices"] > 0 for row in found["evaluators"])
     if told:
-        yield f"{told} of {len(found['evaluators'])} were told of a run of equal answers (same_answer_notice)"
+        yield (
+            f"{told} of {len(found['evaluators'])} were shown a notice of a run of equal answers "
+            "(same_answer_notice)"
+        )
     for row in found["evaluators"]:
         signs = []
         if row["fast"] is not None and row["fast"] > 0.1:
             signs.append(f"{100 * row['fast']:.0f}% of answers too fast")
         if row["z"] is not None and abs(row["z"]) > 3:
-            signs.append(f"value {row['z']:+.1f} SD from the others")
+            signs.append(f"value {row['z']:+.1f} SD from the other evaluators")
         if row["said_fake"] in (0.0, 1.0):
             signs.append("the same answer to every image")
         if signs:
-            yield f"{row['evaluator']} of {row['model']}: {'; '.join(signs)} (kept in the scores)"
+            yield f"{row['evaluator']} of {row['model']}: {'; '.join(signs)} (included in the scores)"
 
 
 def _browsers(found: Mapping[str, Any], unit: str) -> Iterator[str]:
@@ -206,7 +209,7 @@ def _attrition(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield who left, by model; a file of responses does not know."""
     attrition = found["attrition"]
     if attrition is None:
-        yield "not known: responses do not tell who left; score the study itself, from its store"
+        yield "not known: responses do not show who left; score the study itself, from its store"
         return
     for row in attrition["models"]:
         yield f"{row['model']}: {outcome(row)}"

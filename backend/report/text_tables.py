@@ -117,7 +117,7 @@ def _legend(scores: Mapping[str, Any]) -> Iterator[str]:
         threshold = scores["models"][0]["threshold"]
         yield (
             f"fitted threshold: where the typical evaluator is right in {100 * threshold['at']:.0f}% of "
-            f"answers; floor, ceiling: blocks that stand at {threshold['floor_ms']:g} ms, that came to "
+            f"answers; floor, ceiling: blocks at {threshold['floor_ms']:g} ms, blocks that reached "
             f"{threshold['ceiling_ms']:g} ms"
         )
 

@@ -36,7 +36,7 @@ COLUMNS = {
     "rt_total_ms": Column("Sum of response times", "ms"),
     "fast": Column("Share of answers within 300 ms", "0 to 1"),
     "same_answer_notices": Column(
-        "Runs of equal answers of which the page told the evaluator (flag same_answer_notice)",
+        "Runs of equal answers for which the page showed a notice (flag same_answer_notice)",
         "count",
     ),
     "generated": Column("Whether the picture was made by the model", "true, false"),
@@ -46,7 +46,7 @@ COLUMNS = {
     "soft_label": Column("Share of answers that called it fake", "0 to 1"),
     "error": Column("Share of answers that were wrong", "0 to 1"),
     "event": Column(
-        "What happened on the page besides answering; the last six are told by flags",
+        "What happened on the page besides answering; the last six follow from flags",
         "focus, blur, fullscreenenter, fullscreenexit, hidden, left_full_screen, display_changed, "
         "display_stalled, interrupted, same_answer_notice",
     ),
@@ -59,7 +59,7 @@ COLUMNS = {
 FILES = {
     "": (RESPONSES, "responses of finished sessions: the file to score"),
     "unfinished": (RESPONSES, "responses of sessions that broke off"),
-    "replaced": (RESPONSES, "answers to mistimed flashes, in whose place others stand"),
+    "replaced": (RESPONSES, "answers to mistimed flashes, which were replaced"),
     "evaluators": (EVALUATORS, "one row an evaluator, from the file to score"),
     "images": (IMAGES, "one row an image and model, from the file to score"),
     "events": (EVENTS, "what happened on the page besides answers, in all sessions"),

@@ -205,7 +205,7 @@ class SqliteStore:
         def write(db: sqlite3.Connection) -> None:
             later = "SELECT 1 FROM cursors WHERE session = ? AND version > ?"
             if db.execute(later, (session.id, cursor.version)).fetchone():
-                raise Stale(f"session {session.id} went on meanwhile")
+                raise Stale(f"session {session.id} was continued in the meantime")
             db.execute(
                 "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?)",
                 (session.id, session.study, json_codec.dump(session)),
@@ -437,7 +437,7 @@ def _not_written(path: Path, error: BaseException) -> StoreFailed:
 
 def _locked_out(path: Path) -> StoreFailed:
     return StoreFailed(
-        f"{path} is kept locked by another program, so nothing of this is stored; try again when it is done",
+        f"{path} is locked by another program, so nothing was stored; try again when it is done",
         code="store_locked",
     )
 

@@ -39,8 +39,8 @@ def check_name(store: Store, name: str) -> None:
     except NotFound:
         if was_deleted(store, name):
             raise Conflict(
-                f"a study {name} was deleted after evaluators had begun it, and its name stands in the "
-                "books; choose another name"
+                f"a study {name} was deleted after evaluators had begun it, and its name is in the "
+                "ledgers; choose another name"
             ) from None
         return
     if is_leaving:

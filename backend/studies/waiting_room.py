@@ -85,7 +85,7 @@ def sign(
     while True:
         entry = store.entry(book_of(study.name), wait_id)
         if entry is None:
-            raise NotFound("nobody waits here by this name", code="unknown_wait")
+            raise NotFound("there is no wait of this id", code="unknown_wait")
         wait = Wait(**entry.data)
         if named != wait_id or not hmac.compare_digest(_hash(secret), wait.secret_hash):
             raise NotAllowed("the token does not open this wait", code="wrong_token")

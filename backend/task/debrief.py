@@ -42,9 +42,9 @@ class Debriefing:
             Conflict: `not_finished`.
         """
         if not study.protocol.page.debrief:
-            raise NotAllowed(f"study {study.name} tells nothing at its end", code="no_debrief")
+            raise NotAllowed(f"study {study.name} has no debriefing", code="no_debrief")
         if cursor.state != "finished":
-            raise Conflict("the truth is told once every picture is answered", code="not_finished")
+            raise Conflict("the truth is shown once every picture is answered", code="not_finished")
         scored = self._scored(session, cursor)
         others = self._others(study, session)
         method = study.protocol.method

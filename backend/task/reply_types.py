@@ -17,7 +17,7 @@ Currency = Annotated[
 Truth = Literal["real", "fake"]
 Method = Literal[tuple(METHODS)]
 Contact = Annotated[
-    str, Meta(description="Whom evaluators can write to: an e-mail address, a URL or a text; may be empty")
+    str, Meta(description="Contact of evaluators: an e-mail address, a URL or a text; may be empty")
 ]
 
 
@@ -62,7 +62,7 @@ class PublicStudy(Effort):
     contact: Contact
     keep_days: Annotated[
         float,
-        Meta(description="Days for which panel parameters and devices are kept; 0: as long as the study"),
+        Meta(description="Days for which panel parameters and devices are stored; 0: as long as the study"),
     ]
     currency: Currency
     retainer: Annotated[
@@ -78,7 +78,7 @@ class PublicStudy(Effort):
     refresh_hz: list[float]
     repeat_visits: bool
     debrief: Annotated[
-        bool, Meta(description="Whether a finished session is told its result and what its pictures were")
+        bool, Meta(description="Whether a finished session is shown its result and the truth of its pictures")
     ]
     panel_parameters: list[str]
     signature_parameter: Annotated[
@@ -154,7 +154,9 @@ class Done(TypedDict):
         Form | None,
         Meta(description="To be posted by the page on completion, for panels that ask for it"),
     ]
-    reported: Annotated[bool, Meta(description="The server itself tells the panel that the person is done")]
+    reported: Annotated[
+        bool, Meta(description="The server itself reports to the panel that the person is done")
+    ]
     earned_usd_cents: int
     right: int
     answered: int
@@ -175,9 +177,7 @@ class State(SessionProgress):
 
     withdrawal_url: Annotated[
         str,
-        Meta(
-            description="Path of the page on which the evaluator can withdraw; its secret stands after the #"
-        ),
+        Meta(description="Path of the page on which the evaluator can withdraw; its secret follows the #"),
     ]
     session: str
     study: str
@@ -211,8 +211,8 @@ Admitted = TypedDict(
         "pass": Annotated[
             str | None,
             Meta(
-                description="What stands for the panel's word from now on, for a day: to be sent as "
-                "`signature`; null where none is asked for"
+                description="Replaces the panel's signature for a day: to be sent as "
+                "`signature`; null if none is required"
             ),
         ],
     },
@@ -264,7 +264,7 @@ class Withdrawal(TypedDict):
     contact: Contact
     is_withdrawn: bool
     answers: Annotated[int, Meta(description="Answers that are there, or were")]
-    is_open: Annotated[bool, Meta(description="Whether the session was under way")]
+    is_open: Annotated[bool, Meta(description="Whether the session was in progress")]
 
 
 class Wait(TypedDict):
@@ -279,7 +279,7 @@ class Wait(TypedDict):
 
 
 class BegunWait(Wait):
-    token: Annotated[str, Meta(description="For the signs of life")]
+    token: Annotated[str, Meta(description="For the heartbeats")]
 
 
 class OtherEvaluators(TypedDict):
@@ -317,7 +317,7 @@ class Debrief(TypedDict):
 class Error(TypedDict):
     code: str
     message: str
-    id: Annotated[str, Meta(description="As it stands in the server's log")]
+    id: Annotated[str, Meta(description="As in the server's log")]
 
 
 class Refused(TypedDict):

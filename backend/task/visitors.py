@@ -59,7 +59,7 @@ class Visitors:
             if error.code == "not_qualified":
                 return
             raise
-        raise NotAllowed("only who took the qualification and did not pass is screened out")
+        raise NotAllowed("only people who took the qualification and did not pass are screened out")
 
     def has_passed(
         self, qualification: Study, key: str | None, token: str | None, simulated: bool = False

@@ -37,7 +37,9 @@ class Waiting:
         self._visitors.admission.check(study, key)
         qualification = self._visitors.qualification_of(study)
         if qualification is None or not self._visitors.has_passed(qualification, key, qualification_token):
-            raise NotAllowed("only who passed the test of this study can wait for it", code="not_qualified")
+            raise NotAllowed(
+                "only people who passed the test of this study can wait for it", code="not_qualified"
+            )
         session = self._visitors.session_of_token(qualification, qualification_token)
         passed = session.id if session else self._store.claimed(qualification.name, key)
         if study.protocol.pay.retainer_usd_cents:

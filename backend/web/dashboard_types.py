@@ -10,7 +10,7 @@ from msgspec import Meta
 from backend.task.reply_types import Currency, Method
 
 Censored = Annotated[
-    Literal["floor", "ceiling"] | None, Meta(description="The bound that it stands at or beyond")
+    Literal["floor", "ceiling"] | None, Meta(description="The bound that it is at or beyond")
 ]
 
 
@@ -151,7 +151,7 @@ class StudyProgress(StudyLine):
     target_wage_usd_cents_an_hour: float
     warnings: list[str]
     notes: list[str]
-    retainer: Annotated[Retained | None, Meta(description="Null where a study pays nobody for waiting")]
+    retainer: Annotated[Retained | None, Meta(description="Null if a study pays nobody for waiting")]
 
 
 class WatchedStudy(StudyProgress):

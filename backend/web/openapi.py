@@ -13,13 +13,13 @@ from backend.task import reply_types, requests
 
 _ABOUT = (
     "Sessions, answers and scores of HYPE studies. Times are in milliseconds, money in cents of the study's "
-    "currency. The truth of a picture stands in no reply before its answer is stored."
+    "currency. No reply contains the truth of a picture before its answer is stored."
 )
 _SCHEMES = {
     "session": "The token that opening a session gave",
     "researcher": "The researcher's key (keys.json of the data directory, or OPENHYPE_KEY)",
-    "withdrawal": "What stands after the # of the withdrawal link",
-    "wait": "The token that beginning to wait gave",
+    "withdrawal": "The part of the withdrawal link after the #",
+    "wait": "The token received when the wait began",
 }
 _REF = "#/components/schemas/{name}"
 _ANY = dict[str, Any]
@@ -63,19 +63,19 @@ _OPERATIONS = {
         is_open_to_all=True,
     ),
     "POST /api/studies/{study}/exit": _Operation(
-        "The way back to the panel for a person who takes no part",
+        "The link back to the panel for a person who does not take part",
         {200: ("Where to, or null", reply_types.ReturnLink)},
         "400 403 404 409 415 429",
         requests.Exit,
     ),
     "POST /api/studies/{study}/waits": _Operation(
-        "Begin to wait, paid, until a paused study is let go on",
+        "Begin a paid wait until a paused study is resumed",
         {201: ("Waiting", reply_types.BegunWait)},
         "400 403 404 409 415 429 503",
         requests.WaitBegin,
     ),
     "POST /api/studies/{study}/waits/{wait}/signs": _Operation(
-        "A sign of life of somebody who waits",
+        "A heartbeat of a person who waits",
         {200: ("What is owed by now, and whether the study has started", reply_types.Wait)},
         "400 403 404 415 503",
         requests.Sign,
@@ -83,7 +83,7 @@ _OPERATIONS = {
     ),
     "POST /api/sessions/{session}/resume": _Operation(
         "Take a session over, after a reload or in another tab",
-        {200: ("Where it stands", reply_types.Resumed)},
+        {200: ("Its state", reply_types.Resumed)},
         "400 403 404 409 415 503",
         requests.Resume,
         ("session",),
@@ -103,7 +103,7 @@ _OPERATIONS = {
         ("session",),
     ),
     "POST /api/sessions/{session}/end": _Operation(
-        "End a session whose flashes keep going wrong, as its evaluator asks; again, it changes nothing",
+        "End a session whose flashes keep failing, on request of its evaluator; idempotent",
         {200: ("It is closed, and paid for what was done", reply_types.SessionProgress)},
         "400 403 404 409 415 503",
         requests.End,
@@ -147,7 +147,7 @@ _OPERATIONS = {
         "400 403 404",
         who=("researcher",),
         parameters=(
-            ("full", "query", _TRUE_OR_FALSE, "`true`: with everything that a report tells (`findings`)"),
+            ("full", "query", _TRUE_OR_FALSE, "`true`: with all findings of a report (`findings`)"),
             (
                 "simulated",
                 "query",

@@ -131,5 +131,5 @@ def test_the_smoke_check_passes_but_for_the_cache_that_is_not_here(site, capsys)
     lines = capsys.readouterr().out.splitlines()
     wrong = [line for line in lines if not line.startswith("ok")]
     assert failed == 1
-    assert wrong == ["FAIL the second time it comes from CloudFront's cache: no X-Cache"]
+    assert wrong == ["FAIL served from CloudFront's cache the second time: no X-Cache"]
     assert len(lines) == 12

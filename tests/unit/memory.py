@@ -131,7 +131,7 @@ class MemoryStore:
         with self._lock:
             now = self._cursors.get(session.id)
             if now is not None and now.version > cursor.version:
-                raise Stale(f"session {session.id} went on meanwhile")
+                raise Stale(f"session {session.id} was continued in the meantime")
             self.add_session(session, cursor)
             kept = {(r.trial_index, r.attempt): r for r in (*self.responses(session.id), *responses)}
             self._responses[session.id] = list(kept.values())

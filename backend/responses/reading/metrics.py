@@ -47,7 +47,7 @@ def _read(path: Path, reader) -> dict[str, dict[str, float]]:
             raise InvalidInput(f"{where}: expected {len(header)} cells, got {len(cells)}")
         model = unescape_formula(cells[0].strip())
         if not model or model in seen:
-            raise InvalidInput(f"{where}: model must be a name that stands there once, not {model!r}")
+            raise InvalidInput(f"{where}: model must be a name that occurs once, not {model!r}")
         seen.add(model)
         for name, cell in zip(header[1:], map(str.strip, cells[1:]), strict=True):
             value = number(cell) if cell else math.nan

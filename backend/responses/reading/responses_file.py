@@ -220,7 +220,7 @@ class ResponsesFile:
             chunk.refuse("exposure_ms", "a number above 0 in every row of HYPE-time", bad.__contains__)
 
     def _check_repeats(self) -> None:
-        """Refuse a trial that stands in the file twice; by session, or else by evaluator."""
+        """Refuse a trial that is in the file twice; by session, or else by evaluator."""
         trials = np.concatenate(self._trials)
         rows = np.flatnonzero(trials >= 0)
         keys, size = _joined(trials[rows], int(trials.max()) + 1)
@@ -235,8 +235,8 @@ class ResponsesFile:
             row, evaluator = rows[~is_first][0], who["evaluator"]
             raise InvalidInput(
                 f"{self.path} line {line_of(self.path, row)}: trial_index {trials[row]} of "
-                f"{evaluator.names[evaluator.codes[row]]} stands in the file twice; each response must be "
-                "there once"
+                f"{evaluator.names[evaluator.codes[row]]} is in the file twice; each response must occur "
+                "once"
             )
 
 

@@ -256,7 +256,7 @@ class DynamoStore:
     def restore(self, session: Session, cursor: Cursor, responses: Sequence[Response]) -> None:
         newest = self._calls.newest(keys.of_session(session.id))
         if newest and _BARRED in newest:
-            raise Conflict(f"session {session.id} was erased here; erase it where it comes from as well")
+            raise Conflict(f"session {session.id} was erased here; erase it at its source as well")
         pictures = pool_codec.pictures(session)
         for k, start in enumerate(range(0, len(responses), _RESPONSES_PER_PART)):
             part = response_codec.pack_responses(responses[start : start + _RESPONSES_PER_PART], pictures)
@@ -270,7 +270,7 @@ class DynamoStore:
             try:
                 self._calls.put(attributes, "attribute_not_exists(p) OR v <= :v", {":v": attributes["v"]})
             except Refused:
-                raise Stale(f"session {session.id} went on meanwhile") from None
+                raise Stale(f"session {session.id} was continued in the meantime") from None
         self._list(self._heads.add(session, cursor), cursor)
 
     def erase_session(self, session_id: str) -> None:

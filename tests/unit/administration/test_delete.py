@@ -143,7 +143,7 @@ class TestRefusals:
         signed = {"is_visible": True, "is_here": True}
         world.http.post(url, json=signed, headers={"Authorization": f"Bearer {wait}"})
 
-        with pytest.raises(Conflict, match="1 person is waiting to be called"):
+        with pytest.raises(Conflict, match="1 person is paid to wait for the call"):
             removed(world)
         world.clock.move(minutes=10)
         with pytest.raises(Conflict, match=r"1 evaluator is owed \$0.10"):
@@ -160,7 +160,7 @@ class TestRefusals:
         player = world.player()
         player.begin()
 
-        with pytest.raises(Conflict, match=r"1 session is under way .* silent for 60 minutes"):
+        with pytest.raises(Conflict, match=r"1 session is in progress .* silent for 60 minutes"):
             removed(world)
 
         assert player.answer()["trial_index"] == 0
@@ -196,7 +196,7 @@ class TestRefusals:
         world.player()
 
         with pytest.raises(
-            Conflict, match=r"cannot be deleted: 1 evaluator is owed .*; 1 session is under way"
+            Conflict, match=r"cannot be deleted: 1 evaluator is owed .*; 1 session is in progress"
         ):
             removed(world)
 
@@ -217,7 +217,7 @@ def test_a_study_that_is_refused_at_the_last_moment_is_found_again(world, study)
                 world.player().begin()
             self.store.change_study(changed)
 
-    with pytest.raises(Conflict, match="1 session is under way"):
+    with pytest.raises(Conflict, match="1 session is in progress"):
         removed(world, store=Coming(world.store))
 
     assert world.http.get("/api/studies/faces").status_code == 200

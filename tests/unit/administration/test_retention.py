@@ -170,7 +170,7 @@ def test_each_study_gets_a_line(world, study):
     assert told == [
         "faces: panel parameters and devices of 1 session that ended more than 30 days ago",
         "faces: nothing is older than 30 days",
-        "kept: is kept as long as the study",
+        "kept: stored as long as the study",
     ]
 
 

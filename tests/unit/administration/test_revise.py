@@ -143,7 +143,7 @@ def test_a_recruitment_planned_by_other_settings_is_not_begun(world):
     planned = world.store.study("faces")
     change(world, base_usd_cents="400")
 
-    with pytest.raises(Conflict, match="the settings of faces were changed meanwhile"):
+    with pytest.raises(Conflict, match="the settings of faces were changed in the meantime"):
         recruit.begin(world.store, panel(), planned, recruit.plan(planned), "https://x.org")
 
     assert list(world.store.entries(recruit.book("faces"))) == []

@@ -429,7 +429,7 @@ def test_what_makes_no_plan_is_refused(options, message):
 
 
 def test_a_pilot_without_spread_is_refused():
-    with pytest.raises(InvalidInput, match="a pilot needs a model with two evaluators or more"):
+    with pytest.raises(InvalidInput, match="a pilot needs a model with at least two evaluators"):
         openhype.plan(rows_of([5], [50]))
     with pytest.raises(InvalidInput, match="an evaluator of gan judged one image"):
         openhype.plan(rows_of([1, 5], [1, 50]))

@@ -89,7 +89,7 @@ def test_a_trial_that_stands_twice_is_found_whatever_is_around_the_name(tmp_path
         'model,evaluator,truth,response,trial_index\nm,e,fake,fake,3\nm,"e ",fake,fake,3\n', "utf-8"
     )
 
-    with pytest.raises(InvalidInput, match="line 3: trial_index 3 of e  stands in the file twice"):
+    with pytest.raises(InvalidInput, match="line 3: trial_index 3 of e  is in the file twice"):
         read_columns(path, False)
 
 

@@ -43,8 +43,8 @@ def test_every_score_has_its_threshold_and_its_blocks(scores):
 def test_bounds_are_warned_of(scores):
     text = " ".join(scores["warnings"])
 
-    assert "of the blocks of near stand at the shortest exposure, 100 ms" in text
-    assert "of the blocks of far came to the longest exposure, 1000 ms" in text
+    assert "of the blocks of near are at the shortest exposure, 100 ms" in text
+    assert "of the blocks of far reached the longest exposure, 1000 ms" in text
     assert re.search(r"someone who guesses scores about 7[456]\d ms", text)
     assert "of mid" not in text
 

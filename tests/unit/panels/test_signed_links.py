@@ -238,7 +238,7 @@ def record_data(**changes):
         ({"claims": None}, "lacks the entry 'claims'"),
         ({"claims": {}}, "must name the claim"),
         ({"claims": {"SESSION_ID": "panel.place"}}, "names the person"),
-        ({"claims": {**CLAIMS, "age": "panel.age"}}, "of kept ones only"),
+        ({"claims": {**CLAIMS, "age": "panel.age"}}, "and stored ones only"),
         ({"claims": "sub"}, "claims must be a table of texts"),
         ({"keys": "http://panel.example/jwks.json"}, "keys must be an address as https"),
         ({"keys": "{}"}, "keys must be an address as https"),

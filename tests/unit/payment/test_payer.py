@@ -308,7 +308,7 @@ def test_a_session_that_loses_its_panels_parameters_is_not_owed_anew(payday):
 
     payday.payer().run()
     accounts.enter(payday.store, payday.study, dataclasses.replace(session, panel={}), cursor)
-    with pytest.raises(Conflict, match="under way"):
+    with pytest.raises(Conflict, match="in progress"):
         accounts.broke_off(payday.store, payday.study, session.evaluator, FAULT)
 
     assert len(payday.accounts()) == 1
@@ -389,7 +389,7 @@ def test_pay_that_is_under_way_is_not_changed_into_a_part(payday):
     evaluator, _ = payday.person()
     payday.payer().run()
 
-    with pytest.raises(Conflict, match="under way"):
+    with pytest.raises(Conflict, match="in progress"):
         accounts.broke_off(payday.store, payday.study, evaluator, FAULT)
     with pytest.raises(NotFound, match="no session"):
         accounts.broke_off(payday.store, payday.study, "nobody", FAULT)

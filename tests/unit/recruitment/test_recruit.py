@@ -174,7 +174,7 @@ def test_a_recruitment_is_paused_resumed_and_stopped_for_good(world, panel, book
         ("paused", "PAUSED"), ("paused", "PAUSED"), ("published", "ACTIVE"),
         ("stopped", "AWAITING REVIEW"), ("stopped", "AWAITING REVIEW"),
     ]  # fmt: skip
-    with pytest.raises(Conflict, match="was stopped, and cannot go on"):
+    with pytest.raises(Conflict, match="was stopped permanently"):
         change(world.store, panel, study, "start")
 
 

@@ -205,4 +205,4 @@ def test_who_was_told_of_equal_answers_is_counted_in_the_sections_and_the_report
     before, after = ("\n".join(as_sections(found_of(some))) for some in (rows, noticed))
 
     assert "equal answers" not in before
-    assert "1 of 6 were told of a run of equal answers (same_answer_notice)" in after
+    assert "1 of 6 were shown a notice of a run of equal answers (same_answer_notice)" in after

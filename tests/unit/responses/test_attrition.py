@@ -94,7 +94,7 @@ def test_the_command_tells_it_of_a_study_and_that_a_file_does_not_know_it(world,
     assert "vae: 4 of 4 who began finished; 1 left before the first picture" in text
     assert "do models lose evaluators at different rates? chi-squared(1) = 3.60, p = 0.17 (exact)" in text
     assert json.loads(run("faces", "--json", "--data", tmp_path))["findings"]["attrition"]["models"]
-    assert "not known: responses do not tell who left" in run(path)
+    assert "not known: responses do not show who left" in run(path)
     assert json.loads(run(path, "--json"))["findings"]["attrition"] is None
 
 

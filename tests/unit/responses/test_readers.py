@@ -75,8 +75,8 @@ def test_a_byte_order_mark_and_empty_lines_do_no_harm(tmp_path):
         (f"{FLASHED}\nm,e,real,fake,0,1.5,500\n", "trial_index must be a whole number from 0, not '1.5'"),
         (f"{FLASHED}\nm,e,real,fake,0,0,500\nm,e,real,fake,0,1,\n", "line 3: exposure_ms must be a number"),
         (f"{FLASHED}\nm,e,real,fake,0,0,\nm,e,real,fake,0,1,500\n", "line 3: exposure_ms must be empty as"),
-        (f"{HEADER},trial_index\nm,e,real,fake,3\nm,e,real,real,3\n", "line 3: trial_index 3 of e stands"),
-        (f"{HEADER},trial_index\nm,e,real,fake,3\nm,e,real,real,03\n", "line 3: trial_index 3 of e stands"),
+        (f"{HEADER},trial_index\nm,e,real,fake,3\nm,e,real,real,3\n", "line 3: trial_index 3 of e is in"),
+        (f"{HEADER},trial_index\nm,e,real,fake,3\nm,e,real,real,03\n", "line 3: trial_index 3 of e is in"),
         (f"{HEADER}\nm\xe9,e,real,fake\n".encode("latin-1"), "line 2: must be UTF-8 text, not the byte 0xe9"),
         (f"\xe9,{HEADER}\n".encode("latin-1"), "line 1: must be UTF-8 text, not the byte 0xe9"),
         (f"{HEADER}\n{'m' * 200_000},e,real,fake\n", "line 2: must be CSV; field larger"),
@@ -213,7 +213,7 @@ def test_a_trial_is_known_again_however_far_below_it_stands(tmp_path, second):
     lines[second] = "m,e,real,real,0"
     path = written(tmp_path, "\n".join([f"{HEADER},trial_index", *lines]))
 
-    with pytest.raises(InvalidInput, match=f"line {second + 2}: trial_index 0 of e stands"):
+    with pytest.raises(InvalidInput, match=f"line {second + 2}: trial_index 0 of e is in the file twice"):
         read_answers(path)
 
 
@@ -314,7 +314,7 @@ def test_of_a_file_of_both_kinds_one_is_scored_and_the_other_is_told(tmp_path, s
     assert model["ci"] == ([50, 50] if simulated else [0, 100])
     told = "8 responses of real" if simulated else "4 responses of simulated"
     assert [
-        note.startswith(f"{told} sessions stand there too and are left out") for note in scores["notes"]
+        note.startswith(f"{told} sessions are in the source too and are left out") for note in scores["notes"]
     ] == [True]
 
 

@@ -399,7 +399,7 @@ def test_a_restored_session_goes_on_and_is_not_set_back(store):
     store.restore(session, standing, [response(i) for i in range(3)])
 
     store.append("s1", 3, closed(standing, 4, "active"), response(3))
-    with pytest.raises(Stale, match="session s1 went on"):
+    with pytest.raises(Stale, match="session s1 was continued in the meantime"):
         store.restore(session, standing, [response(i) for i in range(3)])
 
     assert store.responses("s1") == [response(i) for i in range(4)]

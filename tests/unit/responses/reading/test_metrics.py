@@ -29,8 +29,8 @@ def test_each_column_is_a_metric_by_model(tmp_path):
         ("model,FID\ngan,1\nvae,low\n", "line 3: FID must be a number or empty, not 'low'"),
         ("model,FID\ngan,nan\n", "line 2: FID must be a number or empty, not 'nan'"),
         ("model,FID\ngan\n", "line 2: expected 2 cells, got 1"),
-        ("model,FID\ngan,1\ngan,2\n", "line 3: model must be a name that stands there once, not 'gan'"),
-        ("model,FID\n,1\n", "line 2: model must be a name that stands there once, not ''"),
+        ("model,FID\ngan,1\ngan,2\n", "line 3: model must be a name that occurs once, not 'gan'"),
+        ("model,FID\n,1\n", "line 2: model must be a name that occurs once, not ''"),
     ],
 )
 def test_a_bad_file_is_refused_with_line_and_column(tmp_path, text, message):

@@ -142,5 +142,5 @@ def test_a_trial_of_one_person_may_stand_in_another_model_but_not_twice_in_one(t
     bad = written(tmp_path, "\n".join([f"{HEADER},trial_index", *lines, lines[4], lines[2]]), "bad.csv")
 
     assert len(read_columns(good, details=False)) == 18
-    with pytest.raises(InvalidInput, match=r"bad\.csv line 20: trial_index 1 of e1 stands in the file twice"):
+    with pytest.raises(InvalidInput, match=r"bad\.csv line 20: trial_index 1 of e1 is in the file twice"):
         read_columns(bad, details=False)
