@@ -46,6 +46,7 @@ const PATIENT_MS = 300000; // of pauses in all, while the server is busy or cann
 const GATEWAY_TIMEOUTS = [408, 502, 504];
 const BUSY = [429, 503];
 const TOO_MANY = 429;
+const NOT_IMPLEMENTED = 501; // a part of the server is not installed
 const REDIRECTED = 0; // nothing of ours redirects
 const SIGN_IN_FIRST = 511;
 
@@ -262,7 +263,8 @@ async function judged({ ok, status, headers }, body, { type, isOurs }) {
   if (status === TOO_MANY && isOurs && error && 1000 * retry_after_s > PATIENT_MS) return { ok, status, data, body };
   if (BUSY.includes(status)) return failure("busy", id, retry_after_s);
   if (GATEWAY_TIMEOUTS.includes(status)) return failure("silent", id);
-  const isRefusal = isOurs && status >= 400 && status < 500 && data !== undefined;
+  const isLasting = (status >= 400 && status < 500) || (status === NOT_IMPLEMENTED && error !== undefined);
+  const isRefusal = isOurs && isLasting && data !== undefined;
   return isRefusal ? { ok, status, data, body } : failure("fault", id);
 }
 

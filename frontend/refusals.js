@@ -24,6 +24,7 @@ const PLAIN = /** @type {Record<string, [string, string]>} */ ({
   unsigned: ["Please come in from the panel again", "Your link is too old, or a part of it is missing. Please open the study anew at the panel. Nothing is lost, and you have done nothing wrong."],
   too_many_sessions: ["Please come back in an hour", "Very many people came to this study through your network, such as that of a school or a company. It takes in only so many an hour. You have done nothing wrong, and nothing was recorded."],
   opened_too_often: ["Please come back in an hour", "You have opened this study many times within the last hour. Your link works again then. Nothing was recorded."],
+  not_installed: ["The study is not ready yet", "Its server lacks a part that this study needs. Trying again does not help before the researchers have added it; please let them know. You have done nothing wrong, and nothing was recorded."],
   not_qualified: ["Thank you", "This study is for people who passed its test. You are paid for the test you took."],
 });
 

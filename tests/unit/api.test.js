@@ -91,7 +91,7 @@ test("a reply that breaks off in the middle is a lost one", async () => {
 
 for (const [what, reply, kind] of [
   ["a server that fails", fault, "fault"],
-  ["501", () => json(501, {}), "fault"],
+  ["another's 501", () => json(501, {}), "fault"],
   ["a reply that cannot be read", () => json(200, '{"stored":'), "fault"],
   ["another's page of 404", () => page(404), "fault"],
   ["a gateway that got no answer", () => page(504), "silent"],
@@ -154,6 +154,14 @@ test("what the server refuses for good is not sent again", async () => {
   await assert.rejects(api.post("/answers", {}), (error) => {
     return error instanceof Refused && error.code === "stale_lease" && error.id === "0badcafe";
   });
+  assert.equal(seen.requests.length, 1);
+});
+
+test("what the server lacks for good is a refusal, where the reply is the server's own", async () => {
+  const lacking = json(501, { error: { code: "not_installed", message: "m", id: "0badcafe" } });
+  const { api, seen } = over(() => lacking);
+
+  await assert.rejects(api.post("/sessions", {}), (error) => error instanceof Refused && error.code === "not_installed" && error.id === "0badcafe");
   assert.equal(seen.requests.length, 1);
 });
 
