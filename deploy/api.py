@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from backend.foundation.deadline import with_deadline
 from backend.foundation.errors import InvalidInput
 from backend.foundation.permissions import tighten
 from backend.handlers import EVERYTHING, create_app
@@ -50,9 +51,25 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
         "serves": serves,
     }
     if "files" in serves:
-        return create_app(store, data, keys, openings=_openings(environment), **options)
-    # CloudFront asks functions by names of their own and in its own name: neither host nor visitor is known.
-    return create_app(store, data, keys, knows_host=False, **options)
+        app = create_app(store, data, keys, openings=_openings(environment), **options)
+    else:
+        # CloudFront requests functions by their own host names: neither host nor visitor is known.
+        app = create_app(store, data, keys, knows_host=False, **options)
+    if seconds := _request_seconds(environment):
+        app.wsgi_app = with_deadline(app.wsgi_app, seconds)
+    return app
+
+
+def _request_seconds(environment: Mapping[str, str]) -> int:
+    """Return the seconds within which a request is answered; 0 for no limit.
+
+    Raises:
+        InvalidInput: it is no whole number from 0.
+    """
+    text = environment.get("OPENHYPE_REQUEST_SECONDS") or "0"
+    if not (text.isascii() and text.isdecimal()):
+        raise InvalidInput(f"OPENHYPE_REQUEST_SECONDS must be a whole number from 0, not {text!r}")
+    return int(text)
 
 
 def _openings(environment: Mapping[str, str]) -> Openings:

@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from backend.foundation.deadline import seconds_left
 from backend.foundation.errors import InvalidInput, NotFound, StoreFailed
 from backend.foundation.extras import not_installed
 
 _TRIES = 9
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 2.0
-_CONNECT_S, _READ_S = 2, 5
+_CONNECT_S, _READ_S = 1, 3
+LONGEST_TRY_S = _CONNECT_S + _READ_S
+"""The longest time (s) of one try; within a request none begins that could end after the deadline."""
 _POOLED = 64
 _BATCH = 100
 _THROTTLED = {
@@ -130,7 +133,8 @@ class Calls:
             arguments["TableName"] = self.table
         if self._meter:
             arguments["ReturnConsumedCapacity"] = "TOTAL"
-        may_be_ours = False
+        may_be_ours, reason = False, "the request's time is used up"
+        self._check_time(0, reason)
         for tries in range(1, _TRIES + 2):
             try:
                 reply = getattr(self.client, operation)(**arguments)
@@ -160,7 +164,14 @@ class Calls:
         """Wait before the next try: a random time up to a bound that doubles, so that callers spread out."""
         if tries > _TRIES:
             raise StoreFailed(f"table {self.table} did not answer {tries} times ({reason}); try again")
-        self._sleep(self._rng.uniform(0, min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**tries)))
+        pause_s = self._rng.uniform(0, min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**tries))
+        self._check_time(pause_s, reason)
+        self._sleep(pause_s)
+
+    def _check_time(self, pause_s: float, reason: str) -> None:
+        """Raise StoreFailed if a try after a pause could end after the request's deadline."""
+        if seconds_left() < pause_s + LONGEST_TRY_S:
+            raise StoreFailed(f"table {self.table} did not answer in time ({reason}); try again")
 
     def _failed(self, code: str, error: Exception) -> Exception:
         if code == "ResourceNotFoundException":

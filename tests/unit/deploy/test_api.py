@@ -57,6 +57,14 @@ def test_the_environment_limits_sessions_by_address(tmp_path):
     assert api.from_environment({**environment, "OPENHYPE_SESSIONS_PER_MINUTE": "5"})
 
 
+@pytest.mark.parametrize("seconds", ["-1", "1.5", "soon", "\u0661"])
+def test_a_limit_of_a_request_is_a_whole_number(tmp_path, seconds):
+    environment = {"OPENHYPE_STORE": "sqlite:///a.db", "OPENHYPE_DATA": str(tmp_path)}
+
+    with pytest.raises(InvalidInput, match="OPENHYPE_REQUEST_SECONDS must be a whole number from 0"):
+        api.from_environment({**environment, "OPENHYPE_REQUEST_SECONDS": seconds})
+
+
 def test_zappa_names_applications_that_are_there_and_no_debugging():
     stages = json.loads((ROOT / "zappa_settings.json").read_text())
 

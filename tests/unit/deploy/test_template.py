@@ -63,6 +63,7 @@ def test_functions_have_the_memory_and_the_time_of_the_settings():
         (origin,) = [origin for origin in DISTRIBUTION["Origins"] if origin["Id"] == stage]
         assert function["MemorySize"] == settings["memory_size"]
         assert function["Timeout"] == settings["timeout_seconds"]
+        assert int(function["Environment"]["Variables"]["OPENHYPE_REQUEST_SECONDS"]) < function["Timeout"] - 1
         assert function["Handler"] == package.HANDLER
         assert origin["CustomOriginConfig"]["OriginReadTimeout"] == settings["timeout_seconds"]
 
@@ -124,7 +125,9 @@ def test_no_secret_stands_in_a_template_or_in_a_functions_variables():
     variables = RESOURCES["ApiFunction"]["Properties"]["Environment"]["Variables"]
 
     assert variables["OPENHYPE_KEYS"] == {"Fn::Sub": "ssm:${Keys}"}
-    assert set(variables) == {"OPENHYPE_KEYS", "OPENHYPE_STORE", "INSTANTIATE_LAMBDA_HANDLER_ON_IMPORT"}
+    assert set(variables) == {
+        "OPENHYPE_KEYS", "OPENHYPE_STORE", "OPENHYPE_REQUEST_SECONDS", "INSTANTIATE_LAMBDA_HANDLER_ON_IMPORT",
+    }  # fmt: skip
 
 
 def test_the_bucket_is_private_and_packages_lie_outside_of_what_is_served():

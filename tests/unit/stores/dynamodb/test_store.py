@@ -12,10 +12,11 @@ import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
 from backend.experiment.session import give_back, total_trials
+from backend.foundation.deadline import deadline
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.stores import json_codec
 from backend.stores.datadir import DataDir
-from backend.stores.dynamodb.client import Calls, connect, parse_url
+from backend.stores.dynamodb.client import LONGEST_TRY_S, Calls, connect, parse_url
 from backend.stores.dynamodb.store import DynamoStore
 from backend.stores.opening import open_store
 from backend.stores.store import Stale
@@ -167,6 +168,47 @@ def test_pauses_between_tries_are_drawn_from_a_bound_that_doubles(table):
         calls.get("studies", "faces")
 
     assert pauses == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.6, 2, 2, 2, 2])
+
+
+@pytest.mark.parametrize("failure", ["throttled", "silent"])
+def test_within_a_request_nothing_is_tried_that_could_end_after_its_deadline(table, failure):
+    name, _ = parse_url(table)
+    clock = [0.0]
+
+    def sleep(seconds):
+        clock[0] += seconds
+
+    calls = Calls(Throttling() if failure == "throttled" else Silent(sleep), name, sleep=sleep, rng=Highest())
+
+    with deadline(10, lambda: clock[0]):
+        for _ in range(3):  # whoever goes on after the first failure gets no second chance
+            with pytest.raises(StoreFailed, match=r"table .* did not answer in time"):
+                calls.get("studies", "faces")
+
+    assert 4 < clock[0] <= 10
+
+
+def test_a_call_is_not_begun_after_the_deadline(table):
+    name, options = parse_url(table)
+    clock = [0.0]
+    calls = Calls(connect(options), name)
+
+    with deadline(10, lambda: clock[0]):
+        assert calls.get("studies", "faces") is None
+        clock[0] = 10 - LONGEST_TRY_S + 0.1
+        with pytest.raises(StoreFailed, match="did not answer in time"):
+            calls.get("studies", "faces")
+
+
+class Silent:
+    """A client whose calls time out."""
+
+    def __init__(self, sleep):
+        self.sleep = sleep
+
+    def get_item(self, **arguments):
+        self.sleep(LONGEST_TRY_S)
+        raise ReadTimeoutError(endpoint_url="nowhere")
 
 
 class Throttling:
