@@ -5,9 +5,12 @@ and the page.
 Each step looks first at what is there, so that doing it again changes nothing.
 """
 
+import re
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +22,16 @@ from backend.stores.datadir import DataDir, parse_keys
 from deploy import page, template
 from deploy.package import STAGES, Package, build
 from deploy.s3_upload import Place, s3_client
-from deploy.stacks import Change, Stack
+from deploy.stacks import DATA, SERVICE, Change, Stack
 
 _ENOUGH_AT_ONCE = 100
 """Concurrent executions; a thousand evaluators who answer every two seconds need about thirty."""
 _NEWEST_RUNTIME = (3, 14)
 _DELETED_AT_ONCE = 1000
+
+_NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]{0,38}[A-Za-z0-9])?")
+_DATA = "-data"
+"""Ends the name of the stack of table and bucket."""
 
 Report = Callable[[str], Any]
 
@@ -48,12 +55,14 @@ class Deployment:
         session: boto3.Session,
         text_of: Callable[[str], str] = template.text_of,
     ):
+        check_name(name)
         self.name, self._data, self._session = name, data, session
         if not session.region_name:
             raise InvalidInput("no AWS region is set; use --region, AWS_REGION or a profile that has one")
         cloudformation = session.client("cloudformation")
-        self._stored = Stack(cloudformation, f"{name}-data", text_of("data"))
-        self._service = Stack(cloudformation, name, text_of("service"))
+        stack = partial(Stack, cloudformation, owner=name)
+        self._stored = stack(f"{name}{_DATA}", text_of("data"), role=DATA)
+        self._service = stack(name, text_of("service"), role=SERVICE)
         self._s3, self._ssm = s3_client(session), session.client("ssm")
 
     @property
@@ -112,7 +121,13 @@ class Deployment:
         page.upload_page(place, client=self._s3)
         report("functions and distribution (some minutes) …")
         self._service.apply(self._parameters(packages, outputs))
-        return {**outputs, **self._service.outputs(), "Region": self._session.region_name}
+        return self.current()
+
+    def current(self) -> dict[str, str]:
+        """Return what is deployed: `Url`, `Table`, `Bucket` and `Region`."""
+        return {
+            **self._stored.outputs(), **self._service.outputs(), "Region": self._session.region_name or "",
+        }  # fmt: skip
 
     def planned_removal(self, with_data: bool) -> list[Change]:
         """Return what `remove` would take away, and what it would leave."""
@@ -131,16 +146,16 @@ class Deployment:
         outputs = self._stored.outputs()
         report("functions and distribution (some minutes) …")
         self._service.remove()
-        if not outputs:
-            return
-        bucket = outputs["Bucket"]
-        report("page and packages …")
-        self._delete(bucket, [key for key in self._keys_of(bucket) if with_data or not _is_picture(key)])
+        if outputs:
+            bucket = outputs["Bucket"]
+            report("page and packages …")
+            self._delete(bucket, [key for key in self._keys_of(bucket) if with_data or not _is_picture(key)])
         if with_data:
             report("table and bucket …")
-            self._session.client("dynamodb").update_table(
-                TableName=outputs["Table"], DeletionProtectionEnabled=False
-            )
+            if outputs:
+                client = self._session.client("dynamodb")
+                with suppress(client.exceptions.ResourceNotFoundException):  # by a deletion that broke off
+                    client.update_table(TableName=outputs["Table"], DeletionProtectionEnabled=False)
             self._stored.remove()
             if self._stored_keys() is not None:
                 self._ssm.delete_parameter(Name=self.keys_name)
@@ -216,7 +231,10 @@ class Deployment:
 
     def _keys_of(self, bucket: str) -> list[str]:
         pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=bucket)
-        return [entry["Key"] for page in pages for entry in page.get("Contents", ())]
+        try:
+            return [entry["Key"] for page in pages for entry in page.get("Contents", ())]
+        except self._s3.exceptions.NoSuchBucket:  # by a deletion that broke off
+            return []
 
     def _delete(self, bucket: str, keys: list[str]) -> None:
         for start in range(0, len(keys), _DELETED_AT_ONCE):
@@ -224,6 +242,20 @@ class Deployment:
             done = self._s3.delete_objects(Bucket=bucket, Delete={"Objects": objects, "Quiet": True})
             if done.get("Errors"):
                 raise StoreFailed(f"{bucket}: {done['Errors'][0]['Message']}")
+
+
+def check_name(name: str) -> None:
+    """Raise InvalidInput if a name cannot be that of a deployment, as parts of it are named after it."""
+    if not _NAME.fullmatch(name):
+        raise InvalidInput(
+            "a deployment's name must have 1 to 40 letters, digits and hyphens, begin with a letter and "
+            f"not end in a hyphen, not be {name!r}"
+        )
+    if name.endswith(_DATA):
+        raise InvalidInput(
+            f"a deployment's name must not end in {_DATA}, as its stack of data does: {name!r} could be that "
+            f"of the deployment {name.removesuffix(_DATA)!r}"
+        )
 
 
 def build_packages(out: Path) -> dict[str, Package]:

@@ -1,7 +1,8 @@
-"""CloudFormation stacks: what would change, changing it, and taking it away again."""
+"""CloudFormation stacks: what would change, changing it, and removing it, from every state they can be in."""
 
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +11,23 @@ from botocore.exceptions import ClientError, WaiterError
 
 from backend.foundation.errors import Conflict, StoreFailed
 
-OWNER_TAG = "openhype"
+OWNER_TAG, _ROLE_TAG = "openhype", "openhype-role"
+DATA, SERVICE = "data", "service"
+"""Roles: table and bucket; functions and distribution."""
 _CAPABILITIES = ["CAPABILITY_IAM"]
 _NO_UPDATES = "No updates"
 _STEADY = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE")
+_NEVER_WORKED = (
+    "ROLLBACK_COMPLETE",
+    "ROLLBACK_FAILED",
+    "CREATE_FAILED",
+    "DELETE_FAILED",
+    "REVIEW_IN_PROGRESS",
+)
+"""States that can only be left by deleting the stack; data that it retained stay."""
+_NOT_UNDONE = "UPDATE_ROLLBACK_FAILED"
+_LONGEST_S, _LOOK_S = 3600, 5
+"""A distribution takes up to half an hour."""
 _VERBS = {"Add": "create", "Modify": "change", "Remove": "remove", "Import": "change", "Dynamic": "change"}
 
 
@@ -33,16 +47,29 @@ class Stack:
 
     Args:
         template: YAML in block style, `Type` first in each resource.
+        owner: the deployment.
+        role: which of its stacks this is; tags name both, so that no other deployment changes it.
     """
 
-    def __init__(self, client: Any, name: str, template: str):
-        self._client, self.name, self._template = client, name, template
+    def __init__(
+        self,
+        client: Any,
+        name: str,
+        template: str,
+        *,
+        owner: str,
+        role: str,
+        sleep: Callable[[float], None] = time.sleep,
+    ):
+        self._client, self.name, self._template, self._sleep = client, name, template, sleep
+        self._tag = (owner, role)
 
     def found(self) -> dict[str, Any] | None:
-        """Return the stack as it stands, None if there is none.
+        """Return the stack in its current state, None if there is none.
 
         Raises:
-            Conflict: somebody else's stack has the name, or the stack is being changed or broken.
+            Conflict: a stack of this name belongs to somebody else, to another deployment, or is another part
+                of this one.
         """
         try:
             (stack,) = self._client.describe_stacks(StackName=self.name)["Stacks"]
@@ -51,12 +78,10 @@ class Stack:
                 return None
             raise
         tags = {tag["Key"]: tag["Value"] for tag in stack.get("Tags", [])}
-        if OWNER_TAG not in tags:
-            raise Conflict(f"there is a stack {self.name} that openhype did not make; deploy by another name")
-        if stack["StackStatus"] not in _STEADY:
+        # The first release tagged a stack with its own name, without a role.
+        if (tags.get(OWNER_TAG), tags.get(_ROLE_TAG)) not in (self._tag, (self.name, None)):
             raise Conflict(
-                f"the stack {self.name} is in the state {stack['StackStatus']}; wait until it is done, or "
-                "look at it in the CloudFormation console, and delete it there if its creation failed"
+                f"there is a stack {self.name} that is not this deployment's; deploy under another name"
             )
         return stack
 
@@ -67,8 +92,17 @@ class Stack:
 
     def plan(self, parameters: Mapping[str, str]) -> list[Change]:
         """Return what `apply` would do."""
-        if self.found() is None:
-            return [Change("create", f"{self.name}: {what}") for what in self._parts()]
+        status = self._status()
+        self._check_deletion(status)
+        if status in _NEVER_WORKED:
+            left = Change("remove", f"{self.name}: what is left of it ({status})")
+            return [left, *self._creation()]
+        if _is_in_progress(status):
+            return [Change("change", f"{self.name}: wait for what is in progress ({status})")]
+        if status == _NOT_UNDONE:
+            return [Change("change", f"{self.name}: undo the update that failed, then update")]
+        if status is None:
+            return self._creation()
         changes = self._change_set(parameters)
         if not changes:
             return [Change("leave", f"{self.name}: {len(self._parts())} resources")]
@@ -84,11 +118,22 @@ class Stack:
             StoreFailed: it did not succeed; the message is CloudFormation's first reason.
         """
         asked = self._asked(parameters)
-        if self.found() is None:
-            tags = [{"Key": OWNER_TAG, "Value": self.name}]
+        status = self._rest()
+        self._check_deletion(status)
+        if status in _NEVER_WORKED:
+            self._delete()
+            status = None
+        if status is None:
+            tags = [
+                {"Key": key, "Value": value}
+                for key, value in zip((OWNER_TAG, _ROLE_TAG), self._tag, strict=True)
+            ]
             self._client.create_stack(**asked, Tags=tags)
             self._wait("stack_create_complete")
             return True
+        if status == _NOT_UNDONE:
+            self._client.continue_update_rollback(StackName=self.name)
+            self._rest()
         try:
             self._client.update_stack(**asked)
         except ClientError as error:
@@ -100,16 +145,53 @@ class Stack:
 
     def planned_removal(self) -> list[Change]:
         """Return what `remove` would take away."""
-        if self.found() is None:
+        status = self._status()
+        if status is None:
             return []
+        if status in _NEVER_WORKED:
+            return [Change("remove", f"{self.name}: what is left of it ({status})")]
         return [Change("remove", f"{self.name}: {what}") for what in self._parts()]
 
     def remove(self) -> None:
         """Delete the stack with all that it made; one that is not there is left."""
-        if self.found() is None:
-            return
+        if self._rest() is not None:
+            self._delete()
+
+    def _delete(self) -> None:
         self._client.delete_stack(StackName=self.name)
         self._wait("stack_delete_complete")
+
+    def _status(self) -> str | None:
+        stack = self.found()
+        return stack["StackStatus"] if stack else None
+
+    def _rest(self) -> str | None:
+        """Return the stack's state once nothing is in progress, such as what an interrupted run began.
+
+        Raises:
+            Conflict: it takes longer than an hour.
+        """
+        for _ in range(_LONGEST_S // _LOOK_S):
+            status = self._status()
+            if not _is_in_progress(status):
+                return status
+            self._sleep(_LOOK_S)
+        raise Conflict(
+            f"the stack {self.name} is still in the state {status} after {_LONGEST_S // 60} "
+            "minutes; look at it in the CloudFormation console"
+        )
+
+    def _check_deletion(self, status: str | None) -> None:
+        """Refuse to replace a stack of data whose deletion failed: answers may be left in it."""
+        owner, role = self._tag
+        if role == DATA and status == "DELETE_FAILED":
+            raise Conflict(
+                f"the deletion of the stack {self.name} failed, and data may be left in it; delete them "
+                f"first with --destroy --with-data {owner}"
+            )
+
+    def _creation(self) -> list[Change]:
+        return [Change("create", f"{self.name}: {what}") for what in self._parts()]
 
     def _asked(self, parameters: Mapping[str, str]) -> dict[str, Any]:
         return {
@@ -144,9 +226,14 @@ class Stack:
 
     def _wait(self, waiter: str) -> None:
         try:
-            self._client.get_waiter(waiter).wait(StackName=self.name, WaiterConfig={"Delay": 5})
+            self._client.get_waiter(waiter).wait(
+                StackName=self.name, WaiterConfig={"Delay": _LOOK_S, "MaxAttempts": _LONGEST_S // _LOOK_S}
+            )
         except WaiterError:
-            raise StoreFailed(f"the stack {self.name}: {self._reason()}") from None
+            raise StoreFailed(
+                f"the stack {self.name}: {self._reason()}; run this again to resume, or remove it "
+                "with --destroy"
+            ) from None
 
     def _reason(self) -> str:
         events = self._client.describe_stack_events(StackName=self.name)["StackEvents"]
@@ -155,6 +242,10 @@ class Stack:
             return "not done in time; look at it in the CloudFormation console"
         first = failed[-1]
         return f"{first['LogicalResourceId']}: {first.get('ResourceStatusReason', 'no reason given')}"
+
+
+def _is_in_progress(status: str | None) -> bool:
+    return status is not None and status.endswith("_IN_PROGRESS") and status not in _NEVER_WORKED
 
 
 def _named(change: Mapping[str, Any]) -> str:

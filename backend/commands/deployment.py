@@ -74,10 +74,12 @@ def _deploy(world: World, deployment: Any, yes: bool) -> None:
         click.echo(line)
     if all(change.verb == "leave" for change in plan):
         click.echo("nothing to do")
-    elif not yes:
+        made = deployment.current()
+    elif yes:
+        made = deployment.apply(packages, report=click.echo)
+    else:
         click.echo("nothing was changed; do it with --yes")
         return
-    made = deployment.apply(packages, report=click.echo)
     click.echo(f"the page is at {made['Url']}/s/STUDY; from here on, on this machine:")
     click.echo(f"  export OPENHYPE_STORE='dynamodb://{made['Table']}?region={made['Region']}'")
     click.echo(f"  export OPENHYPE_IMAGES=s3://{made['Bucket']}/public")

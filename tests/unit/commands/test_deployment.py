@@ -21,6 +21,7 @@ from deploy.api import from_environment
 from deploy.deployment import Deployment
 from deploy.package import Package
 from deploy.s3_upload import Place, upload_pictures
+from deploy.stacks import Change, Stack
 from tests import aws, function
 
 from .. import sample_studies as studies
@@ -176,14 +177,89 @@ def test_destroying_with_the_data_leaves_nothing_of_ours_and_all_of_others(cloud
     assert one.planned_removal(with_data=True) == []
 
 
+def test_a_deletion_that_broke_off_is_finished(deployed, monkeypatch):
+    bucket, table = (deployed.outputs[name] for name in ("Bucket", "Table"))
+    for key in objects(bucket):
+        boto3.client("s3").delete_object(Bucket=bucket, Key=key)
+    boto3.client("s3").delete_bucket(Bucket=bucket)
+    client = boto3.client("dynamodb")
+    client.update_table(TableName=table, DeletionProtectionEnabled=False)
+    client.delete_table(TableName=table)
+    removed = []  # moto, unlike CloudFormation, cannot delete a stack whose parts are gone
+    monkeypatch.setattr(Stack, "remove", lambda self: removed.append(self.name))
+
+    deployed.remove(with_data=True, report=str)
+
+    assert removed == [NAME, f"{NAME}-data"]
+
+
 def test_a_stack_of_somebody_else_is_left_alone(cloud, tmp_path):
     body = json.dumps({"Resources": {"T": {"Type": "AWS::SNS::Topic"}}})
     boto3.client("cloudformation").create_stack(StackName=NAME, TemplateBody=body)
 
-    with pytest.raises(Conflict, match=f"there is a stack {NAME} that openhype did not make"):
+    with pytest.raises(Conflict, match=f"there is a stack {NAME} that is not this deployment's"):
         deployment(tmp_path).check()
-    with pytest.raises(Conflict, match="deploy by another name"):
+    with pytest.raises(Conflict, match="deploy under another name"):
         deployment(tmp_path).remove(with_data=True, report=str)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["another-data", "", "-a", "a-", "1a", "a_b", "a.b", "a/b", "a b", "ä", "a" * 41, "a\n", "..", "--yes"],
+)
+def test_a_name_that_cannot_be_a_deployments_is_refused_before_anything(cloud, tmp_path, name):
+    with pytest.raises(InvalidInput, match="a deployment's name must"):
+        deployment(tmp_path, name)
+
+
+def test_nothing_that_is_called_by_the_name_of_one_touches_the_other(cloud, tmp_path, packages, command):
+    for name in ("one", "one-more"):
+        deployment(tmp_path, name).apply(packages, report=str)
+    before = everything()
+
+    for arguments in (["--destroy", "--with-data"], ["--destroy"], []):
+        more = [*arguments, "one-data"] if "--with-data" in arguments else arguments
+        done = command("one-data", *more, "--yes")
+        assert (done.exit_code, done.stderr.count("\n")) == (1, 1), done.output
+        assert "must not end in -data" in done.stderr
+    assert everything() == before
+    deployment(tmp_path, "one").remove(with_data=True, report=str)
+    assert {what for what in before if "one-more" in what} == {what for what in everything() if "one" in what}
+
+
+@pytest.mark.parametrize(
+    ("stack", "tags"),
+    [
+        ("openhype-test", {"openhype": "another"}),
+        ("openhype-test", {"openhype": NAME, "openhype-role": "data"}),
+        ("openhype-test-data", {"openhype": "another"}),
+        ("openhype-test-data", {"openhype": NAME, "openhype-role": "service"}),
+    ],
+)
+def test_a_stack_of_another_deployment_or_role_is_left_alone(cloud, tmp_path, stack, tags):
+    body = json.dumps({"Resources": {"T": {"Type": "AWS::SNS::Topic"}}})
+    given = [{"Key": key, "Value": value} for key, value in tags.items()]
+    boto3.client("cloudformation").create_stack(StackName=stack, TemplateBody=body, Tags=given)
+
+    for work in ("check", "remove"):
+        with pytest.raises(Conflict, match=f"there is a stack {stack} that is not this deployment's"):
+            getattr(deployment(tmp_path), work)(*([True, str] if work == "remove" else []))
+    assert stack in everything()
+
+
+def test_a_deployment_of_the_first_release_is_known_by_its_tag(cloud, tmp_path, packages):
+    def tagged_by_name(params, **_):
+        params["Tags"] = [{"Key": "openhype", "Value": params["StackName"]}]
+
+    session = boto3.Session()
+    session.events.register("before-parameter-build.cloudformation.CreateStack", tagged_by_name)
+    Deployment(NAME, DataDir(tmp_path), session, known_to_moto).apply(packages, report=str)
+
+    (stack,) = boto3.client("cloudformation").describe_stacks(StackName=NAME)["Stacks"]
+    assert stack["Tags"] == [{"Key": "openhype", "Value": NAME}]
+    assert verbs(deployment(tmp_path).plan(packages)) == {"leave"}
+    deployment(tmp_path).remove(with_data=True, report=str)
+    assert everything() == set()
 
 
 def test_other_keys_are_not_overwritten(deployed, packages, tmp_path):
@@ -383,6 +459,18 @@ def test_the_command_shows_the_plan_and_does_nothing_without_yes(command):
     assert "costs: $0.24 a HYPE-time study of 30 evaluators" in done.output
     assert done.output.endswith("nothing was changed; do it with --yes\n")
     assert boto3.client("cloudformation").describe_stacks()["Stacks"] == []
+
+
+def test_the_command_changes_nothing_where_the_plan_is_empty(command, monkeypatch):
+    outputs = {"Url": "https://d1.cloudfront.net", "Table": "t", "Bucket": "b", "Region": aws.REGION}
+    monkeypatch.setattr(Deployment, "plan", lambda self, packages: [Change("leave", "everything")])
+    monkeypatch.setattr(Deployment, "current", lambda self: outputs)
+    monkeypatch.setattr(Deployment, "apply", None)  # a call would fail
+
+    done = command(NAME)
+
+    assert done.exit_code == 0, done.output
+    assert "nothing to do\nthe page is at https://d1.cloudfront.net/s/STUDY" in done.output
 
 
 def test_the_command_has_nothing_to_destroy_where_nothing_is(command):
