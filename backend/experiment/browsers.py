@@ -1,6 +1,6 @@
-"""Which engine a browser has: what its exactness hangs on, told without the browser's whole name.
+"""Browser engines: the precision of timing depends on the engine, which reveals less than the user agent.
 
-Every browser of an iPhone or iPad has Apple's engine, whatever it is called.
+Every browser on an iPhone or iPad uses Apple's engine, whatever its name.
 """
 
 from collections import Counter
@@ -19,13 +19,13 @@ _MARKS = (
     ("Chromium/", "Chromium"),
     ("AppleWebKit/", "WebKit"),
 )
-"""What the name that a browser gives itself contains, and the engine then; the first counts."""
+"""Substrings of the user agent, each with the engine it indicates; the first match counts."""
 
 
 def engine_of(device: Mapping[str, Any]) -> str:
-    """Return the engine from what a browser told of its device; '' where that does not tell.
+    """Return the engine of the browser that reported `device`; '' if it is unknown.
 
-    A session whose device was deleted in time keeps the engine alone (`kept`).
+    After the retention period, a session stores only the engine of its device (`retained`).
     """
     kept_engine, name = device.get("engine"), device.get("user_agent")
     if kept_engine in ENGINES:
@@ -35,13 +35,13 @@ def engine_of(device: Mapping[str, Any]) -> str:
 
 
 def retained(device: Mapping[str, Any]) -> dict[str, str]:
-    """Return what stays of a device once its facts are deleted."""
+    """Return the part of a device's data that remains after its deletion: the engine, if known."""
     engine = engine_of(device)
     return {"engine": engine} if engine else {}
 
 
 class MistimedFlashes:
-    """Counts of answers, and of those to mistimed flashes, by engine."""
+    """Counts of sessions, answers, and answers to mistimed flashes, by engine."""
 
     def __init__(self) -> None:
         self._answers: Counter[str] = Counter()
@@ -57,16 +57,16 @@ class MistimedFlashes:
 
     @property
     def answers(self) -> int:
-        """Answers that move a session on."""
+        """Number of answers that advanced a session to its next trial."""
         return self._answers.total()
 
     @property
     def mistimed(self) -> int:
-        """Answers to mistimed flashes, for which others stand."""
+        """Number of answers to mistimed flashes, which are not scored."""
         return self._mistimed.total()
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return `browser`, `sessions`, `responses`, `mistimed` and `share`, the most used engine first."""
+        """Return `browser`, `sessions`, `responses`, `mistimed`, `share` by engine, most sessions first."""
         order = sorted(self._sessions, key=lambda engine: (-self._sessions[engine], engine))
         return [
             {

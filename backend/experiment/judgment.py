@@ -1,9 +1,8 @@
-"""What evaluators are asked to judge: the seam between a kind of judgment and everything that plays it.
+"""Judgments: the interface between what evaluators are asked and the code that runs a study.
 
-A judgment says what a trial shows, what may be answered, which answer is right, and how an evaluator's
-answers become a value. Sessions, stores, replies, payment and export know a trial by its stimulus, its right
-answer, its model and its class alone. A stimulus of several pictures is written as their names, separated by
-spaces.
+A judgment defines what a trial shows, which answers are allowed, which one is right, and how an evaluator's
+answers become a value. Sessions, stores, replies, payment and export use only a trial's stimulus, right
+answer, model and class. A stimulus of several pictures is written as their names, separated by spaces.
 """
 
 from abc import ABC, abstractmethod
@@ -23,47 +22,47 @@ if TYPE_CHECKING:
     from random import Random
 
 Plan = tuple[tuple[PlannedBlock, ...], tuple[PlannedBlock, ...]]
-"""The blocks of a session, and the stimuli that replace mistimed ones."""
+"""The blocks of a session, and the spare stimuli that replace mistimed ones."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to ask for a judgment."""
+    """A method that asks for a judgment, such as HYPE-infinity."""
 
     title: str
-    """As people write it, such as `HYPE-infinity`."""
+    """Name for display, such as `HYPE-infinity`."""
     score: str
-    """What the score is, as a heading."""
+    """Description of the score, used as a heading."""
     unit: str
-    """Of values and scores: `percent` or `ms`."""
+    """Unit of values and scores: `percent` or `ms`."""
     protocol: Protocol
-    """The settings that a study begins from."""
+    """The default settings of a study."""
 
 
 class Judgment(ABC):
-    """A kind of judgment; `frontend/judgment_<name>.js` is its side of the page."""
+    """A kind of judgment; `frontend/judgment_<name>.js` implements it in the page."""
 
     name: ClassVar[str]
     methods: ClassVar[Mapping[str, Method]]
-    """By name, as `openhype create --method` takes it."""
+    """By the name that `openhype create --method` accepts."""
     medium: ClassVar[str] = "picture"
-    """What its stimuli are, as `stimuli/media` has it."""
+    """The medium of its stimuli, a name in `stimuli/media`."""
     answers: ClassVar[tuple[str, ...]]
-    """What may be answered: lower-case words."""
+    """The allowed answers, as lower-case words."""
     source: ClassVar[str]
-    """Where the methods are described, as papers cite it."""
+    """Citation of the publication that describes the methods."""
     question: ClassVar[str]
-    """What evaluators are asked, to stand after `Answers to the question`."""
+    """What evaluators are asked, worded to follow `Answers to the question`."""
     columns: ClassVar[Mapping[str, Column]] = {}
-    """Columns of the responses file that hold something else here than `response_columns` says."""
+    """Columns of the responses file whose contents differ from `response_columns`."""
     has_report: ClassVar[bool] = False
-    """Whether `analysis` and `report` have its tables; otherwise scores are means of evaluators' values."""
+    """Whether `analysis` and `report` support it; otherwise scores are means of evaluators' values."""
 
     def check(self, protocol: Protocol, kind: str) -> None:
-        """Refuse settings that this judgment does not have; `kind` is that of the study.
+        """Check that this judgment supports the settings of a study of `kind`.
 
         Raises:
-            InvalidInput: names the setting.
+            InvalidInput: names what is not supported.
         """
         title = self.methods[protocol.method].title
         if kind == "qualification":
@@ -73,19 +72,19 @@ class Judgment(ABC):
 
     @abstractmethod
     def lack(self, study: Study, pool: Pool) -> str:
-        """Return what a pool lacks for one session, and what to do about it; "" where it is enough."""
+        """Return what a pool lacks for one session, and what to do about it; "" if it is sufficient."""
 
     def check_pool(self, study: Study, pool: Pool) -> None:
-        """Refuse a pool that is too small for one session of `study`.
+        """Check that a pool is large enough for one session of `study`.
 
         Raises:
-            InvalidInput: what `lack` returns.
+            InvalidInput: the pool is too small; the message is that of `lack`.
         """
         if message := self.lack(study, pool):
             raise InvalidInput(message)
 
     def notes(self, study: Study, pool: Pool) -> list[str]:
-        """Return what a reader of the scores should know of a pool."""
+        """Return notes on a pool for readers of the scores."""
         return []
 
     @abstractmethod
@@ -98,31 +97,31 @@ class Judgment(ABC):
         coin: "Random",
         is_second: bool,
     ) -> Plan:
-        """Return what a session shows.
+        """Return the blocks and the spares of one session.
 
         Args:
             condition: what the evaluator judges; None for a qualification.
-            coin: shared by two evaluators of the condition, one after the other.
+            coin: random generator that gives two consecutive evaluators of the condition the same numbers.
             is_second: whether this is the second of the two.
         """
 
     @abstractmethod
     def truth(self, shown: Sequence[Stimulus]) -> str:
-        """Return the right answer to a trial that shows these pictures, in their order."""
+        """Return the right answer to a trial that shows these stimuli in this order."""
 
     @abstractmethod
     def value(self, method: str, rows: Sequence[Mapping[str, Any]]) -> Fraction | float:
         """Return an evaluator's value, in the method's unit.
 
         Args:
-            rows: the evaluator's responses, with the columns of the responses file.
+            rows: the evaluator's responses, by column of the responses file.
         """
 
     def qualification_result(self, session: Session, protocol: Protocol, cursor: Cursor) -> dict[str, Any]:
-        """Return how a qualification went; only for judgments that have them (`check`)."""
+        """Return the result of a qualification; only for judgments that support them (`check`)."""
         raise NotImplementedError(f"{self.name} has no qualifications")
 
 
 def pictures_of(stimulus: str) -> list[str]:
-    """Return the names of the pictures that a trial shows, in their order."""
+    """Return the names of the pictures of a stimulus, in order."""
     return stimulus.split(" ")

@@ -1,7 +1,7 @@
-"""Currencies: how amounts are written, and the least that panels let a study pay.
+"""Currencies: how amounts are written, and the minimum pay that panels require.
 
-Inside, money is in hundredths of the study's currency, called cents whatever the currency: for pounds
-they are pence. Amounts of different currencies never meet: a study has one, and so has its ledger.
+Internally, money is in hundredths of the study's currency, called cents in every currency (pence, for
+pounds). Amounts in different currencies are never combined: a study has one currency, and so has its ledger.
 """
 
 import re
@@ -18,9 +18,9 @@ class Currency:
     code: str
     symbol: str
     least_wage_cents: int
-    """An hour, on the median of real time: what Prolific asks at least."""
+    """Minimum hourly wage that Prolific requires, at the median of the time actually taken."""
     fair_wage_cents: int
-    """An hour; what Prolific advises."""
+    """Hourly wage that Prolific recommends."""
     least_screen_out_cents: int
     """The smallest fixed screen-out payment."""
 
@@ -34,7 +34,7 @@ def currency(code: str) -> Currency:
     """Return a currency by its ISO 4217 code.
 
     Raises:
-        InvalidInput: it is none that panels pay in.
+        InvalidInput: panels do not pay in this currency.
     """
     if code not in CURRENCIES:
         raise InvalidInput(f"currency must be one of {', '.join(CURRENCIES)}, not {code!r}")
@@ -42,16 +42,16 @@ def currency(code: str) -> Currency:
 
 
 def format_money(cents: float, code: str) -> str:
-    """Return an amount to read: 123456 cents of USD are $1,234.56."""
+    """Return an amount formatted for display: 123456 cents of USD as $1,234.56."""
     sign = "-" if cents < 0 else ""
     return f"{sign}{currency(code).symbol}{abs(cents) / 100:,.2f}"
 
 
 def parse_money(text: str) -> int:
-    """Return an amount in whole currency as written, such as 250 or 99.50, in cents.
+    """Return in cents an amount that is written in dollars or pounds, such as 250 or 99.50.
 
     Raises:
-        InvalidInput: it is no such amount.
+        InvalidInput: the text is not such an amount.
     """
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,2})?", text):
         raise InvalidInput(f"an amount must be written as 250 or 99.50, not {text!r}")
@@ -59,10 +59,10 @@ def parse_money(text: str) -> int:
 
 
 def parse_fee(text: str) -> str:
-    """Return a panel's fee in percent, as it is written without a percent sign.
+    """Return a panel's fee in percent, as written but without a percent sign.
 
     Raises:
-        InvalidInput: no number of percent, or one under 1, which is a share taken for percent.
+        InvalidInput: the text is not a percentage, or is one between 0 and 1, which is probably a share.
     """
     number = text.strip().removesuffix("%").rstrip()
     if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", number):
@@ -72,7 +72,7 @@ def parse_fee(text: str) -> str:
 
 
 def check_fee(percent: float) -> None:
-    """Raise InvalidInput for what is no fee in percent, or under 1 percent: a share was meant."""
+    """Raise InvalidInput unless a fee is 0, or from 1 to below 1000 percent; 0 to 1 is probably a share."""
     if not 0 <= percent < 1000:
         raise InvalidInput(f"a fee must be in percent, such as 42.8, not {percent:g}")
     if 0 < percent < 1:

@@ -1,7 +1,7 @@
-"""Simulated evaluators: how often they are right, by the exposure.
+"""Simulated evaluators: their accuracy as a function of the exposure.
 
-Accuracy is the chance of a right answer, for reals and fakes alike. Three kinds: the same accuracy at
-every exposure; one that rises from chance as 1 - exp(-t / tau), as in the simulations of
+Accuracy is the probability of a right answer, for reals and fakes alike. There are three kinds: constant
+accuracy; accuracy that rises from chance as 1 - exp(-t / tau), as in the simulations of
 `analysis/convergence.py`; and a psychometric function, the logistic on the logarithm of the exposure.
 """
 
@@ -19,38 +19,38 @@ if TYPE_CHECKING:
     from random import Random
 
 LOWEST, HIGHEST = 0.3, 0.995
-"""To which an evaluator's own accuracy is clipped when accuracies vary between evaluators."""
+"""Range to which an evaluator's accuracy is clipped if accuracies vary between evaluators."""
 CHANCE = 0.5
 
 
 class Observer(ABC):
-    """Someone who judges pictures; accuracies are shares, 0 to 1."""
+    """A simulated evaluator; accuracies are probabilities, 0 to 1."""
 
     @abstractmethod
     def accuracy(self, exposure_ms: float | None) -> float:
-        """Return the chance (0 to 1) of a right answer; None is no time limit."""
+        """Return the probability (0 to 1) of a right answer; an exposure of None means no time limit."""
 
     @abstractmethod
     def with_best(self, best: float) -> Self:
-        """Return this observer with another accuracy without a time limit."""
+        """Return a copy of this observer that has accuracy `best` without a time limit."""
 
     def answer(
         self, truth: str, exposure_ms: float | None, rng: "Random", answers: Sequence[str] = TRUTHS
     ) -> str:
-        """Return what this evaluator answers to a trial; a wrong answer is any of the other `answers`."""
+        """Return this observer's answer to a trial; a wrong answer is drawn from the other `answers`."""
         if rng.random() < self.accuracy(exposure_ms):
             return truth
         wrong = [each for each in answers if each != truth]
         return wrong[0] if len(wrong) == 1 else rng.choice(wrong)
 
     def varied(self, sd: float, rng: "Random") -> Self:
-        """Return one evaluator of many, whose best accuracy is Normal around this one's, and clipped."""
+        """Return a copy whose accuracy without a time limit is Normal around this one's, and clipped."""
         return self.with_best(min(max(rng.gauss(self.accuracy(None), sd), LOWEST), HIGHEST))
 
 
 @dataclass(frozen=True)
 class ConstantObserver(Observer):
-    """Someone who is right as often at every exposure."""
+    """An observer with the same accuracy at every exposure."""
 
     best: float
 
@@ -66,7 +66,7 @@ class ConstantObserver(Observer):
 
 @dataclass(frozen=True)
 class ExponentialObserver(Observer):
-    """Someone whose accuracy rises from 0.5 to `best` with exposure t as 1 - exp(-t / tau_ms)."""
+    """An observer whose accuracy rises from 0.5 to `best` with exposure t as 1 - exp(-t / tau_ms)."""
 
     tau_ms: float
     best: float
@@ -86,9 +86,9 @@ class ExponentialObserver(Observer):
 
 @dataclass(frozen=True)
 class PsychometricObserver(Observer):
-    """Someone whose accuracy is `guess` at no exposure, rising to 1 - `lapse`.
+    """An observer whose accuracy rises from `guess` at zero exposure to 1 - `lapse`.
 
-    With s the slope, accuracy(t) = guess + (1 - lapse - guess) / (1 + (threshold_ms / t)**s), so that
+    With slope s, accuracy(t) = guess + (1 - lapse - guess) / (1 + (threshold_ms / t)**s), so that
     `threshold_ms` is the exposure at which accuracy is midway between guess and 1 - lapse.
     """
 
@@ -120,12 +120,12 @@ _NAMES = {"threshold": "threshold_ms", "slope": "slope", "lapse": "lapse", "gues
 
 
 def parse_observer(text: str) -> Observer:
-    """Return the observer that `0.81` or `threshold=250,slope=3,lapse=0.02,guess=0.5` describes.
+    """Return the observer described by `0.81` or `threshold=250,slope=3,lapse=0.02,guess=0.5`.
 
-    Only the threshold (ms) must be there; slope is 3, lapse 0 and guess 0.5 where nothing is said.
+    Only the threshold (ms) is required; the defaults are slope 3, lapse 0 and guess 0.5.
 
     Raises:
-        InvalidInput: not such a text, or a number out of range.
+        InvalidInput: the text has another form, or a number is out of range.
     """
     try:
         accuracy = float(text)

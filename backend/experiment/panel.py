@@ -1,8 +1,8 @@
-"""A panel as the task page meets it: what its link carries, and the way back at the end.
+"""Panels as the task page uses them: the parameters of an evaluator's link, and the link back at the end.
 
-A record is data, so that a new panel is a file and not a program. It is stored with the study that uses
-it. Parameters are those of the link's query. A template holds `{NAME}` for the parameter NAME and
-`{code}` for the completion code.
+A record is data, so that a new panel needs a file and no code. It is stored with each study that uses it.
+Parameters are those of the link's query. In a template, `{NAME}` is replaced by the parameter NAME and
+`{code}` by the completion code.
 """
 
 import dataclasses
@@ -16,9 +16,9 @@ from urllib.parse import quote
 from backend.foundation.errors import InvalidInput
 
 OUTCOMES = ("done", "no_consent", "unfit_device", "screened_out", "fault")
-"""What a completion code can say; `fault`: something failed on our side, and the person could not go on."""
+"""Outcomes that a completion code can report; `fault`: the person could not continue, by an error of ours."""
 CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
-"""Letters of completion codes, without those that are taken for one another."""
+"""Letters of completion codes, without those that are easily confused."""
 PRIVATE_LINK = "link"
 """The query parameter of a private link."""
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
@@ -29,18 +29,18 @@ _KEYS = re.compile(r"https://[^\s/]+(/\S*)?|http://(127\.0\.0\.1|localhost)(:[0-
 
 @dataclass(frozen=True)
 class Signature:
-    """A token in the link (JWT) by which the panel vouches for the person; it is never stored."""
+    """A token (JWT) in the link that proves the person's identity for the panel; it is never stored."""
 
     parameter: str
-    """The parameter that carries it."""
+    """The parameter that contains the token."""
     keys: str
-    """Where the panel publishes its keys (JWKS), over HTTPS; or the set itself, as JSON."""
+    """HTTPS address at which the panel publishes its keys (JWKS); or the key set itself, as JSON."""
     claims: Mapping[str, str] = field(hash=False)
-    """The claim that each parameter must equal; dots lead into objects, as `panel.person`, and of several
-    apart by a comma all must."""
+    """The claim that each parameter must equal. Dots lead into objects, as in `panel.person`; several claims
+    are separated by commas, and the parameter must equal them all."""
     issuer: str = ""
     audience: str = ""
-    """An address is compared by scheme, host and path."""
+    """If it is an address, only scheme, host and path are compared."""
 
     def __post_init__(self):
         if not _NAME.fullmatch(self.parameter):
@@ -54,50 +54,50 @@ class Signature:
             raise InvalidInput("signature.claims must name the claim that each parameter must equal")
 
     def for_link(self, keys: str, audience: str) -> "Signature":
-        """Return the signature as one address bears it, with keys from another place."""
+        """Return the signature of links to the address `audience`, verified with `keys`."""
         return dataclasses.replace(self, keys=keys, audience=audience)
 
 
 @dataclass(frozen=True)
 class PanelRecord:
-    """One panel. Everything but the name may be left out."""
+    """One panel. All fields except the name are optional."""
 
     name: str
     evaluator: str = ""
-    """The parameter that names the person, the same in each study of the panel."""
+    """The parameter that identifies the person, the same in each study of the panel."""
     submission: str = ""
-    """The parameter that names the person's place in the panel's study."""
+    """The parameter that identifies the person's place in the panel's study."""
     keeps: tuple[str, ...] = ()
-    """Other parameters that are kept with the session."""
+    """Other parameters that are stored with the session."""
     redirect: str = ""
-    """Template of the address to go back to with a code."""
+    """Template of the address to return to with a code."""
     back: str = ""
-    """Address to go back to where the server itself has told the panel that the person is done."""
+    """Address to return to if the server itself has notified the panel that the person is done."""
     codes: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Codes that the panel was told, by outcome; without one for `done`, each session has its own."""
+    """Codes that the panel knows, by outcome; without one for `done`, each session has its own."""
     told_codes: bool = False
-    """The panel knows only codes that it was told: without one, nobody is sent back."""
+    """The panel accepts only codes that it was given: without one, nobody is sent back."""
     preview: str = ""
-    """`NAME=VALUE`, the sign of a visit that only looks: the task is described, nothing is recorded."""
+    """`NAME=VALUE`, the parameter of a preview: the task is described, and nothing is recorded."""
     form_origin: str = ""
-    """The parameter that says where to post a form on completion; it must be one of `form_origins`."""
+    """The parameter with the origin to post a form to on completion; it must be one of `form_origins`."""
     form_path: str = ""
     form_fields: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Templates of the form's fields."""
     form_origins: tuple[str, ...] = ()
     frame_origins: tuple[str, ...] = ()
-    """Sites that may show the page in a frame."""
+    """Origins that may show the page in a frame."""
     private_links: bool = False
-    """Only links that `openhype links` printed open the study, once each."""
+    """Only links printed by `openhype links` open the study, once each."""
     pays: bool = False
-    """People are paid in money through the panel: what a study pays is the papers' unless it is set."""
+    """People are paid in money through the panel: pay that is not set is that of the papers."""
     signature: Signature | None = None
-    """How the panel vouches for the person; None where it is believed without."""
+    """How the panel proves the person's identity; None if it is accepted without proof."""
     early_redirect: str = ""
-    """Template of the address to go back to for who takes no part or is screened out, where the panel has
-    one of its own."""
+    """Template of the address to return to for people who do not take part or are screened out, if the panel
+    has a separate one."""
     is_redirect_for_done_only: bool = False
-    """`redirect` credits the whole task, with whatever code: nobody else is sent there."""
+    """`redirect` credits the complete task, whatever the code: nobody else is sent there."""
     caution: str = ""
     """What a researcher should know before relying on the panel."""
 
@@ -145,34 +145,34 @@ class PanelRecord:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names of the query parameters that are kept with a session."""
+        """Names of the query parameters that are stored with a session."""
         return _distinct((self.evaluator, self.submission, *self.keeps, self.form_origin))
 
     @property
     def parameters_read(self) -> tuple[str, ...]:
-        """Names of all query parameters that mean something."""
+        """Names of all query parameters that are read."""
         return _distinct((*self.parameters, self.preview.partition("=")[0], PRIVATE_LINK))
 
     def is_preview(self, parameters: Mapping[str, str]) -> bool:
-        """Return whether a visit only looks."""
+        """Return whether a visit is a preview."""
         name, _, value = self.preview.partition("=")
         return bool(name) and parameters.get(name) == value
 
 
 @dataclass(frozen=True)
 class PanelConfig:
-    """The parts of the panel study's configuration that evaluators' pages depend on."""
+    """The part of the configuration of a panel's study that evaluators' pages depend on."""
 
     codes: Mapping[str, str] = field(default_factory=dict, hash=False)
     by_server: bool = False
-    """The server itself tells the panel who is done, so that nobody needs the code for it."""
+    """The server itself notifies the panel who is done, so that nobody needs a code for that."""
 
 
 NO_PANEL_CONFIG = PanelConfig()
 LINK = PanelRecord("link")
 PRIVATE = PanelRecord("private", private_links=True)
 PROLIFIC_STUDY = "STUDY_ID"
-"""The parameter that names Prolific's study."""
+"""The parameter that identifies Prolific's study."""
 PROLIFIC = PanelRecord(
     "prolific",
     evaluator="PROLIFIC_PID",
@@ -230,7 +230,7 @@ def named(name: str) -> PanelRecord:
     """Return the built-in record called `name`.
 
     Raises:
-        InvalidInput: there is none.
+        InvalidInput: there is no such record.
     """
     if name not in BUILT_IN:
         raise InvalidInput(
@@ -241,10 +241,10 @@ def named(name: str) -> PanelRecord:
 
 
 def from_json(data: Mapping[str, Any], source: str = "a panel's record") -> PanelRecord:
-    """Return the record that plain data describes; `like` names a built-in one to start from.
+    """Return the record described by plain data; `like` names a built-in record to start from.
 
     Raises:
-        InvalidInput: names the entry that is unknown, missing or of a wrong type.
+        InvalidInput: names the entry that is unknown, missing or of the wrong type.
     """
     values = dict(data)
     base = named(str(values.pop("like"))) if "like" in values else None
@@ -261,7 +261,7 @@ def from_json(data: Mapping[str, Any], source: str = "a panel's record") -> Pane
 def code_for(
     record: PanelRecord, parameters: Mapping[str, str], outcome: str, config: PanelConfig
 ) -> str | None:
-    """Return the code of an outcome that the panel knows, for a person who came from it."""
+    """Return the panel's code for an outcome; None if it has none or the person did not arrive from it."""
     if record.evaluator and not parameters.get(record.evaluator):
         return None
     return {**record.codes, **config.codes}.get(outcome)
@@ -270,13 +270,13 @@ def code_for(
 def return_link(
     record: PanelRecord, parameters: Mapping[str, str], outcome: str, config: PanelConfig, own_code: str = ""
 ) -> dict[str, Any]:
-    """Return how a person goes back to the panel: `redirect_url`, or a `form` to post, or neither.
+    """Return how a person returns to the panel: `redirect_url`, or a `form` to post, or neither.
 
-    Neither where the person did not come from the panel, where the panel knows no code for this
-    outcome, or where the link lacked a parameter that the address needs.
+    It is neither if the person did not arrive from the panel, the panel knows no code for this outcome,
+    or the link lacked a parameter that the address needs.
 
     Args:
-        own_code: that of the session, for a panel without codes of its own.
+        own_code: the session's code, for a panel without codes of its own.
     """
     nowhere = {"redirect_url": None, "form": None}
     if record.evaluator and record.told_codes and not parameters.get(record.evaluator):
@@ -288,7 +288,7 @@ def return_link(
             if record.evaluator and not parameters.get(record.evaluator):
                 return nowhere
             return {**nowhere, "redirect_url": _filled(record.early_redirect, values, escaped=True)}
-        # An address without a code would credit the person with the whole task.
+        # An address without a code would credit the person with the complete task.
         known = code is not None and "{code}" in record.redirect and not record.is_redirect_for_done_only
         return {**nowhere, "redirect_url": _filled(record.redirect, values, escaped=True) if known else None}
     if config.by_server:
@@ -308,7 +308,7 @@ def _form(record: PanelRecord, values: Mapping[str, str]) -> dict[str, Any] | No
 
 
 def _filled(template: str, values: Mapping[str, str], escaped: bool = False) -> str | None:
-    """Return a template with its holes filled; None where it is empty or a value is missing."""
+    """Return a template with its placeholders filled; None if it is empty or a value is missing."""
     if not template or any(not values.get(name) for name in _HOLE.findall(template)):
         return None
     return _HOLE.sub(lambda hole: quote(values[hole[1]], safe="") if escaped else values[hole[1]], template)

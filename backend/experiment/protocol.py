@@ -1,6 +1,6 @@
-"""Every number of the experiment, as one record that is stored with the study that uses it.
+"""The protocol: every number of the experiment, in one record stored with the study that uses it.
 
-Defaults are the papers' (HYPE, Zhou et al. 2019: sections 2.1 to 2.3). A setting is given as text
+Defaults are those of the papers (HYPE, Zhou et al. 2019: sections 2.1 to 2.3). A setting is given as text
 (`--set images=40`, or a line of study.toml) and parsed here, in one place.
 """
 
@@ -18,11 +18,11 @@ from backend.foundation.errors import InvalidInput, brief
 from backend.foundation.suggestions import did_you_mean
 
 MADE_MASKS = ("texture", "phase")
-"""Kinds of masks that are made from a study's own pictures."""
+"""Kinds of masks that are generated from a study's own stimuli."""
 OWN_MASKS = "own"
-"""What a study whose masks were brought along has for a kind."""
+"""Kind of masks that the researcher supplied."""
 _EXACT_FROM_MS = 100
-"""Under it, a step of 10 ms would often change nothing that a display of 60 Hz shows."""
+"""Below this exposure, a step of 10 ms would often change nothing that a display of 60 Hz shows."""
 
 _LONGEST_CONTACT = 200
 
@@ -42,7 +42,7 @@ you can withdraw, then or later: your answers are deleted, and what you earned i
 WITHIN, BETWEEN = "within", "between"
 """Whether an evaluator judges all classes of a study, or one."""
 EXACT_BALANCE, CHANCE_BALANCE = "session", "people"
-"""Within what reals and fakes are half and half: each block of a session, or a pair of evaluators."""
+"""Unit within which half the stimuli are real: each block of a session, or a pair of evaluators."""
 
 
 def _setting(default: Any, doc: str, low: float | None = None, high: float | None = None):
@@ -68,7 +68,7 @@ def _check_contact(contact: str) -> None:
 
 @dataclass(frozen=True)
 class StimulusSettings:
-    """What is shown: how many pictures, drawn from what, in which size."""
+    """What is shown: number, design, size and format of the stimuli."""
 
     images: int = _setting(100, "pictures a block (`infinity`: a session), half of them real", 2, 5000)
     blocks: int = _setting(1, "blocks a session; with `infinity` and classes, one block a class", 1, 50)
@@ -105,23 +105,23 @@ class StimulusSettings:
 
     @property
     def shown_at_most_css_px(self) -> int:
-        """Largest width (CSS px) at which pictures are shown, on a window of any size."""
+        """Largest width (CSS px) at which stimuli are shown, in a window of any size."""
         return self.largest_css_px or (512 if self.size_px <= 512 else 768)
 
     @property
     def is_half_real(self) -> bool:
-        """Whether each block is half real and half fake, exactly."""
+        """Whether exactly half of each block is real."""
         return self.balance == EXACT_BALANCE
 
     @property
     def trials(self) -> int:
-        """Pictures of a whole session."""
+        """Number of trials of a complete session."""
         return self.images * self.blocks
 
 
 @dataclass(frozen=True)
 class TimingSettings:
-    """How pictures are flashed."""
+    """How stimuli are flashed."""
 
     staircase: StaircaseRule | None = _setting(
         None,
@@ -163,7 +163,7 @@ class TimingSettings:
 
     @property
     def steps_in_frames(self) -> bool:
-        """Whether exposures move in whole refreshes of the display at hand."""
+        """Whether exposures change in whole refreshes of the evaluator's display."""
         if self.staircase is None or self.exposure_steps == "ms":
             return False
         return self.exposure_steps == "frames" or self.staircase.min_ms < _EXACT_FROM_MS
@@ -171,7 +171,7 @@ class TimingSettings:
 
 @dataclass(frozen=True)
 class PageSettings:
-    """What evaluators are told of their answers."""
+    """Feedback to evaluators on their answers."""
 
     feedback: bool = _setting(
         True,
@@ -235,7 +235,7 @@ class PaySettings:
 
 @dataclass(frozen=True)
 class ConsentSettings:
-    """What evaluators agree to."""
+    """What evaluators consent to."""
 
     title: str = _setting("Real or fake?", "title that evaluators see")
     consent_text: str = _setting(
@@ -263,7 +263,7 @@ class ConsentSettings:
 
 @dataclass(frozen=True)
 class AdmissionSettings:
-    """Who is let in, and how many."""
+    """Who is admitted, and how many."""
 
     panel: PanelRecord = _setting(
         panels.LINK,
@@ -322,11 +322,11 @@ class Protocol:
 
     @property
     def is_timed(self) -> bool:
-        """Whether pictures are flashed for the exposures of a staircase, rather than shown until answered."""
+        """Whether stimuli are flashed for the exposures of a staircase, rather than shown until answered."""
         return self.timing.staircase is not None
 
     def changed(self, **values: Any) -> Self:
-        """Return this protocol with settings of any group replaced, by their names."""
+        """Return this protocol with settings of any group replaced by name."""
         groups = _by_group(values)
         return dataclasses.replace(
             self, **{name: dataclasses.replace(getattr(self, name), **own) for name, own in groups.items()}
@@ -339,7 +339,7 @@ _GROUP = {
     if group.name != "method"
     for setting in fields(group.default)
 }
-"""Of each setting, the group it stands in."""
+"""The group of each setting."""
 _FIELDS = {setting.name: setting for group in fields(Protocol)[1:] for setting in fields(group.default)}
 SETTINGS = (
     "images", "blocks", "class_design", "balance", "spare_images", "staircase", "exposure_steps",
@@ -372,7 +372,7 @@ _STAIRCASE_SHORTHANDS = {
     "min_exposure_ms": "min_ms",
     "max_exposure_ms": "max_ms",
 }
-"""Settings that change a bound of the staircase's rule."""
+"""Settings that change a bound of the staircase rule."""
 _PANEL_SHORTHANDS = {
     "panel_parameters": "keeps",
     "evaluator_parameter": "evaluator",
@@ -392,13 +392,13 @@ _SHORTHAND_DOCS = {
 
 
 def documented_settings() -> dict[str, str]:
-    """Return what each setting is that `with_settings` takes, by name."""
+    """Return a description of each setting that `with_settings` accepts, by name."""
     own = {name: _FIELDS[name].metadata["doc"] for name in SETTINGS}
     return own | _SHORTHAND_DOCS
 
 
 def value_of(protocol: Protocol, name: str) -> Any:
-    """Return the value that a protocol has for a setting; None where it has none."""
+    """Return the value of a setting in a protocol; None if it has none."""
     if name in _STAIRCASE_SHORTHANDS:
         return getattr(protocol.timing.staircase, _STAIRCASE_SHORTHANDS[name], None)
     if name in _PANEL_SHORTHANDS:
@@ -413,13 +413,13 @@ TEXTS = frozenset(name for name in SETTINGS if _FIELDS[name].type is str)
 def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     """Return `base` with `settings` (name to text or value) applied.
 
-    `start_exposure_ms`, `min_exposure_ms` and `max_exposure_ms` change the bounds of the rule;
+    `start_exposure_ms`, `min_exposure_ms` and `max_exposure_ms` change the bounds of the staircase rule;
     `panel_parameters`, `evaluator_parameter`, `redirect_url` and `early_redirect_url` change the panel's
-    record. Where the currency is set and the wage to aim at is not, that is what the panel advises in this
-    currency.
+    record. If the currency is set and the target wage is not, the target is the wage that Prolific recommends
+    in this currency.
 
     Raises:
-        InvalidInput: an unknown name, a value out of its type or range, or values that do not go together.
+        InvalidInput: an unknown name, a value of the wrong type or out of range, or incompatible values.
     """
     changes: dict[str, Any] = {}
     for name, value in settings.items():
@@ -458,17 +458,18 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
 def new_protocol(base: Protocol, kind: str, settings: Mapping[str, Any]) -> Protocol:
     """Return the protocol of a new study or qualification: `base` with `settings` applied.
 
-    Nobody is promised money where nobody pays. Where the panel pays, what is not set is the papers'.
+    If people are paid through the panel, pay that is not set is that of the papers; otherwise it is that of
+    `base`, so that nobody is promised money that nobody pays.
 
     Raises:
-        InvalidInput: as `with_settings`.
+        InvalidInput: as for `with_settings`.
     """
     made = with_settings(base, settings)
     return with_settings(base, {**PAPERS_PAY[kind], **settings}) if made.admission.panel.pays else made
 
 
 def to_json(protocol: Protocol) -> dict[str, Any]:
-    """Return the settings as plain data for the store: by name, without groups."""
+    """Return the settings as plain data for the store, by name and without groups."""
     return {
         name: dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value
         for name, value in values_of(protocol).items()
@@ -476,8 +477,8 @@ def to_json(protocol: Protocol) -> dict[str, Any]:
 
 
 def from_json(data: Mapping[str, Any]) -> Protocol:
-    """Return the protocol a study was stored with; what later versions added takes its default."""
-    # The default of steps is that of studies stored without it.
+    """Return the protocol that a study was stored with; settings added since then take their defaults."""
+    # Studies that were stored without `exposure_steps` behave as with `auto`.
     values = {"exposure_steps": "auto", **_before_they_were_settings(data), **data}
     if values.get("staircase"):
         values["staircase"] = StaircaseRule(**values["staircase"])
@@ -492,7 +493,7 @@ def from_json(data: Mapping[str, Any]) -> Protocol:
 
 
 def _before_they_were_settings(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how older studies did what is a setting now; one under way must not change."""
+    """Return the values that newer settings had implicitly; a study under way must not change."""
     size_px = data.get("size_px", StimulusSettings.size_px)
     return {
         "same_answer_notice": 0,
@@ -502,10 +503,10 @@ def _before_they_were_settings(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_staircase(text: str) -> StaircaseRule:
-    """Return the rule called `text`, or the one it spells out.
+    """Return the rule named `text`, or the rule that `text` spells out.
 
     Raises:
-        InvalidInput: neither a name nor `part:number` pairs.
+        InvalidInput: `text` is neither a name nor `part:number` pairs.
     """
     if text in NAMED_RULES:
         return NAMED_RULES[text]
@@ -527,7 +528,7 @@ def _with_entries(record: PanelRecord, settings: Mapping[str, str]) -> PanelReco
     if "keeps" in entries:
         entries["keeps"] = tuple(name.strip() for name in entries["keeps"].split(",") if name.strip())
     if "redirect" in entries:
-        entries["told_codes"] = False  # whoever sets an address says what stands in it
+        entries["told_codes"] = False  # a researcher who sets the address decides what it contains
     return dataclasses.replace(record, **entries)
 
 
@@ -581,4 +582,4 @@ PAPERS_PAY = {
     "study": {"base_usd_cents": 0, "bonus_usd_cents": 2},
     "qualification": {"base_usd_cents": 100, "bonus_usd_cents": 0},
 }
-"""By kind (HYPE 2.3)."""
+"""Pay by kind of study (HYPE 2.3)."""

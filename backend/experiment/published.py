@@ -1,21 +1,21 @@
-"""What the two papers print of their six models of faces: the one place where their figures stand.
+"""The results that the two papers report for their six models of faces; no other module contains them.
 
-N is "HYPE: A Benchmark for Human eYe Perceptual Evaluation of Generative Models" (NeurIPS 2019), whose
-tables 1, 2 and 3 are on its pages 5 and 6. W is "HYPE: Human eYe Perceptual Evaluation of generative
-models" (workshop on deep generative models for highly structured data, ICLR 2019): tables 1 to 4 in
-its section 4, tables 6 and 7 in its appendix A.
+N is "HYPE: A Benchmark for Human eYe Perceptual Evaluation of Generative Models" (NeurIPS 2019), with
+tables 1, 2 and 3 on pages 5 and 6. W is "HYPE: Human eYe Perceptual Evaluation of generative models"
+(workshop on deep generative models for highly structured data, ICLR 2019), with tables 1 to 4 in
+section 4, tables 6 and 7 in appendix A.
 
-An SD between evaluators is the SD of the bootstrap times the root of the number of evaluators drawn.
-Where the papers contradict themselves:
+An SD between evaluators is the bootstrap SD times the square root of the number of evaluators drawn.
+The papers contradict themselves in three cases:
 
 - StyleGAN on CelebA-64 has 439.4 ms in W's table 1, table 5 and section 1, and 439.3 ms in section 4.1
-  of both. The one here stands beside its SD.
+  of both. The value here is the one printed with its SD.
 - W's table 7 resamples HYPE-time about other means than the tables of scores (StyleGAN 369 for 439,
-  ProGAN 335 for 364, BEGAN 107 for 111 ms), and the upper ends of its intervals are the means. So the
-  SDs of HYPE-time are those of the tables of scores, not of table 7: 12 to 50% more variance.
-- W's table 6 has the means of the tables of scores. Its 30 evaluators give the SDs of N's tables 2 and 3
-  but for WGAN-GP: 0.49, where N and W print 0.6 beside the score. All seven rows of table 6 agree on 2.7
-  between evaluators; 0.6 would be 3.3.
+  ProGAN 335 for 364, BEGAN 107 for 111 ms), and the upper ends of its intervals are the means. So the SDs
+  of HYPE-time are from the tables of scores (12 to 50% more variance), not from table 7.
+- W's table 6 has the means of the tables of scores. Its SDs for 30 evaluators are those of N's tables 2
+  and 3, except for WGAN-GP: 0.49, while N and W print 0.6 beside the score. All seven rows of table 6
+  agree on an SD of 2.7 between evaluators; 0.6 would imply 3.3.
 """
 
 import math
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 EVALUATORS = 30
-"""Of each model, and as many were drawn for the SDs of the tables of scores (N 3; W 3, "Metrics")."""
+"""Evaluators of each model, and drawn for the SDs of the tables of scores (N 3; W 3, "Metrics")."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,14 @@ class PublishedModel:
     """A model's scores: HYPE-infinity in percent, HYPE-time in ms."""
 
     label: str
-    """Short, for tables of our own."""
+    """Short name, for our own tables."""
     name: str
     """StyleGAN on CelebA-64 is truncated too (N 3; W 3)."""
     data: str
     percent: float
     """N, tables 2 and 3; W, tables 3 and 4."""
     percent_stds: dict[int, float]
-    """Bootstrap SD by evaluators drawn: W, table 6."""
+    """Bootstrap SD by number of evaluators drawn: W, table 6."""
     ms: float
     """W, tables 1 and 2; N, table 1 and section 4.1."""
     ms_std: float
@@ -46,13 +46,13 @@ class PublishedModel:
 
     @property
     def percent_sd(self) -> float:
-        """Between evaluators of HYPE-infinity, percentage points; to the digit on which the rows agree."""
+        """SD between evaluators (HYPE-infinity), percentage points, to the digit on which the rows agree."""
         read_off = [std * math.sqrt(drawn) for drawn, std in self.percent_stds.items()]
         return round(sum(read_off) / len(read_off), 1)
 
     @property
     def ms_sd(self) -> float:
-        """Between evaluators of HYPE-time."""
+        """SD between evaluators (HYPE-time), ms."""
         return self.ms_std * math.sqrt(EVALUATORS)
 
 
@@ -95,9 +95,9 @@ MODELS = (
         240.7, 29.9,
     ),
 )  # fmt: skip
-"""CelebA-64, then FFHQ-1024, each the best first."""
+"""CelebA-64, then FFHQ-1024, each with the best model first."""
 IMAGES = {"infinity": 100, "time": 450}
-"""Images an evaluator judges (N 2.1, 2.2)."""
+"""Number of images that an evaluator judges (N 2.1, 2.2)."""
 
 
 def published_scores(method: str) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
-"""What is stored, as frozen records: studies, stimuli, sessions, responses.
+"""Stored data as frozen records: studies, stimuli, sessions, responses.
 
 Records hold facts: what was shown, for how long, what was answered. Whether an answer was right
-and what it is worth is derived (`session.py`, `scoring.py`), never stored from a browser's word.
+and what it is worth is derived (`session.py`, `scoring.py`), never taken from the browser.
 """
 
 from collections.abc import Mapping
@@ -18,35 +18,35 @@ TRUTHS = (REAL, FAKE)
 
 @dataclass(frozen=True)
 class Stimulus:
-    """One picture of a study's pool. `name` is its public file name and says nothing."""
+    """One stimulus of a study's pool. `name` is its public file name, which reveals nothing about it."""
 
     name: str
     truth: Truth
     model: str | None
-    """The model that made it; None for a real image."""
+    """The model that generated it; None for a real image."""
     class_: str = ""
-    """The sub-folder it came from; '' where a study has no classes."""
+    """The sub-folder that contained it; '' if the study has no classes."""
     source: str = ""
-    """Path of the researcher's file, relative to the folder given; never leaves the server."""
+    """Path of the researcher's file, relative to the given folder; never leaves the server."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What one evaluator of a study judges: a model, and one class of it where evaluators judge one each."""
+    """What one evaluator of a study judges: a model, or one of its classes if evaluators judge one each."""
 
     model: str
     class_: str = ""
-    """'' for all classes, or where there are none."""
+    """'' for all classes, or if there are none."""
 
     @property
     def name(self) -> str:
-        """The condition's name, by which stores count its sessions; a class is a folder and has no slash."""
+        """Name by which stores count its sessions; unique, since a class is a folder name without a slash."""
         return f"{self.model}/{self.class_}" if self.class_ else self.model
 
 
 @dataclass(frozen=True)
 class Study:
-    """A study or a qualification: its name, its numbers, and the models it compares."""
+    """A study or a qualification: its name, its protocol, and the models it compares."""
 
     name: str
     kind: Literal["study", "qualification"]
@@ -58,19 +58,19 @@ class Study:
     masks: tuple[str, ...] = ()
     """Public file names of the study's masks."""
     notes: tuple[str, ...] = ()
-    """What the intake found that a reader of the scores should know."""
+    """Findings of the ingest that readers of the scores should know."""
     version: int = 1
-    """Grows with each change of this record, and guards it against lost updates."""
+    """Incremented by each change of this record, to guard against lost updates."""
     settings_id: str = ""
-    """Names the protocol as it stands; every change of settings gives another. '' in older studies."""
+    """Id of the current settings; each change of settings gives a new one. '' in older studies."""
     begun_at: str = ""
-    """When the first real evaluator was about to be let in; '' before. From then on no setting changes."""
+    """When the first real evaluator was about to be admitted; '' before. After that no setting changes."""
     deleted_at: str = ""
-    """When its deletion began; '' in a study that stays."""
+    """When its deletion began; '' if it is not being deleted."""
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """What its evaluators judge, each one of these."""
+        """The conditions of the study; each evaluator judges one of them."""
         by_class = self.protocol.stimuli.class_design == BETWEEN and self.kind == "study"
         classes = (by_class and self.classes) or ("",)
         return tuple(Condition(model, class_) for model in self.models for class_ in classes)
@@ -82,13 +82,13 @@ class Study:
 
     @property
     def evaluators_a_model(self) -> int:
-        """Finished sessions wanted of each model, over all its conditions."""
+        """Finished sessions wanted for each model, over all its conditions."""
         return self.evaluators_wanted // max(len(self.models), 1)
 
 
 @dataclass(frozen=True)
 class PlannedBlock:
-    """What the trials of one block show, in their order, with the right answers.
+    """The stimuli of one block's trials, in order, with the right answers.
 
     A stimulus of several pictures is written as their names, separated by spaces.
     """
@@ -109,40 +109,41 @@ class Session:
     model: str | None
     """The model judged; None for a qualification, which mixes models."""
     evaluator: str
-    """A random pseudonym; the only name that leaves in an export."""
+    """A random pseudonym; the only identifier of the person that is exported."""
     evaluator_key: str | None
-    """Keyed hash of the panel's id for this person; None where the panel gives none."""
+    """Keyed hash of the panel's id for this person; None if the panel gives none."""
     secret_hash: str
     completion_code: str
     seed: int
     opened_at: str
     blocks: tuple[PlannedBlock, ...]
     spares: tuple[PlannedBlock, ...]
-    """Pictures that take the place of voided ones, a block for each class of the session."""
+    """Stimuli that replace voided ones, a block for each class of the session."""
     panel: dict[str, str] = field(default_factory=dict)
     device: dict = field(default_factory=dict)
     consent_version: str = ""
     is_simulated: bool = False
-    """Whether `openhype simulate` opened it, so that nobody looked at the pictures; decided by the server."""
+    """Whether `openhype simulate` opened it, so that nobody saw the stimuli; decided by the server."""
     settings_id: str = ""
-    """That of its study when it was opened."""
+    """The `settings_id` of its study when it was opened."""
     class_: str = ""
-    """The one class judged where evaluators judge one each; else ''."""
+    """The class that is judged, if evaluators judge one each; else ''."""
 
     @property
     def condition(self) -> str | None:
-        """The name of its condition; None for a qualification, which has none."""
+        """Name of its condition; None for a qualification, which has none."""
         return None if self.model is None else Condition(self.model, self.class_).name
 
 
 @dataclass(frozen=True)
 class Timing:
-    """What is known of a flash: of each number of the countdown, the picture and each mask, in order."""
+    """Measured timing of a flash: each number of the countdown, the stimulus and each mask, in order."""
 
     evidence: str
-    """`element` (the browser's presentation times), `worker` or `callback` (times of frame callbacks)."""
+    """`element` (the browser's presentation times), `worker` or `callback` (times of frame callbacks),
+    `worker_element` or `worker_video` (callbacks of the worker, verified by the page; `docs/timing.md`)."""
     lateness_ms: float
-    """The latest callback that changed what is shown, after the start of its refresh."""
+    """Largest delay, after the start of the refresh, of a callback that changed what is shown."""
     planned_frames: tuple[int, ...]
     achieved_frames: tuple[int, ...]
     phase_ms: tuple[float, ...]
@@ -160,7 +161,7 @@ class Interaction:
 
 @dataclass(frozen=True)
 class Response:
-    """One answered trial, as facts. Times in ms; None where a method or a browser has none."""
+    """One answered trial, as facts. Times in ms; None if the method or the browser has none."""
 
     trial_index: int
     block: int
@@ -176,9 +177,9 @@ class Response:
     at: str
     """When the server stored it; UTC, ISO 8601."""
     attempt: int = 0
-    """How many pictures of this trial were voided before this one."""
+    """Number of stimuli of this trial that were voided before this one."""
     timing: Timing | None = None
     interactions: tuple[Interaction, ...] = ()
-    """Since the answer before."""
+    """Those since the previous answer."""
     facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """What else the page posted, by column (`response_columns.FACTS`)."""
+    """Other facts that the page posted, by column (`response_columns.FACTS`)."""

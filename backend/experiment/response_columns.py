@@ -1,4 +1,4 @@
-"""The columns of the responses file, and what a cell of each may hold: the contract with others' scripts."""
+"""The columns of the responses file and their allowed values: an interface that users' scripts rely on."""
 
 import math
 import re
@@ -10,7 +10,7 @@ from backend.experiment.records import TRUTHS
 
 
 class Kind(Enum):
-    """How the cells of a column are read."""
+    """How the cells of a column are parsed."""
 
     TEXT = "a text"
     CHOICE = "one of a few words"
@@ -23,13 +23,13 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Column:
-    """A column: what it holds, the unit or the form of its cells, and how a cell is read."""
+    """A column: its contents, the unit or format of its cells, and how a cell is parsed."""
 
     description: str
     unit: str = "text"
     kind: Kind = Kind.TEXT
     is_fact: bool = False
-    """Whether the page may post it with an answer; it is then kept in `Response.facts` as it came."""
+    """Whether the page may post it with an answer; it is then stored unchanged in `Response.facts`."""
 
 
 COLUMNS = {
@@ -92,19 +92,19 @@ COLUMNS = {
         "Engine of the evaluator's browser; empty where it is not known", "Chromium, Firefox, WebKit"
     ),
 }
-"""In the order of the file. One more fact of a response is declared here, and posted by the page."""
+"""In the order of the file. To record another fact of a response, declare it here and post it in the page."""
 FACTS = {name: column for name, column in COLUMNS.items() if column.is_fact}
 NEEDED = ("model", "evaluator", "truth", "response")
 NEEDED_FOR_TIME = ("block", "trial_index", "exposure_ms")
 
 
 def of_kind(kind: Kind) -> tuple[str, ...]:
-    """Return the names of the columns of a kind."""
+    """Return the names of the columns of one kind."""
     return tuple(name for name, column in COLUMNS.items() if column.kind is kind)
 
 
 def truth_of(cell: Any) -> str | None:
-    """Return the `real` or `fake` that a cell says in any case, with or without blanks around it, or None."""
+    """Return `real` or `fake` if a cell contains it, ignoring case and surrounding blanks, else None."""
     if not isinstance(cell, str):
         return None
     text = cell if cell in TRUTHS else cell.strip().lower()
@@ -112,12 +112,12 @@ def truth_of(cell: Any) -> str | None:
 
 
 def whole(text: str) -> int | None:
-    """Return the whole number from 0 that a cell holds, or None."""
+    """Return the whole number (0 or more) that a cell contains, or None."""
     return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None
 
 
 def number(text: str) -> float | None:
-    """Return the finite number that a cell holds, or None."""
+    """Return the finite number that a cell contains, or None."""
     try:
         found = float(text) if text.isascii() and "_" not in text else math.nan
     except ValueError:

@@ -1,10 +1,10 @@
-"""Which pictures a session shows, and which model it judges.
+"""Sampling: which stimuli a session shows, and which model it judges.
 
-Half of each block is real and half fake, in random order; no picture comes twice in a session
-(HYPE 2.1, 2.2). Whoever counts answers then knows something of the next picture, so that a study may draw
-each one's truth by chance instead (`balance`). Evaluators are between subjects: a session judges one model,
-or one class of one model (`class_design`): the condition that is furthest behind. Random numbers come from
-the `rng` handed in.
+Half of each block is real and half fake, in random order; no stimulus is repeated within a session
+(HYPE 2.1, 2.2). An evaluator who counts answers can then predict later stimuli better than by chance, so a
+study may draw each stimulus's truth at random instead (`balance`). The design is between subjects: a session
+judges one model, or one class of one model (`class_design`), namely the condition with the fewest sessions.
+Random numbers are drawn from the argument `rng`.
 """
 
 from collections import Counter
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 _NAMED = 5
 _SPARE_OF = 10
-"""Of so many pictures, one is kept to replace a mistimed flash where few are there."""
+"""In a small pool, one in this many stimuli is reserved to replace mistimed flashes."""
 PAPER_POOL = 5000
-"""Pictures a side from which HYPE's sessions were drawn (HYPE 2.3)."""
+"""Pool of reals, and of fakes, from which HYPE's sessions were drawn (HYPE 2.3)."""
 _SDS_FROM_HALF = 3
-"""How far from half the number of reals of a block may be where chance decides."""
+"""Largest deviation of a block's number of reals from half, in standard deviations, if drawn at random."""
 _FEW_TIMES = 4
-"""Times a session's pictures, below which evaluators share most of theirs."""
+"""In pools below this multiple of a session's stimuli, evaluators share most of theirs."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """The pictures of a study by what they are: names of files, by class, and by model and class."""
+    """The stimuli of a study, as file names: reals by class, and fakes by model and class."""
 
     reals: Mapping[str, Sequence[str]]
     fakes: Mapping[str, Mapping[str, Sequence[str]]]
 
 
 def pool_of(stimuli: Sequence[Stimulus]) -> Pool:
-    """Sort a study's stimuli into a pool, in the order of their names."""
+    """Return a study's stimuli as a pool, each list in the order given."""
     reals: dict[str, list[str]] = {}
     fakes: dict[str, dict[str, list[str]]] = {}
     for stimulus in stimuli:
@@ -53,11 +53,11 @@ def pool_of(stimuli: Sequence[Stimulus]) -> Pool:
 def choose_condition(
     taken: Mapping[str, int], conditions: Sequence[Condition], wanted: int | None, rng: "Random"
 ) -> Condition:
-    """Return the condition with the fewest sessions finished or under way; of several, any.
+    """Return the condition with the fewest sessions finished or recently active; ties are broken at random.
 
     Args:
         taken: sessions finished or recently active, by the condition's name.
-        wanted: sessions wanted of each condition; None for as many as come.
+        wanted: sessions wanted for each condition; None for no limit.
 
     Raises:
         Conflict: every condition has as many as are wanted.
@@ -79,11 +79,11 @@ def lacking(study: Study, played: Iterable[tuple[Session, Cursor]]) -> int:
 
 
 def real_counts(study: Study, coin: "Random", is_second: bool) -> list[int]:
-    """Return how many reals each block of a session shows.
+    """Return the number of reals in each block of a session.
 
-    Where chance decides, they are as many as heads in tosses of a fair coin, so that the truth of one
-    picture tells nothing of another's, up to three standard deviations from half. Two evaluators with the
-    same coin, one of them the second, see half and half together.
+    With random balance, it is the number of heads in tosses of a fair coin, so that the truth of one
+    stimulus says nothing about another's, and at most three standard deviations from half. Two evaluators
+    with the same coin, one of them with `is_second`, together see half reals and half fakes.
     """
     sizes = _block_sizes(study.protocol, _classes_of_a_session(study))
     if study.protocol.stimuli.is_half_real:
@@ -97,14 +97,14 @@ def real_counts(study: Study, coin: "Random", is_second: bool) -> list[int]:
 def draw_session(
     study: Study, pool: Pool, condition: Condition | None, rng: "Random", reals: Sequence[int]
 ) -> tuple[tuple[PlannedBlock, ...], tuple[PlannedBlock, ...]]:
-    """Return the blocks of a session and its spares, drawn from the whole pool.
+    """Return the blocks of a session and its spares, drawn from the complete pool.
 
-    With classes, a block shows one class: that of the condition, or, where evaluators judge all of them,
-    HYPE-infinity has a block for each class and shares the pictures out over them, and HYPE-time goes through
+    With classes, a block shows one class: that of the condition, if it has one. If evaluators judge all
+    classes, HYPE-infinity divides the stimuli among one block for each class, and HYPE-time cycles through
     the classes in random order. A qualification (`condition` None) draws its fakes equally from all models.
 
     Args:
-        reals: of each block, as `real_counts` has them.
+        reals: number of reals in each block, as returned by `real_counts`.
     """
     draw = _Draw(study, pool, condition, rng)
     sizes = _block_sizes(study.protocol, _classes_of_a_session(study))
@@ -122,10 +122,10 @@ def draw_session(
 
 
 def lack(study: Study, pool: Pool) -> str:
-    """Return which sides of a pool are too small for a session, and the most images that it is enough for.
+    """Return which parts of a pool are too small for a session, and the largest session that they allow.
 
     Returns:
-        "" where the pool is enough.
+        "" if the pool is sufficient.
     """
     if study.protocol.stimuli.class_design == BETWEEN and study.kind == "qualification":
         return "class_design=between is for studies: a qualification shows pictures of all classes"
@@ -151,7 +151,7 @@ def lack(study: Study, pool: Pool) -> str:
 
 
 def spares_left(study: Study, pool: Pool) -> int:
-    """Return how many spares of each truth a session can have at most, with all its blocks drawn."""
+    """Return the maximum number of spares of each truth in a session, after all its blocks are drawn."""
     shown = study.protocol.stimuli
     spares = min(side.there - side.needed for side in _sides(study, pool, shown.images))
     return max(min(spares * max(len(_classes_of_a_session(study)), 1), shown.spare_images // 2), 0)
@@ -167,7 +167,7 @@ class _Side:
 
 
 def _sides(study: Study, pool: Pool, images: int) -> list[_Side]:
-    """Return what a session with blocks of `images` needs of each side at most."""
+    """Return each side, with the largest number that a session with blocks of `images` needs of it."""
     sizes = _block_sizes(study.protocol.changed(images=images), _classes_of_a_session(study))
     rounds = -(-len(sizes) // max(len(_classes_of_a_session(study)), 1))
     most = _most_of_a_side(study.protocol, max(sizes, default=0))
@@ -199,9 +199,9 @@ def _advice(study: Study, pool: Pool) -> str:
 
 
 def _most_images(study: Study, pool: Pool) -> int:
-    """Return the most pictures a block, even, that the pool is enough for; 0 where that is not one pair.
+    """Return the largest even number of stimuli a block that the pool allows; 0 if it allows not even two.
 
-    HYPE-time keeps some to replace mistimed flashes: without spares a session ends at the first.
+    HYPE-time reserves spares to replace mistimed flashes: without spares a session ends at the first one.
     """
     is_timed = study.protocol.method == "time"
     for images in range(study.protocol.stimuli.images, 0, -2):
@@ -218,9 +218,9 @@ def _some(parts: Sequence[str]) -> str:
 
 
 def pool_note(study: Study, pool: Pool) -> str | None:
-    """Return what pools smaller than the paper's mean for the scores; None of larger ones.
+    """Return the effect on the scores of a pool smaller than the paper's; None for larger pools.
 
-    The smallest side counts, reals or the fakes of a model; with classes, of one class.
+    What counts is the smallest side: the reals, or the fakes of one model; with classes, of one class.
     """
     classes = _classes_of_a_session(study)
     sizes = _block_sizes(study.protocol, classes)
@@ -241,7 +241,7 @@ def pool_note(study: Study, pool: Pool) -> str | None:
 
 
 class _Draw:
-    """Draws without repeats across the blocks of one session."""
+    """Draws stimuli without replacement for all blocks of one session."""
 
     def __init__(self, study: Study, pool: Pool, condition: Condition | None, rng: "Random"):
         self.study, self.pool, self.rng = study, pool, rng
@@ -266,7 +266,7 @@ class _Draw:
         return PlannedBlock(names, truths, models, class_)
 
     def _take(self, model: str | None, class_: str, count: int, allow_fewer: bool) -> list[str]:
-        """Draw `count` names not drawn before: of the reals where `model` is None, else of its fakes."""
+        """Draw `count` names not drawn before: of the reals if `model` is None, else of the model's fakes."""
         deck = self.decks.get((model, class_))
         if deck is None:
             names = self.pool.reals[class_] if model is None else self.pool.fakes[model][class_]
@@ -278,9 +278,9 @@ class _Draw:
 
 
 class _Deck:
-    """Names dealt at random without repeats, in time and memory that do not grow with their number.
+    """Names dealt at random without replacement, in time and memory that do not grow with their number.
 
-    A Fisher-Yates shuffle that is only done as far as it is dealt, its swaps in a dictionary.
+    This is a Fisher-Yates shuffle, done only as far as names are dealt, with its swaps in a dictionary.
     """
 
     def __init__(self, names: Sequence[str], rng: "Random"):
@@ -304,7 +304,7 @@ class _Deck:
 
 
 def _classes_of_a_session(study: Study) -> tuple[str, ...]:
-    """Return the classes that a session goes through; () for one class, or none."""
+    """Return the classes that a session goes through; () if it has one class or none."""
     return () if study.protocol.stimuli.class_design == BETWEEN else study.classes
 
 
@@ -315,7 +315,7 @@ def _block_sizes(protocol: Protocol, classes: Sequence[str]) -> list[int]:
 
 
 def _most_of_a_side(protocol: Protocol, size: int) -> int:
-    """Return how many reals, or fakes, a block of `size` shows at most; at least one of each where it can."""
+    """Return the most reals, or fakes, in a block of `size`, which leave at least one of the other kind."""
     if protocol.stimuli.is_half_real:
         return size // 2
     return max(min(size // 2 + ceil(_SDS_FROM_HALF * sqrt(size) / 2), size - 1), 0)

@@ -1,8 +1,8 @@
 """Session state machine: pure functions from state and event to the next state.
 
 A session is fixed when it opens (`records.Session`); all that changes is its `Cursor`. The cursor
-is a summary of the stored responses: `replay` gets it back from them. Right or wrong is decided
-here, from the session's own plan, never from what a browser says.
+is a summary of the stored responses: `replay` reconstructs it from them. Whether an answer is right is
+decided here, from the session's own plan, never by the browser.
 """
 
 import dataclasses
@@ -17,44 +17,44 @@ from backend.experiment.staircase import StaircaseRule
 from backend.foundation.errors import Conflict
 
 CLOSED = ("finished", "ended")
-"""States of a session that came to its end: played to the last trial, or closed early."""
+"""States of a session that has ended: every trial answered, or closed early."""
 MISTIMED_FLAGS = frozenset({"mistimed", "hidden", "left_full_screen", "display_changed"})
-"""Each says that a flash was not seen as it was planned."""
+"""Flags of a flash that was not seen as planned."""
 MISTIMED_BEFORE_ASKING = 5
-"""Flashes in a row that were mistimed, after which a person is asked whether to go on or to end."""
+"""Number of consecutive mistimed flashes after which the evaluator is asked whether to continue or to end."""
 _FRAME_RANGE_MS = (1, 100)
 
 
 @dataclass(frozen=True)
 class Cursor:
-    """Where a session stands. `version` grows with each change and guards against lost updates."""
+    """Progress of a session. `version` is incremented by each change, to guard against lost updates."""
 
     version: int = 0
     lease: int = 1
-    """The visit (tab) that may answer; each resume takes it over."""
+    """Number of the visit (tab) that may answer; each resume increments it."""
     blocks_begun: int = 0
     trial_index: int = 0
-    """The next trial to be answered, over the whole session."""
+    """The next trial to be answered, counted over the complete session."""
     exposure_ms: float | None = None
     right_in_a_row: int = 0
     right: Mapping[str, int] = field(default_factory=dict, hash=False)
-    """Right answers that count, by the right answer."""
+    """Number of right answers that count, by truth."""
     voided_answers: int = 0
-    """Answers to mistimed flashes: stored and paid, not scored."""
+    """Number of answers to mistimed flashes, which are stored and paid but not scored."""
     voided_right: int = 0
     voids: tuple[tuple[int, str], ...] = ()
-    """(trial index, spare that took its place), in order."""
+    """(trial index, spare that replaced its stimulus), in order."""
     state: str = "active"
-    """`active`, `finished` (every trial answered), `ended` (closed early, kindly) or `returned` (the
+    """`active`, `finished` (every trial answered), `ended` (closed early, paid in full) or `returned` (the
     place was given back at the panel: neither counted nor paid)."""
     last_at: str = ""
     displays: tuple[dict[str, Any], ...] = ()
-    """What the browser told of its display as each block began."""
+    """What the browser reported about its display at the start of each block."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """What stands at a trial: its stimulus, the right answer, the model and the class."""
+    """What a trial shows: its stimulus, with the right answer, the model and the class."""
 
     stimulus: str
     truth: str
@@ -65,7 +65,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Posted:
-    """An answer as it came from a browser, its types checked (`task/requests.py`)."""
+    """An answer as posted by a browser, its types checked (`task/requests.py`)."""
 
     lease: int
     trial_index: int
@@ -89,7 +89,7 @@ def opening(protocol: Protocol, at: str) -> Cursor:
 
 
 def picture_at(session: Session, cursor: Cursor, trial_index: int) -> Picture:
-    """Return the picture of a trial, the last spare where the planned one was voided."""
+    """Return the stimulus of a trial: the planned one, or the latest spare that replaced it."""
     for index, spare in reversed(cursor.voids):
         if index == trial_index:
             return picture_of(session, spare)
@@ -99,7 +99,7 @@ def picture_at(session: Session, cursor: Cursor, trial_index: int) -> Picture:
 
 
 def locate(session: Session, trial_index: int) -> tuple[int, int]:
-    """Return (block, offset in the block) of a trial."""
+    """Return (block, index within the block) of a trial."""
     for block, planned in enumerate(session.blocks):
         if trial_index < len(planned.stimuli):
             return block, trial_index
@@ -108,35 +108,35 @@ def locate(session: Session, trial_index: int) -> tuple[int, int]:
 
 
 def total_trials(session: Session) -> int:
-    """Return the number of trials of the whole session."""
+    """Return the number of trials of the complete session."""
     return sum(len(block.stimuli) for block in session.blocks)
 
 
 def has_answered(cursor: Cursor) -> bool:
-    """Return whether any answer came in a session, be it to a mistimed flash."""
+    """Return whether a session has any answer, including answers to mistimed flashes."""
     return cursor.trial_index > 0 or cursor.voided_answers > 0
 
 
 def holds_place_minutes(protocol: Protocol, cursor: Cursor) -> float:
-    """Return for how many minutes after its last sign of life an active session holds its place."""
+    """Return for how many minutes after its last activity an active session holds its place."""
     if has_answered(cursor):
         return protocol.admission.abandon_after_minutes
     return min(protocol.admission.begin_within_minutes, protocol.admission.abandon_after_minutes)
 
 
 def give_back(cursor: Cursor, at: str) -> Cursor:
-    """Return the cursor of a session whose place was given back; for good."""
+    """Return the cursor of a session whose place was given back; this is final."""
     if cursor.state == "returned":
         return cursor
     return dataclasses.replace(cursor, version=cursor.version + 1, state="returned", last_at=at)
 
 
 def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cursor:
-    """Return the cursor after another visit took the session over.
+    """Return the cursor after another visit has taken over the session.
 
-    In HYPE-time the picture of the open trial may have been flashed already, so that a spare of
-    the same truth and class takes its place at the same exposure. Where no spare is left the
-    session ends, kindly: what was answered is kept and paid.
+    In HYPE-time the stimulus of the open trial may have been flashed already, so a spare of the same
+    truth and class replaces it at the same exposure. If no spare is left, the session ends; its answers
+    are stored and paid.
 
     Raises:
         Conflict: `returned`.
@@ -149,16 +149,16 @@ def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cur
 
 
 def replaced_in_a_row(cursor: Cursor) -> int:
-    """Return how often the open trial's picture was replaced: none of these flashes was seen as planned."""
+    """Return how often the open trial's stimulus was replaced: none of these flashes was seen as planned."""
     return sum(index == cursor.trial_index for index, _ in cursor.voids)
 
 
 def end(cursor: Cursor, lease: int, at: str) -> Cursor:
-    """Return the cursor of a session that its evaluator ends since flashes keep going wrong; it is paid.
+    """Return the cursor of a session that its evaluator ends because of mistimed flashes; it is paid.
 
     Raises:
-        Conflict: as `answer`, and `not_mistimed` where fewer than `MISTIMED_BEFORE_ASKING` pictures in a row
-            were replaced.
+        Conflict: `returned`; `stale_lease`; `closed`; `not_mistimed` if fewer than `MISTIMED_BEFORE_ASKING`
+            stimuli in a row were replaced.
     """
     if cursor.state == "ended" and lease == cursor.lease:
         return cursor
@@ -182,11 +182,11 @@ def begin_block(
     display: dict[str, Any],
     at: str,
 ) -> Cursor:
-    """Return the cursor with `block` begun; its pictures may be issued from then on.
+    """Return the cursor with `block` begun; from then on its stimuli may be served.
 
     Raises:
-        Conflict: `stale_lease`; `out_of_order` where `block` is not the one that comes next;
-            `unfit_display` where the study asks for another refresh rate.
+        Conflict: `returned`; `stale_lease`; `closed`; `out_of_order` if `block` is not the next one;
+            `unfit_display` if the study requires another refresh rate.
     """
     _check_open(cursor, lease)
     current, _ = locate(session, cursor.trial_index)
@@ -207,7 +207,7 @@ def begin_block(
 
 
 def block_rule(protocol: Protocol, cursor: Cursor, block: int) -> StaircaseRule | None:
-    """Return the staircase of a block that was begun: the study's, in refreshes of the display if so set."""
+    """Return the staircase rule of a begun block: the study's, in refreshes of the display if so set."""
     rule = protocol.timing.staircase
     if rule is None or not protocol.timing.steps_in_frames or block >= len(cursor.displays):
         return rule
@@ -223,12 +223,12 @@ def answer(
 ) -> tuple[Response, Cursor]:
     """Return the response to store and the cursor after it.
 
-    The answer to a mistimed flash does not move the staircase: the trial stays open at its exposure
-    with a spare picture of the same truth and class, and where none is left the session ends, kindly.
+    An answer to a mistimed flash does not change the staircase: the trial stays open at its exposure, with
+    a spare stimulus of the same truth and class; if none is left, the session ends and is paid.
 
     Raises:
-        Conflict: `stale_lease`; `out_of_order` where another trial comes next or its block was not
-            begun; `wrong_stimulus` where the picture or the exposure is not what the trial shows.
+        Conflict: `returned`; `stale_lease`; `closed`; `out_of_order` if another trial is next or its block
+            was not begun; `wrong_stimulus` if the stimulus or the exposure is not that of the trial.
     """
     _check_open(cursor, posted.lease)
     if posted.trial_index != cursor.trial_index or not _in_begun_block(session, cursor):
@@ -240,7 +240,7 @@ def answer(
     picture = picture_at(session, cursor, cursor.trial_index)
     if posted.stimulus != picture.stimulus or posted.exposure_ms != cursor.exposure_ms:
         raise Conflict(
-            # without names: those that are stored must not be known to browsers
+            # without names: browsers must not learn the stored ones
             f"trial {cursor.trial_index} shows another picture, or this one for {cursor.exposure_ms} ms, not "
             f"for {posted.exposure_ms} ms",
             code="wrong_stimulus",
@@ -255,9 +255,9 @@ def answer(
 
 
 def is_mistimed(protocol: Protocol, posted: Posted | Response) -> bool:
-    """Return whether a picture or its masks were not shown as planned, by what the page measured.
+    """Return whether a stimulus or its masks were not shown as planned, as measured by the page.
 
-    A number of the countdown that was a refresh off is of no account.
+    Deviations in the countdown are ignored.
     """
     if not protocol.is_timed:
         return False
@@ -268,7 +268,7 @@ def is_mistimed(protocol: Protocol, posted: Posted | Response) -> bool:
 
 
 def is_voided(session: Session, cursor: Cursor, posted: Posted) -> bool:
-    """Return whether an answer is to a picture that stood at the open trial, and another stands there now."""
+    """Return whether an answer is to a stimulus of the open trial that was voided after a mistimed flash."""
     if posted.trial_index != cursor.trial_index or cursor.voided_answers == 0:
         return False
     is_over = cursor.state != "active"
@@ -283,7 +283,7 @@ def is_scored(session: Session, cursor: Cursor, response: Response) -> bool:
 
 
 def replay(session: Session, protocol: Protocol, cursor: Cursor, responses: Sequence[Response]) -> Cursor:
-    """Return the cursor as it stood after the last of `responses`, the session's first ones."""
+    """Return the cursor as it was after `responses`, the first ones of the session."""
     past = dataclasses.replace(
         opening(protocol, session.opened_at), voids=cursor.voids, displays=cursor.displays
     )
@@ -298,10 +298,10 @@ def replay(session: Session, protocol: Protocol, cursor: Cursor, responses: Sequ
 
 
 def picture_of(session: Session, stimulus: str) -> Picture:
-    """Return what a picture of this session is.
+    """Return a stimulus of this session with its right answer, model and class.
 
     Raises:
-        KeyError: the session has no such picture.
+        KeyError: the session has no such stimulus.
     """
     for block in (*session.blocks, *session.spares):
         if stimulus in block.stimuli:
@@ -311,25 +311,25 @@ def picture_of(session: Session, stimulus: str) -> Picture:
 
 
 def has_stimulus(session: Session, stimulus: str) -> bool:
-    """Return whether a stimulus is among those planned for a session, or kept to replace them."""
+    """Return whether a stimulus is among those planned for a session or its spares."""
     return any(stimulus in block.stimuli for block in (*session.blocks, *session.spares))
 
 
 def earned_usd_cents(protocol: Protocol, cursor: Cursor) -> int:
     """Return what the session has earned so far: the base, and the bonus for each right answer.
 
-    Right answers to mistimed flashes are paid at the end. Told before, they would give away the
-    truth of the spare, which is that of the picture it stands for.
+    Right answers to mistimed flashes are added at the end. Shown earlier, they would reveal the truth of
+    the spare, which is that of the stimulus it replaces.
     """
     right = right_answers(cursor, is_closed=cursor.state != "active")
     return protocol.pay.base_usd_cents + protocol.pay.bonus_usd_cents * right
 
 
 def earned_part_usd_cents(protocol: Protocol, session: Session, cursor: Cursor) -> tuple[int, int]:
-    """Return base and bonus of a session that broke off: by the share of trials answered, rounded up.
+    """Return base and bonus of a session that was broken off; the base by the share of trials answered.
 
-    Mistimed flashes count as answered, and right answers to them as right. Of a closed session it is the
-    whole.
+    The base is rounded up. Mistimed flashes count as answered, and right answers to them as right. A closed
+    session has earned both in full.
     """
     trials = total_trials(session)
     answered = trials if cursor.state in CLOSED else min(cursor.trial_index + cursor.voided_answers, trials)
@@ -338,7 +338,7 @@ def earned_part_usd_cents(protocol: Protocol, session: Session, cursor: Cursor) 
 
 
 def right_answers(cursor: Cursor, is_closed: bool) -> int:
-    """Return how many answers were right; of a closed session, those to mistimed flashes as well."""
+    """Return the number of right answers; for a closed session, including those to mistimed flashes."""
     return sum(cursor.right.values()) + (cursor.voided_right if is_closed else 0)
 
 
@@ -353,7 +353,7 @@ def _after_mistimed(cursor: Cursor, picture: Picture, response: Response) -> Cur
 
 
 def _voided(session: Session, cursor: Cursor, at: str) -> Cursor:
-    """Return the cursor with a spare in the place of the open trial's picture, or ended for lack of one."""
+    """Return the cursor with the open trial's stimulus replaced by a spare, or ended if no spare is left."""
     spare = _next_spare(session, cursor)
     if spare is None:
         return dataclasses.replace(cursor, state="ended", last_at=at)
@@ -402,7 +402,7 @@ def _start_exposure(protocol: Protocol) -> float | None:
 
 
 def _check_display(protocol: Protocol, display: dict[str, Any]) -> None:
-    """Refuse a display whose refresh rate the study does not admit; one that tells none is let pass."""
+    """Raise Conflict if the study does not admit the display's refresh rate; an unknown rate is accepted."""
     rate = display.get("refresh_hz")
     if not protocol.is_timed or not isinstance(rate, (int, float)):
         return
@@ -415,7 +415,7 @@ def _check_display(protocol: Protocol, display: dict[str, Any]) -> None:
 
 
 def check_not_returned(cursor: Cursor) -> None:
-    """Raise Conflict (`returned`) where the session's place was given back."""
+    """Raise Conflict (`returned`) if the session's place was given back."""
     if cursor.state == "returned":
         raise Conflict("the place of this session was given back at the panel", code="returned")
 
@@ -436,7 +436,7 @@ def _in_begun_block(session: Session, cursor: Cursor) -> bool:
 
 
 def _next_spare(session: Session, cursor: Cursor) -> str | None:
-    """Return a spare of the same truth and class as the open trial's picture, unused so far."""
+    """Return an unused spare of the same truth and class as the open trial's stimulus, or None."""
     picture = picture_at(session, cursor, cursor.trial_index)
     used = {spare for _, spare in cursor.voids}
     for block in session.spares:

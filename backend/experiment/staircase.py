@@ -1,9 +1,9 @@
-"""The adaptive staircase of exposures: when they fall, when they rise, where they settle.
+"""The adaptive staircase of exposures: when they decrease, when they increase, where they converge.
 
-`hype-2019` is the reading of the papers' "3-up/1-down" under which simulated evaluators give the
+`hype-2019` is the interpretation of the papers' "3-up/1-down" under which simulated evaluators give the
 published scores: three right answers in a row lower the exposure by 30 ms, each wrong one raises
-it by 10 ms. `weighted-75` settles at the 75 % the papers name (weighted up-down, Kaernbach 1991).
-`frontend/staircase.js` holds the same rule; `tests/unit/staircase_vectors.json` binds the two.
+it by 10 ms. `weighted-75` converges to the 75 % the papers name (weighted up-down, Kaernbach 1991).
+`frontend/staircase.js` implements the same rule; `tests/unit/staircase_vectors.json` tests both.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ class StaircaseRule:
     min_ms: float = 100
     max_ms: float = 1000
     grid_ms: float = 0
-    """Exposures are whole multiples of it, a display's refresh; 0 for any exposure."""
+    """Exposures are whole multiples of this, the refresh interval of a display; 0 allows any exposure."""
 
     def __post_init__(self):
         if self.right_to_descend < 1:
@@ -42,7 +42,7 @@ class StaircaseRule:
 
 @dataclass(frozen=True)
 class StaircaseState:
-    """Where a block's staircase stands: the exposure to show next and the right answers in a row."""
+    """State of a block's staircase: the next exposure and the number of right answers in a row."""
 
     exposure_ms: float
     right_in_a_row: int = 0
@@ -62,7 +62,7 @@ def start(rule: StaircaseRule) -> StaircaseState:
 def step(rule: StaircaseRule, state: StaircaseState, was_correct: bool) -> StaircaseState:
     """Return the state after one more answer.
 
-    A descent starts the count of right answers anew, and so does a wrong answer.
+    A step down resets the count of right answers, and so does a wrong answer.
     """
     if not was_correct:
         return StaircaseState(_bounded(rule, state.exposure_ms + rule.up_ms), 0)
@@ -86,7 +86,7 @@ def on_display(rule: StaircaseRule, frame_ms: float) -> StaircaseRule:
     """Return `rule` in whole refreshes of a display, so that each step changes what is shown.
 
     The smaller step becomes the nearest number of refreshes, at least one; the larger one keeps its
-    ratio to it, so that the rule settles at the same accuracy on every display.
+    ratio to it, so that the rule converges to the same accuracy on every display.
     """
 
     def whole(ms: float) -> float:
@@ -107,13 +107,13 @@ def on_display(rule: StaircaseRule, frame_ms: float) -> StaircaseRule:
 
 
 def modal_exposure(exposures_ms: Iterable[float]) -> float:
-    """Return the exposure (ms) shown most often in a block; of several, the shortest.
+    """Return the modal exposure (ms) of a block, the one shown most often; ties go to the shortest.
 
     The threshold is "the shortest exposure time at which they can maintain effective
     performance" (HYPE workshop paper, 2.1), hence the shortest.
 
     Raises:
-        InvalidInput: there is no exposure at all.
+        InvalidInput: there are no exposures.
     """
     counts = Counter(exposures_ms)
     if not counts:
@@ -124,5 +124,5 @@ def modal_exposure(exposures_ms: Iterable[float]) -> float:
 
 def _bounded(rule: StaircaseRule, exposure_ms: float) -> float:
     bounded = min(max(exposure_ms, rule.min_ms), rule.max_ms)
-    # The same multiple is the same float, however it was reached; the mode counts equal ones.
+    # Rounding gives equal multiples the same float, however they were reached; the mode counts equal floats.
     return round(bounded / rule.grid_ms) * rule.grid_ms if rule.grid_ms else bounded

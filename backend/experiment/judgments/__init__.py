@@ -1,4 +1,4 @@
-"""The judgments that a study can ask for: each module of this folder is one, and declares `JUDGMENT`."""
+"""The judgments that a study can ask for: each module of this folder defines one, as `JUDGMENT`."""
 
 import importlib
 import pkgutil
@@ -11,24 +11,24 @@ JUDGMENTS: dict[str, Judgment] = {
     found.name: importlib.import_module(f"{__name__}.{found.name}").JUDGMENT
     for found in pkgutil.iter_modules(__path__)
 }
-"""By name."""
+"""Judgments by name."""
 METHODS: dict[str, Judgment] = {
     method: judgment for judgment in JUDGMENTS.values() for method in judgment.methods
 }
-"""By the method of a study."""
+"""Judgments by method: a judgment has one entry for each of its methods."""
 if len(METHODS) < sum(len(judgment.methods) for judgment in JUDGMENTS.values()):
     raise ValueError(
         f"each method must belong to one of the judgments {', '.join(JUDGMENTS)}; two have the same"
     )
 ANSWERS = tuple(dict.fromkeys(answer for judgment in JUDGMENTS.values() for answer in judgment.answers))
-"""What may be answered to any of them."""
+"""The answers allowed in any of them."""
 
 
 def judgment_of(method: str) -> Judgment:
-    """Return what a study of this method asks for.
+    """Return the judgment that a method asks for.
 
     Raises:
-        InvalidInput: there is no such method.
+        InvalidInput: the method is unknown.
     """
     if method not in METHODS:
         raise InvalidInput(f"method must be {either(METHODS)}, not {method!r}")
@@ -36,16 +36,16 @@ def judgment_of(method: str) -> Judgment:
 
 
 def method_named(name: str) -> Method:
-    """Return a method of any judgment.
+    """Return the method called `name`, of any judgment.
 
     Raises:
-        InvalidInput: there is no such method.
+        InvalidInput: the method is unknown.
     """
     return judgment_of(name).methods[name]
 
 
 def check_analysed(method: str) -> None:
-    """Raise InvalidInput where `analysis` has no tables of this method, or there is no such method."""
+    """Raise InvalidInput if `analysis` does not support a method, or if the method is unknown."""
     judgment = judgment_of(method)
     if not judgment.has_report:
         raise InvalidInput(
@@ -54,6 +54,6 @@ def check_analysed(method: str) -> None:
 
 
 def either(words: Iterable[str]) -> str:
-    """Return words as a choice: `'real' or 'fake'`."""
+    """Return words as alternatives: `'real' or 'fake'`."""
     *first, last = map(repr, words)
     return f"{', '.join(first)} or {last}" if first else last
