@@ -1,1 +1,1 @@
-"""The layer below all others: errors, texts, times, permissions, optional packages."""
+"""The lowest layer: errors, text, timestamps, permissions, optional packages."""

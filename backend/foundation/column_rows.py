@@ -1,4 +1,4 @@
-"""Rows of plain data that stand as columns of codes, and are made when they are read."""
+"""Rows of plain data, stored as columns of codes and built when they are read."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,23 +11,23 @@ _AT_ONCE = 4096
 
 @dataclass(frozen=True)
 class Part:
-    """What some keys of each row are."""
+    """The values of one or several keys in every row."""
 
     codes: np.ndarray
-    """Shape (rows,): the place of each row's value."""
+    """Shape (rows,): the index of each row's value in `values`."""
     values: Sequence[Any]
     key: str = ""
-    """The key whose values these are; where it is empty, values are mappings of several keys."""
+    """The key of these values; if it is empty, each value is a mapping of several keys."""
 
 
 class ColumnRows(Sequence):
     """A sequence of mappings that all have the same keys; equal to the list of them.
 
-    Of 400,000 pictures three arrays are held rather than 400,000 mappings.
+    For 400,000 stimuli, three arrays are stored instead of 400,000 mappings.
     """
 
     def __init__(self, parts: Sequence[Part]) -> None:
-        """Take the parts of which each row is put together, in the order of its keys."""
+        """Store the parts that make up each row, in the order of its keys."""
         self.parts = tuple(parts)
 
     def __len__(self) -> int:

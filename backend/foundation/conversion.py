@@ -1,4 +1,4 @@
-"""JSON values into declared types (`msgspec`), or one message that says what was expected and what came."""
+"""Conversion of JSON to declared types (`msgspec`), with messages that state what was expected and given."""
 
 import json
 import re
@@ -11,19 +11,19 @@ from backend.foundation.errors import InvalidInput
 
 T = TypeVar("T")
 _OURS = ("Expected", "Object missing", "Invalid enum")
-"""How msgspec's messages begin; any other is of a declaration's own check."""
+"""Beginnings of msgspec's own messages; any other message is from a check of the declaration."""
 _PLACE = re.compile(r"(?P<text>.*) - at (?P<is_key>`key` in )?`\$(?P<path>[^`]*)`", re.DOTALL)
-"""The last place named, since what came may be quoted before it."""
+"""Matches the last path in a message, since a quoted value before it may contain one."""
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 _MISSING = re.compile(r"Object missing required field `(.*)`")
 _LONGEST_NAMED = 60
 
 
 def converted(data: Any, declared: type[T]) -> T:
-    """Return JSON data as an object of a declared type; fields that are not declared are left out.
+    """Return JSON data as an object of a declared type; undeclared fields are ignored.
 
     Raises:
-        InvalidInput: names the field, what was expected and what came.
+        InvalidInput: names the field, what was expected and what was given.
     """
     try:
         return msgspec.convert(data, declared)
@@ -32,7 +32,7 @@ def converted(data: Any, declared: type[T]) -> T:
 
 
 def named(value: Any) -> str:
-    """Return a JSON value as a message can quote it: short, and on one line."""
+    """Return a JSON value in a form that a message can quote: short, and on one line."""
     if isinstance(value, (list, dict)):
         return f"{'a list' if isinstance(value, list) else 'an object'} of {len(value)} entries"
     text = json.dumps(value)
@@ -66,7 +66,7 @@ def _message(problem: str, data: Any, declared: Any) -> str:
 
 
 def _inner(node: Any) -> Any:
-    """Return the type that has entries, of one that may be null or is annotated."""
+    """Return the container type inside a nullable or annotated type."""
     if isinstance(node, inspect.Metadata):
         return _inner(node.type)
     if isinstance(node, inspect.UnionType):
@@ -75,7 +75,7 @@ def _inner(node: Any) -> Any:
 
 
 def _wrong_entry(value: dict[str, Any], node: inspect.DictType) -> str:
-    """Return the name of the first entry that is not of the declared kind; msgspec does not tell it."""
+    """Return the name of the first entry that is not of the declared type; msgspec does not report it."""
     kinds = _members(node.value_type)
     return next(name for name, entry in value.items() if not any(_fits(entry, kind) for kind in kinds))
 
@@ -99,7 +99,7 @@ def _fits(entry: Any, kind: Any) -> bool:
 
 
 def _expected(node: Any) -> tuple[str, bool]:
-    """Return what a type takes, in words, and whether what came must not be quoted."""
+    """Return in words what a type accepts, and whether the given value must not be quoted."""
     extra, is_null = {}, False
     while isinstance(node, (inspect.Metadata, inspect.UnionType)):
         if isinstance(node, inspect.Metadata):

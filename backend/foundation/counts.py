@@ -1,6 +1,6 @@
-"""Numbers of things, in words."""
+"""Counts with their nouns, for messages."""
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
-    """Return `1 evaluator`, `30 evaluators`."""
+    """Return a count with its noun, such as `1 evaluator` or `30 evaluators`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -1,7 +1,7 @@
-"""The errors that openhype raises on purpose, free of HTTP.
+"""The errors that openhype raises deliberately, independent of HTTP.
 
-A message says what was expected, what came and where, then what to do. `code` is a short
-word for programs; the doors (handlers, CLI) map a class to a status, in one place each.
+A message states what was expected, what was given and where, then what to do. `code` is a short
+word for programs; the entry points (handlers, CLI) map a class to a status, in one place each.
 """
 
 import errno
@@ -25,21 +25,21 @@ _REASONS = {
 
 
 def brief(value: object) -> str:
-    """Return how a value is written, cut where it is longer than a line of a message should hold."""
+    """Return the representation of a value, truncated if it is too long for a line of a message."""
     try:
         text = repr(value)
-    except ValueError:  # a whole number of thousands of digits
+    except ValueError:  # an integer of thousands of digits
         text = f"a {type(value).__name__} that is too long to show"
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def reason(error: OSError) -> str:
-    """Return in words why the system refused, without its number."""
+    """Return the reason for a system error in words, without its number."""
     return _REASONS.get(error.errno or 0) or error.strerror or type(error).__name__
 
 
 class OpenhypeError(Exception):
-    """Base of every error that is an answer to the caller rather than a fault in the code."""
+    """Base class of errors that report a problem to the caller, as opposed to faults in the code."""
 
     code = "error"
 
@@ -50,37 +50,37 @@ class OpenhypeError(Exception):
 
 
 class StoreFailed(OpenhypeError):
-    """What was to be stored was not, for a reason outside of it, such as a full disk."""
+    """Data could not be stored for an external reason, such as a full disk."""
 
     code = "store_failed"
 
 
 class InvalidInput(OpenhypeError):
-    """What came is not of the expected form."""
+    """The input is not of the expected form."""
 
     code = "invalid"
 
 
 class NotJson(OpenhypeError):
-    """A body does not say that it is JSON."""
+    """The body of a request is not declared as JSON."""
 
     code = "not_json"
 
 
 class NotInstalled(OpenhypeError):
-    """A package that only this needs is not there."""
+    """A package that only this feature needs is not installed."""
 
     code = "not_installed"
 
 
 class Unavailable(OpenhypeError):
-    """Another service that is needed for the answer could not be asked; it is worth trying again."""
+    """Something needed for the answer, such as another service, is unavailable; it is worth trying again."""
 
     code = "unavailable"
 
 
 class TooMany(OpenhypeError):
-    """More is asked at once, or in a time, than can be done; it is worth trying again later."""
+    """Too much is requested at once or within a period; it is worth trying again later."""
 
     code = "too_many"
 
@@ -90,18 +90,18 @@ class TooMany(OpenhypeError):
 
 
 class NotFound(OpenhypeError):
-    """No such study, session or file."""
+    """There is no such study, session or file."""
 
     code = "not_found"
 
 
 class NotAllowed(OpenhypeError):
-    """A token or key is missing, wrong, or another's."""
+    """A token or key is missing, wrong, or belongs to somebody else."""
 
     code = "not_allowed"
 
 
 class Conflict(OpenhypeError):
-    """Well formed, but it does not fit what is stored already."""
+    """A well-formed request conflicts with what is stored already."""
 
     code = "conflict"

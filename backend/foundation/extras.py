@@ -1,6 +1,6 @@
-"""Packages that only some commands need, and how to get them into the environment at hand.
+"""Packages that only some commands need, and how to install them into the current environment.
 
-The command names the packages themselves: it works alike for a clone, a wheel and an index.
+The command names the packages themselves, so that it works for a clone, a wheel and an index alike.
 """
 
 import re
@@ -20,29 +20,29 @@ _EXTRA_OF = {
     "botocore": "aws",
     "zappa": "deploy",
 }
-"""By module that is imported: the extra of pyproject.toml that brings it."""
+"""By imported module: the extra of pyproject.toml that installs it."""
 
 
 def check(what: str, *modules: str) -> None:
-    """Raise NotInstalled where a module is missing that `what` needs."""
+    """Raise NotInstalled if a module that `what` needs is missing."""
     for module in modules:
         if find_spec(module) is None:
             raise not_installed(what, module)
 
 
 def not_installed(what: str, module: str) -> NotInstalled:
-    """Return the error that says that `what` needs a module, and how to get it."""
+    """Return the error that `what` needs a module, with the command that installs it."""
     return NotInstalled(f"{what} needs {module}, which is not installed; run: {install_command(module)}")
 
 
 def install_command(module: str) -> str:
-    """Return the command that installs what brings a module, with the rest of its extra."""
+    """Return the command that installs a module, with the rest of its extra."""
     names = requirements(_EXTRA_OF[module]) if module in _EXTRA_OF else [module]
     return shlex.join([sys.executable, "-m", "pip", "install", *names])
 
 
 def requirements(extra: str) -> list[str]:
-    """Return the packages of an extra, as pip takes them; its own name where openhype is not installed."""
+    """Return the packages of an extra in pip's syntax; `openhype[extra]` if openhype is not installed."""
     from importlib.metadata import PackageNotFoundError, requires
 
     try:

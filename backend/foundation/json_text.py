@@ -1,4 +1,4 @@
-"""JSON of results, in parts, so that long tables never stand in memory as one text."""
+"""JSON text of results, generated in parts, so that a long table is never in memory as one text."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ def json_parts(value: Any) -> Iterator[str]:
     """Yield the JSON of plain data and `ColumnRows` in parts, each key of a mapping of mappings on a line.
 
     Raises:
-        ValueError: a number that JSON does not have.
+        ValueError: a number that JSON cannot represent.
     """
     if isinstance(value, ColumnRows):
         yield from _rows(value)
@@ -31,7 +31,7 @@ def json_parts(value: Any) -> Iterator[str]:
 
 
 def _rows(rows: ColumnRows) -> Iterator[str]:
-    """Yield the rows; what many of them share is encoded once."""
+    """Yield the JSON of the rows; a value that many rows share is encoded once."""
     encoded = [[_inside(part, code) for code in range(len(part.values))] for part in rows.parts]
     opening = "["
     for start in range(0, len(rows), _AT_ONCE):

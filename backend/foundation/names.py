@@ -1,4 +1,4 @@
-"""Names of models, evaluators and images, as they are compared."""
+"""Names of models, evaluators and images, normalized for comparison."""
 
 import re
 import unicodedata
@@ -9,10 +9,10 @@ _AROUND = re.compile(r"(?:\A|\n)\s|\s(?:\n|\Z)")
 
 
 def are_clean(names: Sequence[Any]) -> bool:
-    """Tell in one look at many names whether they are clean; False where that takes a look at each."""
+    """Return True if one fast check of all names shows that `clean` changes none; False is inconclusive."""
     try:
         together = "\n".join(names)
-    except TypeError:  # a name need not be a text
+    except TypeError:  # a name that is not a string
         return False
     if together.isascii() and together.split() == [*names]:  # no white space in any
         return True
@@ -20,7 +20,7 @@ def are_clean(names: Sequence[Any]) -> bool:
 
 
 def clean(name: Any) -> Any:
-    """Return a name as it is compared: in Unicode's form NFC, without white space around it."""
+    """Return a name as compared: in Unicode form NFC, without surrounding white space or byte order marks."""
     if not isinstance(name, str) or (name.isascii() and name == name.strip()):
         return name
     text = unicodedata.normalize("NFC", name).strip()

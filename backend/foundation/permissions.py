@@ -1,11 +1,11 @@
-"""Who may read a data directory: its owner only, or a group where the folder is the group's on purpose.
+"""Access to a data directory: its owner only, or also a group, if the folder is shared deliberately.
 
-Database and keys hold what panels tell of people, what is owed, and secrets. New folders are made for their
-owner alone (0700), new files too (0600). A folder is taken to be its group's on purpose where others than the
-group have no access to it, or where it has the setgid bit; what is made inside is then the group's too.
+The database and the keys contain panels' data about people, debts, and secrets. New folders are accessible
+to their owner only (0700), new files too (0600). A folder counts as deliberately shared with its group if
+other users have no access to it, or if it has the setgid bit; what is created inside is then shared too.
 
-File systems without such rights (FAT, some network drives) refuse to change them: that is told, and nothing
-fails.
+File systems without such permissions (FAT, some network drives) refuse to change them; this is reported,
+and nothing fails.
 """
 
 import os
@@ -21,21 +21,21 @@ _OTHERS = 0o007
 _OURS = re.compile(
     r"images|cache|keys\.json|.+\.secret|openhype\.db(-wal|-shm|-journal)?|.+-files\.txt|\..+\.lock|\.keys\.json-.+"
 )
-"""What openhype makes in a data directory."""
+"""Names that openhype creates in a data directory."""
 
 
 def group_of(folder: Path) -> int:
-    """Return the group's rights in a folder that is its group's on purpose, as bits of its mode, or 0."""
+    """Return the group's permission bits of a folder that is deliberately shared with its group, else 0."""
     mode = folder.stat().st_mode
     is_on_purpose = not mode & _OTHERS or mode & stat.S_ISGID
     return mode & _GROUP if is_on_purpose else 0
 
 
 def make_folder(folder: Path, is_first: bool = False) -> None:
-    """Make a folder and those above it where they are missing, for their owner alone or for the group.
+    """Create a folder and its missing parents, for their owner alone or also for the group.
 
     Args:
-        is_first: whether it is a data directory, which is not its group's because the one above it is.
+        is_first: whether it is a data directory, which is not shared merely because its parent is.
     """
     if folder.is_dir():
         return
@@ -51,14 +51,14 @@ def make_folder(folder: Path, is_first: bool = False) -> None:
 
 
 def share(folder: Path) -> None:
-    """Give a folder to the group that the one above it belongs to on purpose."""
+    """Share a folder with the group if its parent is deliberately shared."""
     with suppress(OSError):
         if group := group_of(folder.parent):
             folder.chmod(0o700 | group | stat.S_ISGID)
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file, as an opener for `open`; a new one is its owner's, or also the group's of the folder."""
+    """Open a file, as an opener for `open`; a new one is private to its owner, or shared if its folder is."""
     try:
         descriptor = os.open(path, flags | os.O_EXCL, 0o600) if flags & os.O_CREAT else os.open(path, flags)
     except FileExistsError:
@@ -73,11 +73,11 @@ def private(path: str, flags: int) -> int:
 def tighten(
     root: Path, database: Path | None, chmod: Callable[[Path, int], None] = os.chmod
 ) -> Iterator[str]:
-    """Take from others what an earlier version let them read; yield what there is to tell.
+    """Revoke other users' access that an earlier version granted; yield messages that report it.
 
     Args:
-        root: the data directory. Where other things than ours lie in it, it is left as it is, and only what
-            is ours in it is closed.
+        root: the data directory. If it contains files of others, its own permissions do not change, and only
+            the files of openhype in it are closed.
         database: the store's file, which need not be in the data directory; SQLite's own files are beside it.
     """
     files = _files_of(database) if database else []
@@ -102,13 +102,13 @@ def tighten(
 
 
 def _files_of(database: Path) -> list[Path]:
-    """Return the files of a database that are there."""
+    """Return the existing files of a database."""
     names = (database.name, *(f"{database.name}-{what}" for what in ("wal", "shm", "journal")))
     return [path for name in names if (path := database.with_name(name)).exists()]
 
 
 def _close(path: Path, chmod: Callable[[Path, int], None]) -> bool | None:
-    """Return whether a file or folder was closed to others, or None where it was closed already."""
+    """Revoke others' access to a path; return whether that succeeded, or None if it was closed already."""
     try:
         before = path.stat()
         allowed = 0o700 | (group_of(path) if path.is_dir() else group_of(path.parent))
@@ -117,7 +117,7 @@ def _close(path: Path, chmod: Callable[[Path, int], None]) -> bool | None:
             return None
         chmod(path, wanted)
         return not path.stat().st_mode & _OTHERS
-    except FileNotFoundError:  # gone meanwhile
+    except FileNotFoundError:  # deleted in the meantime
         return None
     except OSError:
         return False

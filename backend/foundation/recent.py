@@ -1,4 +1,4 @@
-"""A memory of what was put there last, the oldest dropped first."""
+"""A cache of limited size that drops the oldest values first."""
 
 import threading
 from collections import OrderedDict
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Recent(Generic[T]):
-    """Values by session, or another key. Safe to use from many threads."""
+    """The values stored last, by session or another key. Safe to use from many threads."""
 
     def __init__(self, size: int):
         self._size = size

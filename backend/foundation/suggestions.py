@@ -1,4 +1,4 @@
-"""What somebody may have meant who mistyped a name."""
+"""Suggestions for mistyped names."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Text files that people write by hand, read with errors that say what to do."""
+"""Reading of text files that people write by hand, with errors that say what to do."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def read_text(path: Path, most_bytes: int = _MOST_BYTES) -> str:
 
 
 def unreadable(path: Path, error: OSError | ValueError) -> OpenhypeError:
-    """Return what to tell of a file that could not be opened; a name with a zero byte is a ValueError."""
+    """Return the error for a file that could not be opened; a name with a zero byte causes a ValueError."""
     if isinstance(error, FileNotFoundError):
         return NotFound(f"there is no file {path}")
     why = reason(error) if isinstance(error, OSError) else "no file can be called so"
