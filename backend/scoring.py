@@ -1,8 +1,8 @@
-"""Scores of models from responses: the numbers of HYPE, with their intervals and tests.
+"""Scores of models from responses: the measures of HYPE, with their intervals and tests.
 
-A model's score is the mean of its evaluators' values (`analysis/values.py`). Intervals are the
-bootstrap's over evaluators (HYPE 3), exact unless iterations are asked for. Nothing is rounded and
-nothing is clipped.
+A model's score is the mean of its evaluators' values (`analysis/values.py`). Intervals are from the
+bootstrap over evaluators (HYPE 3), exact unless a number of iterations is given. Nothing is rounded or
+clipped.
 """
 
 from collections import Counter
@@ -35,16 +35,16 @@ _FALLBACK_SEED = 0
 
 @dataclass(frozen=True)
 class Options:
-    """How intervals are drawn."""
+    """How intervals are computed."""
 
     iterations: int | None = None
-    """Of a Monte Carlo bootstrap; default, the exact one."""
+    """Iterations of a Monte Carlo bootstrap; None for the exact bootstrap."""
     seed: int | None = None
-    """Of the Monte Carlo bootstrap; 0 where none is given."""
+    """Seed of the Monte Carlo bootstrap; 0 if none is given."""
     level: float = 0.95
-    """Of the intervals, between 0 and 1."""
+    """Confidence level of the intervals, between 0 and 1."""
     evaluators_drawn: int | None = None
-    """How many evaluators a resample draws; default, as many as the model has."""
+    """Number of evaluators in a resample; None for as many as the model has."""
 
     def __post_init__(self):
         if not 0 < self.level < 1:
@@ -56,12 +56,12 @@ class Options:
 
 
 def score(rows: Iterable[Mapping[str, Any]], method: str, **options: Any) -> dict[str, Any]:
-    """Return the scores of rows given as mappings with the columns of the responses file.
+    """Return the scores of responses, given as mappings with the columns of the responses file.
 
     Options are those of `Options`.
 
     Raises:
-        InvalidInput: a bad row, no rows, an unknown method, or an option out of range.
+        InvalidInput: an invalid row, no rows, an unknown method, or an option out of range.
     """
     if not judgment_of(method).has_report:
         return score_values(rows, method, **options)
@@ -69,7 +69,7 @@ def score(rows: Iterable[Mapping[str, Any]], method: str, **options: Any) -> dic
 
 
 def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
-    """Return the scores of the contract as plain data; options as `Options`.
+    """Return scores, intervals and tests as plain data; options are those of `Options`.
 
     Raises:
         InvalidInput: no responses, or an option out of range.
@@ -108,17 +108,17 @@ def score_values(
     exposures: str = "nominal",
     **options: Any,
 ) -> dict[str, Any]:
-    """Return scores as means of evaluators' values, of a judgment of which `analysis` has no tables.
+    """Return scores as means of evaluators' values, for a judgment that `analysis` has no tables for.
 
-    Intervals are over evaluators, and so are the tests between models, which different people judged.
+    Intervals are over evaluators, and so are the tests between models, which different evaluators judged.
 
     Args:
         rows: mappings with the columns of the responses file.
-        simulated: of simulated sessions, rather than real ones.
+        simulated: whether to score simulated sessions instead of real ones.
 
     Raises:
-        InvalidInput: no rows, somebody who judged two models, exposures other than `nominal`, or an option
-            out of range.
+        InvalidInput: no rows, an evaluator who judged two models, exposures other than `nominal`, or an
+            option out of range.
     """
     judgment, chosen = judgment_of(method), Options(**options)
     title = judgment.methods[method].title
@@ -170,7 +170,7 @@ def _values(by_evaluator: Mapping[str, Fraction | float]) -> Values:
 
 
 def score_models(answers: Answers, **options: Any) -> list[dict[str, Any]]:
-    """Return the models of `score_answers` alone, without tests between them."""
+    """Return only the models of `score_answers`, without the tests between them."""
     return _scored(answers, Options(**options))[-1]
 
 
@@ -180,7 +180,7 @@ def groups_of(values: Mapping[str, Values], order: Iterable[str]) -> Groups:
 
 
 def _scored(answers: Answers, options: Options) -> tuple[dict, dict, dict, list[dict[str, Any]]]:
-    """Return by model values, percentile intervals and what stands beside scores; and the models' rows."""
+    """Return, by model, values, percentile intervals and columns beside the score; and the models' rows."""
     values = values_by_model(answers)
     intervals = {model: _interval(one, options) for model, one in values.items()}
     beside = beside_scores(answers, values, options.level)
@@ -189,7 +189,7 @@ def _scored(answers: Answers, options: Options) -> tuple[dict, dict, dict, list[
 
 
 def _interval(values: Values, options: Options) -> bootstrap.Interval | None:
-    """Return the interval of the mean, or None where one evaluator tells of no variation."""
+    """Return the interval of the mean; None for a single evaluator, whose variation is unknown."""
     if len(values) < 2:
         return None
     drawn = options.evaluators_drawn or len(values)
@@ -235,7 +235,7 @@ def _row(
 
 
 def _kinds_of_score(answers: Answers, mine: np.ndarray) -> dict[str, float]:
-    """Return the score by all answers alike, and by both sides alike; one of them is the score."""
+    """Return the score that weights all answers equally and the one that weights both sides equally."""
     judges = np.flatnonzero(mine)
     return {
         f"{kind.__name__}_score": fsum(numbers) / len(numbers)

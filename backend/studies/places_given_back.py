@@ -7,7 +7,7 @@ from backend.stores.store import Stale, Store
 
 
 def note_given_back(store: Store, study: Study, session: Session, why: str) -> None:
-    """Record why a place is lost, before its session is closed for that; the first reason recorded stands."""
+    """Record why a place is lost, before its session is closed for that; only the first reason is stored."""
     with suppress(Stale):
         store.write_entry(_book(study), session.id, 0, {"why": why})
 

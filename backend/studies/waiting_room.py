@@ -49,7 +49,7 @@ def waiting_now(store: Store, study: str, at: float) -> int:
 def begin(
     store: Store, study: Study, qualified_by: str, panel: Mapping[str, str], at: float
 ) -> dict[str, Any]:
-    """Start a wait, or continue it in another tab: minutes are kept, and the previous tab is disconnected.
+    """Start a wait, or continue it in another tab: its minutes remain, and the previous tab is disconnected.
 
     Args:
         qualified_by: the session of the qualification, which identifies the person's single wait.

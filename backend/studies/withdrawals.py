@@ -46,7 +46,7 @@ def answered_of(
 def _which_count(
     store: Store, study: Study, simulated: bool, gone: Iterable[Entry] | None = None
 ) -> Callable[[Session], bool]:
-    """Return a predicate that says which stored sessions count."""
+    """Return a predicate that is true for stored sessions that count."""
     if simulated:
         # Sessions of earlier settings may remain if `openhype set` was killed before clearing them.
         return lambda session: session.settings_id == study.settings_id
