@@ -1,6 +1,6 @@
 """Removal of a study's simulated sessions only; evaluators may take part meanwhile.
 
-A simulated evaluator who is still answering gets the error that there is no such session.
+A simulated evaluator who is still answering receives the error that there is no such session.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,7 @@
 """Copying a study with its responses from one store to another.
 
-What exists at the target is kept, so that an interrupted copy can be repeated, and a study that has
-progressed can be copied again. Nothing at the target is lost: a study or a session that differs is
-refused.
+An interrupted copy can be repeated, and a study that has progressed can be copied again. Nothing at the
+target is lost: a study or a session that differs is refused.
 """
 
 from collections.abc import Callable, Iterable

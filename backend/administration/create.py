@@ -103,11 +103,11 @@ def read_order(path: Path) -> Order:
 
 
 def with_texts(settings: Mapping[str, Any], here: Path = Path()) -> dict[str, Any]:
-    """Return settings with each text given as `@FILE` replaced by the file's; `@@` escapes a leading `@`.
+    """Return settings with each `@FILE` replaced by the text of the file; `@@` escapes a leading `@`.
 
     Raises:
         NotFound: there is no such file.
-        InvalidInput: it is not a readable text.
+        InvalidInput: the file is not readable text.
     """
     found = dict(settings)
     for name in protocols.TEXTS & set(settings):

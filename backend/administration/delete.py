@@ -5,9 +5,9 @@ evaluator who is just being admitted is refused. Then a second check looks for d
 if there are any, the mark is removed. Then sessions are deleted, then files, and the record last. If
 interrupted, the next call resumes.
 
-What stays is in the books, by pseudonyms: what was owed and paid, what was sent to the panel, and who
-took part, so that exclusive studies still refuse them. The panel's ids, which are kept no longer than a
-study, are erased. The name of a study that a real evaluator had begun is never reused.
+The books retain, under pseudonyms, what was owed and paid, what was sent to the panel, and who took part,
+so that exclusive studies still refuse them. The panel's ids, which are stored no longer than a study, are
+erased. The name of a study that a real evaluator had begun is never reused.
 """
 
 import shutil
@@ -89,7 +89,7 @@ def delete(
         progress: wraps an iterable: `progress(items, total, label)`.
 
     Raises:
-        Conflict: as `check`.
+        Conflict: as for `check`.
     """
     with data.locked("publish"):  # else a study of that name being created would lose its images
         study = _marked(store, study, now)
@@ -154,7 +154,7 @@ def _has_seen(store: Store, name: str, session: str) -> bool:
         return True
     try:
         return store.cursor(session).blocks_begun > 0
-    except NotFound:  # nothing was begun in it, and its time is over; or another one deletes the study too
+    except NotFound:  # it expired before a block was begun; or another process deletes the study too
         return lifecycle.was_deleted(store, name)
 
 

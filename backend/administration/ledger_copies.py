@@ -79,7 +79,7 @@ def _has_ledger(store: Store, study: str) -> bool:
 
 
 def _copy_books(source: Store, target: Store, study: str) -> None:
-    """Write the source's entries over the target's; entries that only the target has are kept."""
+    """Overwrite the target's entries with the source's; entries that only the target has remain."""
     for book in (lifecycle.recruitment_book(study), screened_out.book(study), waiting_room.book_of(study)):
         for entry in source.entries(book):
             _put(target, book, entry)

@@ -1,9 +1,9 @@
 """Retention of personal data: the panel's parameters, and the facts that browsers send of devices.
 
-They are erased `keep_days` after a session's end. Responses stay, with the evaluator's random pseudonym
-and the keyed hash of the panel's id, which is meaningless without the server's key and prevents repeated
-participation. Facts of the display stay as well: without its refresh rate an exposure cannot be
-interpreted. Simulated sessions hold nothing personal, and are left as they are.
+They are erased `keep_days` after a session's end. Responses are retained, with the evaluator's random
+pseudonym and the keyed hash of the panel's id, which is meaningless without the server's key and prevents
+repeated participation. Facts of the display are retained as well: without its refresh rate an exposure
+cannot be interpreted. Simulated sessions contain nothing personal and are not changed.
 """
 
 from collections.abc import Iterator
@@ -82,7 +82,7 @@ def apply(store: Store, what: Due, now: datetime) -> None:
     """Erase the data that are due, permanently; withdrawn sessions not erased yet are erased first.
 
     The panel's ids of closed sessions, and of people who waited, move to the ledger if they are not paid
-    yet, which keeps them until they are. If interrupted, call it again to erase the rest.
+    yet, which stores them until they are. If interrupted, call it again to erase the rest.
     """
     finish(store)
     if what.sessions or what.entries:

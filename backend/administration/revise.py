@@ -1,7 +1,7 @@
 """Changes to the settings of a study that no real evaluator has begun, without recreating its files.
 
-The record is replaced by one conditional write, which fails once the study is begun: an evaluator who
-opens a session at that moment either comes first, and the change is refused, or runs under the new
+The record is replaced by one conditional write, which fails once the study is begun. If an evaluator opens
+a session at that moment, either the session is first and the change is refused, or it runs under the new
 settings. Simulated sessions of the previous settings are cleared, so that no score mixes the two.
 """
 
@@ -125,8 +125,8 @@ def _check_free(study: Study, settings: Mapping[str, Any]) -> None:
 def _with_consent_version(before: Study, after: Study, is_given: bool) -> Protocol:
     """Return the new settings, with a new consent version if participants would agree to something else.
 
-    That is anything visitors are told before they agree, pay and length included. A page that was opened
-    before cannot agree to what it does not show.
+    This compares everything that visitors are shown before they agree, including pay and length. A page
+    that was opened earlier cannot agree to what it does not show.
     """
     if _shown_before_consent(before) == _shown_before_consent(after):
         return after.protocol

@@ -35,8 +35,8 @@ def as_lines(kind: str | None, width: int) -> Iterator[str]:
     """Yield a line with name and default of each setting, followed by its indented description.
 
     Args:
-        kind: whose defaults; None is those of HYPE-infinity, with others where they differ.
-        width: characters per line; a longer word stays whole.
+        kind: whose defaults to list; None for those of HYPE-infinity, with the others if they differ.
+        width: characters per line; longer words are not broken.
     """
     wrap = TextWrapper(
         width, initial_indent="    ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
@@ -60,7 +60,7 @@ def as_markdown() -> str:
 
 
 def _written(value: Any) -> str:
-    """Return a value as `--set` takes it; a long text only as a description of it."""
+    """Return a value in the form that `--set` accepts; a long text is replaced by a description."""
     if value is None:
         return ""
     if isinstance(value, bool):
