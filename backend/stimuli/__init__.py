@@ -1,1 +1,1 @@
-"""Stimuli of a study: image files read, checked, and made alike."""
+"""Stimuli of a study: image files are read, checked, and made uniform."""

@@ -1,4 +1,4 @@
-"""What sets a model's source files apart from the reals' that no pipeline can hide."""
+"""Differences between a model's source files and the reals' that no processing can hide."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,8 +24,8 @@ def differences(
 
     Args:
         sides: facts of the files, by model; under None, those of the reals.
-        size_px: side at which all are shown.
-        losses: what was done to make the sides alike.
+        size_px: side at which all stimuli are shown.
+        losses: the losses that both sides were put through.
     """
     reals = sides.get(None, [])
     models = {model: fakes for model, fakes in sides.items() if model is not None}
@@ -39,7 +39,7 @@ def differences(
 
 
 def treatments(sides: Mapping[str | None, Sequence[SourceFacts]]) -> Iterator[str]:
-    """Yield one sentence for each thing that was done to some files to make them 8 bits of sRGB, upright.
+    """Yield one sentence for each conversion that some files needed to become upright 8-bit sRGB images.
 
     Args:
         sides: facts of the files, by model; under None, those of the reals.
@@ -104,13 +104,13 @@ def _is_lossy(side: Sequence[SourceFacts]) -> bool:
 
 
 def _quality(side: Sequence[SourceFacts]) -> int | None:
-    """Return the median JPEG quality of a side that is mostly JPEG."""
+    """Return the median JPEG quality of a side that is mostly JPEG; None for other sides."""
     known = [facts.jpeg_quality for facts in side if facts.jpeg_quality]
     return round(median(known)) if len(known) > len(side) / 2 else None
 
 
 def _enlarged(side: Sequence[SourceFacts], size_px: int) -> float:
-    """Return how many times the median picture was enlarged; 1 where it was made smaller."""
+    """Return how many times the median image was enlarged; 1 if it was made smaller."""
     return max(1.0, size_px / median(facts.short_side_px for facts in side))
 
 

@@ -1,7 +1,7 @@
-"""Pictures for the sample studies: cuts of photographs, and what four models make of such cuts.
+"""Images for the sample studies: crops of photographs, and textures that four models generate from crops.
 
-Real and fake start as cuts of one size, are toned by one rule and written alike; only what lies between the
-cut and the tone differs. The models make textures from a cut, and differ clearly in how well.
+Real and fake images start as crops of one size, are toned by one rule and written alike; only the step
+between cropping and toning differs. The models clearly differ in the realism of their textures.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,11 +21,11 @@ MODELS = {
     "quilting-40px": "blocks of 40 px of a photograph, quilted (Efros and Freeman, 2001)",
     "quilting-96px": "blocks of 96 px of a photograph, quilted",
 }
-"""What the fakes are, from obvious to hard."""
+"""Descriptions of the models, from the most obvious fakes to the most realistic."""
 _CUT_PX = 352
-"""Side of the cuts, for quilts to have a choice. What shows or resembles one picture takes a part of it."""
+"""Side of the crops, large enough for quilting to choose among blocks; the other kinds use a part of it."""
 _ROUNDS = 2
-"""Of the texture synthesis; with 40 the textures look the same, and take many times as long."""
+"""Rounds of the texture synthesis; with 40 the textures look the same, and take many times as long."""
 _CHUNK = 2
 
 
@@ -44,13 +44,13 @@ def write_pictures(
     seed: int,
     progress: Callable[..., Iterable] | None = None,
 ) -> dict[str | None, Path]:
-    """Write pictures as PNG, a folder a kind; return the folders.
+    """Write images as PNG, in one folder for each kind; return the folders.
 
-    All kinds show the subjects in the same shares. Pictures that are there already stay: they would be the
-    same.
+    All kinds show the subjects in the same proportions. Existing images are not rewritten, as they would be
+    the same.
 
     Args:
-        counts: pictures of each kind: a model, or None for photographs.
+        counts: number of images of each kind: a model, or None for photographs.
         progress: wraps an iterable: `progress(items, total, label)`.
     """
     folders = {kind: out / (kind or "real") for kind in counts}
@@ -70,11 +70,11 @@ def write_pictures(
 
 
 def picture_of(kind: str | None, subject: str, seed: int | Sequence[int]) -> np.ndarray:
-    """Return a picture (side, side, 3; uint8): a cut of a photograph, or what a model makes of one.
+    """Return an image (side, side, 3; uint8): a crop of a photograph, or a model's texture from one.
 
     Args:
         kind: a model, or None for a photograph.
-        subject: of `photographs.SUBJECTS`.
+        subject: a name in `demo_photographs.SUBJECTS`.
     """
     rng = np.random.default_rng(seed)
     source = SUBJECTS[subject]
@@ -89,7 +89,7 @@ def _dealt(count: int, rng: np.random.Generator) -> list[str]:
 
 
 def write_picture(out: Path, kind: str | None, subject: str, seed: int | Sequence[int]) -> None:
-    """Write `picture_of` as PNG, unless it is there; a file appears whole."""
+    """Write `picture_of` as PNG, unless the file exists; it is never visible incomplete."""
     if out.exists():
         return
     partial = out.with_suffix(".partial")
@@ -98,7 +98,7 @@ def write_picture(out: Path, kind: str | None, subject: str, seed: int | Sequenc
 
 
 def _write(job: _Job) -> None:
-    """Make one picture; runs in a worker process."""
+    """Make one image; runs in a worker process."""
     write_picture(job.out, job.kind, job.subject, job.seed)
 
 
@@ -138,7 +138,7 @@ _MAKERS: Mapping[str | None, Callable[[np.ndarray, np.random.Generator], np.ndar
 
 
 def _in_colour(picture: np.ndarray, make: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Return what `make` makes of a picture, which it wants in three channels."""
+    """Return the result of `make`, which requires three channels, for a gray or colour image."""
     if picture.ndim == 3:
         return make(picture)
     return make(np.repeat(picture[..., None], 3, axis=-1))[..., 0]

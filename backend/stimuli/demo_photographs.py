@@ -1,8 +1,8 @@
-"""The demo's photographs: what scikit-image ships, and how pictures are cut out of it.
+"""The demo's photographs, which scikit-image ships, and how images are cropped from them.
 
 All are free of copyright restrictions (public domain or CC0, as scikit-image's documentation says of each).
-A cut has a place, a scale, an angle and a tone of its own. The black-and-white photographs are tinted, like
-prints, so that colour does not tell them apart from the others.
+Each crop has its own position, scale, angle and tone. The black-and-white photographs are tinted, like
+prints, so that colour does not distinguish them from the others.
 """
 
 from collections.abc import Sequence
@@ -22,21 +22,21 @@ _LESS_PX = 32
 
 @dataclass(frozen=True)
 class Subject:
-    """A part of a photograph that pictures are cut out of."""
+    """A region of a photograph from which images are cropped."""
 
     file: str
     scales: tuple[float, float]
-    """Pixels of a picture for each pixel of the photograph, at least and at most."""
+    """Minimum and maximum number of image pixels for each pixel of the photograph, along a side."""
     turn_degrees: float = 180
-    """How far a cut may be turned, either way."""
+    """Largest rotation of a crop, in either direction."""
     box: tuple[int, int, int, int] | None = None
-    """Left, top, right, bottom in the photograph; None for all of it."""
+    """Left, top, right, bottom in the photograph; None for the complete photograph."""
     share: int = 2
-    """How often it comes, compared with the others."""
+    """Relative frequency, compared with the other subjects."""
     is_mirrored: bool = True
-    """Whether half of its cuts are; writing would show it."""
+    """Whether half of its crops are mirrored; mirrored writing would be noticeable."""
     tints: Sequence[tuple[int, int, int]] = ()
-    """Colours of the middle tone, one of which a black-and-white photograph gets."""
+    """Colours for middle gray, one of which is given to each crop of a black-and-white photograph."""
 
 
 SUBJECTS = {
@@ -55,14 +55,14 @@ SUBJECTS = {
     "cat": Subject("chelsea.png", (1.0, 1.9), 12, share=1),
     "coffee": Subject("coffee.png", (0.8, 1.5), 12, share=1),
 }
-"""By what they show."""
+"""Subjects by name."""
 
 
 def cut(subject: Subject, side_px: int, rng: np.random.Generator) -> np.ndarray:
-    """Return a square cut of a photograph, smaller where the subject has no room for `side_px`.
+    """Return a square crop of a photograph, smaller than `side_px` if the subject is too small for that.
 
     Returns:
-        (side, side) of a black-and-white photograph, else (side, side, 3); uint8.
+        (side, side) for a black-and-white photograph, else (side, side, 3); uint8.
     """
     photograph = _photograph(subject.file, subject.box)
     for _ in range(_TRIES):
@@ -78,7 +78,7 @@ def cut(subject: Subject, side_px: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def toned(picture: np.ndarray, subject: Subject, rng: np.random.Generator) -> np.ndarray:
-    """Return a cut, or what was made from one, as (side, side, 3) uint8 with a tone of its own."""
+    """Return a crop, or an image made from one, as (side, side, 3) uint8 with a random tone."""
     levels = picture.reshape(*picture.shape[:2], -1) / 255
     mean = levels.mean()
     levels = np.clip(mean + (levels - mean) * rng.uniform(0.92, 1.08), 0, 1)
@@ -99,12 +99,12 @@ def _photograph(file: str, box: tuple[int, int, int, int] | None) -> Image.Image
 
 
 def check_installed() -> None:
-    """Raise NotInstalled where the photographs are not there."""
+    """Raise NotInstalled if scikit-image, which contains the photographs, is missing."""
     _folder()
 
 
 def _folder() -> Path:
-    """Return where scikit-image keeps its photographs; it is not imported, which takes a second."""
+    """Return scikit-image's folder of photographs without importing it, which takes a second."""
     found = find_spec("skimage")
     if found is None or not found.submodule_search_locations:
         raise not_installed("the demo", "skimage")
@@ -119,7 +119,7 @@ def _turned(
     side_px: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Return a cut at a random place of the photograph, brought to `size` and turned by `angle` (radians)."""
+    """Return a crop at a random position of the photograph scaled to `size`, rotated by `angle` (radians)."""
     scaled = photograph.resize(size, Image.Resampling.LANCZOS)
     x, y = (rng.uniform(reach, side - reach) for side in size)
     cosine, sine, middle = np.cos(angle), np.sin(angle), side_px / 2

@@ -1,11 +1,11 @@
-"""How long work will take, told once, as soon as the first of it has been done."""
+"""An estimate of how long work will take, reported once, as soon as the first of it is done."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 _MEASURED_S = 2.0
-"""Work that is measured for no shorter than this, so that processes that start do not count for much."""
+"""Minimum time to measure, so that the start of processes has little weight."""
 
 
 def announced(
@@ -18,12 +18,13 @@ def announced(
     long_s: float = 30.0,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Any]:
-    """Yield `items`, and say `text` once if all of them will take longer than `long_s`.
+    """Yield `items`, and call `say` with `text` once if all of them will take longer than `long_s`.
 
     Args:
-        total: how many items there are.
-        text: with `{}` for the time, as "about 3 minutes".
-        first: items to measure at least; as many as are worked on at a time, or the time is overrated.
+        total: number of items.
+        text: contains `{}` for the time, such as "about 3 minutes".
+        first: minimum number of items to measure; with fewer than are processed at once, the time is
+            overestimated.
     """
     began, is_open = clock(), say is not None
     for done, item in enumerate(items, start=1):
@@ -36,7 +37,7 @@ def announced(
 
 
 def duration(seconds: float) -> str:
-    """Return a rough time: tens of seconds, then minutes, then hours."""
+    """Return an approximate duration in words: in tens of seconds, minutes or hours."""
     if seconds < 90:
         return f"about {max(10 * round(seconds / 10), 10)} seconds"
     if seconds < 5400:

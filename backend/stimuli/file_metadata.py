@@ -1,4 +1,4 @@
-"""Files that differ in nothing but what they show: one length, one mode, one time."""
+"""Uniform file metadata: files of one length, mode and time differ only in what they show."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 from backend.stimuli.images import pad_to, padded_length
 
 _TIME = 1_000_000_000
-"""Modification time of every file, so that none tells when it was made."""
+"""Modification time of every file, so that none reveals when it was made."""
 
 
 def make_uniform(paths: Sequence[Path], tracked: Iterable[Path] | None = None) -> None:

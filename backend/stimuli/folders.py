@@ -1,7 +1,6 @@
-"""What the names in a researcher's folders tell, before any file is opened.
+"""Scan of a researcher's folders by file names only, before any file is opened.
 
-Nothing is refused here: what is not as expected is collected, to be said at once with what the
-files themselves have wrong.
+Nothing is raised here: problems are collected, to be reported together with those found in the files.
 """
 
 import os
@@ -25,7 +24,7 @@ class Source:
     model: str | None
     class_: str
     relative: str
-    """Printable; from the side's folder."""
+    """Printable path, relative to the side's folder."""
 
 
 FindingKind = Literal["folder", "format", "dead link", "duplicate", "both sides"] | BadKind
@@ -33,28 +32,28 @@ FindingKind = Literal["folder", "format", "dead link", "duplicate", "both sides"
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is not as expected."""
+    """A problem with a folder or a file."""
 
     kind: FindingKind
     what: str
-    """A folder's problem as a sentence, or the file that has one, printable."""
+    """The problem of a folder, as a sentence, or the printable name of a file with a problem."""
     why: str = ""
 
 
 @dataclass(frozen=True)
 class Scan:
-    """What the names in the folders tell, before any file is opened."""
+    """The result of a scan."""
 
     sources: tuple[Source, ...]
     classes: tuple[str, ...]
     findings: tuple[Finding, ...]
     no_pictures: tuple[str, ...]
-    """Files that are no pictures by their names."""
+    """Files that are not images, by their names."""
 
 
 @dataclass
 class _Side:
-    """The reals, or a model: its folder and what was found there."""
+    """The reals, or a model: its folder and what was found in it."""
 
     what: str
     model: str | None
@@ -81,10 +80,10 @@ class _Side:
 
 
 def scan(real: Path, models: Mapping[str, Path], reals: str = "the reals") -> Scan:
-    """Return the files to take in, the classes, and what is not as expected, having read names only.
+    """Return the files to ingest, the classes, and the problems, from file names only.
 
     Args:
-        reals: what messages call the pictures in `real`.
+        reals: name of the images in `real`, for messages.
     """
     sides = [
         _Side(reals, None, real),
@@ -119,7 +118,7 @@ def _is_there(side: _Side) -> bool:
 
 
 def _apart(sides: Sequence[_Side]) -> list[_Side]:
-    """Return the sides that can be read: of two with one folder the first, of one in another the inner."""
+    """Return the sides to read: the first of those with the same folder, the inner ones of nested folders."""
     readable = []
     for number, side in enumerate(sides):
         same = [other for other in sides[:number] if side.folder.samefile(other.folder)]
@@ -141,7 +140,7 @@ def _lies_inside(folder: Path, other: Path) -> bool:
 
 
 def _read(side: _Side) -> None:
-    """Sort a side's entries into pictures, classes, and what is neither."""
+    """Sort a side's entries into images, classes, and others."""
     for entry in _entries(side, side.folder):
         if not entry.is_dir():
             _sort_in(side, entry, "", side.plain)
@@ -161,7 +160,7 @@ def _read(side: _Side) -> None:
 
 
 def _is_class(side: _Side, folder: Path) -> bool:
-    """Return whether a sub-folder can be a class: named in plain text, and not a way back up."""
+    """Return whether a sub-folder can be a class: its name is plain text, and it is no link to a parent."""
     try:
         up = [side.folder.resolve(), *side.folder.resolve().parents]
         if any(folder.samefile(above) for above in up):
@@ -194,7 +193,7 @@ def _read_class(side: _Side, folder: Path) -> None:
 def _entries(side: _Side, folder: Path) -> Iterator[Path]:
     try:
         names = sorted(os.listdir(folder))
-        os.stat(folder / ".")  # a folder may be listed and yet not be entered
+        os.stat(folder / ".")  # a folder may be listable but not accessible
     except OSError as error:
         side.refuse(f"{side.title} cannot be read: {printable(folder)}: {error.strerror}")
         return
@@ -206,7 +205,7 @@ def _is_hidden(path: Path) -> bool:
 
 
 def _sort_in(side: _Side, path: Path, class_: str, pictures: list[Source]) -> None:
-    """Put a file where it belongs by its name; one without an ending may be a picture."""
+    """Classify a file by its name; one without an extension may be an image."""
     suffix = path.suffix.lower()
     if path.is_symlink() and not path.exists() and not _is_hidden(path):
         side.findings.append(Finding("dead link", printable(path)))
@@ -220,7 +219,7 @@ def _sort_in(side: _Side, path: Path, class_: str, pictures: list[Source]) -> No
 
 
 def _compare_classes(sides: Sequence[_Side]) -> None:
-    """Refuse sides whose classes are not those of the reals; the reals' may not differ by case only."""
+    """Refuse sides whose classes are not those of the reals; those must not differ by case only."""
     reals = next((side for side in sides if side.model is None and not side.findings), None)
     if reals is None:
         return

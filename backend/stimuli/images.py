@@ -1,8 +1,8 @@
-"""One picture's way from a researcher's file to the file that evaluators get.
+"""Processing of one image, from a researcher's file to the file that evaluators receive.
 
-Reals and fakes take the same way, so that nothing but the picture can tell them apart: orientation
-applied, colours brought to sRGB, transparency flattened, cropped to a square, resized, encoded in
-one format with one setting, no metadata, and in the end padded to one length.
+Reals and fakes are processed identically, so that nothing but the image can distinguish them: orientation
+applied, colours converted to sRGB, transparency flattened, cropped to a square, resized, encoded in
+one format with one setting, without metadata, and finally padded to one length.
 """
 
 import hashlib
@@ -23,16 +23,16 @@ from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
 
 MAX_PIXELS = 100_000_000
-"""A larger picture is refused before it is decoded; a small file can claim any size."""
+"""A larger image is refused before it is decoded; a small file can claim any size."""
 MIN_SIDE_PX = 8
-"""Of a smaller picture nothing can be judged; the smallest sets in use have 28 px."""
+"""A smaller image cannot be judged; the smallest data sets in use have 28 px."""
 SUFFIXES = frozenset(
     [
         *(".png", ".apng", ".jpg", ".jpeg", ".jpe", ".jfif", ".mpo", ".webp", ".avif", ".jp2", ".j2k"),
         *(".bmp", ".dib", ".gif", ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm"),
     ]
 )
-"""Endings of the files that `process` reads."""
+"""File extensions that `process` reads."""
 OTHER_PICTURES = frozenset(
     [
         *(
@@ -53,11 +53,11 @@ OTHER_PICTURES = frozenset(
         *(".exr", ".hdr", ".rgbe", ".pfm", ".dng", ".raw", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2"),
     ]
 )
-"""Endings of pictures in formats that it does not read."""
+"""File extensions of image formats that it does not read."""
 _READABLE = ("PNG", "JPEG", "WEBP", "AVIF", "BMP", "GIF", "TIFF", "PPM", "JPEG2000")
-"""JPEG brings MPO along. Of what else Pillow knows, some starts other programs (EPS: Ghostscript)."""
+"""JPEG includes MPO. Some of Pillow's other formats start external programs (EPS: Ghostscript)."""
 PNG_SETTING = {"compress_level": 6, "compress_type": zlib.Z_RLE}
-"""Of Pillow's settings the fastest for photographs (three times zlib's default) at no larger files."""
+"""Fastest of Pillow's settings for photographs (three times zlib's default), without larger files."""
 _PNG_END = 12
 _PNG_CHUNK_OVERHEAD = 12
 _JPEG_END = b"\xff\xd9"
@@ -66,15 +66,15 @@ _IJG_LUMINANCE_SUM = 3685
 """Sum of the luminance table of the JPEG standard (ITU-T T.81, table K.1), which quality scales."""
 _BRIGHTEST = 65535
 _HDR_TRANSFERS = (16, 18)
-"""PQ and HLG, by ITU-T H.273: levels of light beyond any white."""
+"""PQ and HLG, by ITU-T H.273: light levels above any white."""
 _SRGB_PRIMARIES = (1, 2)
-"""Those of sRGB, and unspecified, by ITU-T H.273."""
+"""sRGB and unspecified, by ITU-T H.273."""
 _HEAD = 1 << 16
 _UNREADABLE = (
     OSError, ValueError, SyntaxError, EOFError, ArithmeticError, LookupError, TypeError, RuntimeError,
     AttributeError, MemoryError, struct.error, zlib.error,
 )  # fmt: skip
-"""What Pillow's decoders raise on broken files; each decoder has its own habits."""
+"""Exceptions that Pillow's decoders raise for broken files; they differ between decoders."""
 
 
 BadKind = Literal["gone", "forbidden", "empty", "no picture", "broken", "large", "small", "unsupported"]
@@ -82,7 +82,7 @@ Treatment = Literal["16 bits", "CMYK", "profile", "odd profile", "transparency",
 
 
 class BadPicture(InvalidInput):
-    """A file that gives no picture; `kind` sorts it, `why` says more than the kind, or nothing."""
+    """A file cannot be used as an image; `kind` classifies the problem, and `why` describes it."""
 
     def __init__(self, path: Path, kind: BadKind, message: str):
         super().__init__(f"{printable(path)} {message}")
@@ -91,7 +91,7 @@ class BadPicture(InvalidInput):
 
 @dataclass(frozen=True)
 class SourceFacts:
-    """What a file was before the pipeline, as far as it could give a side away."""
+    """Properties of a file before processing that could reveal its side."""
 
     format: str
     short_side_px: int
@@ -101,22 +101,22 @@ class SourceFacts:
     has_full_chroma: bool = True
     """False for a JPEG whose colours are stored at a lower resolution."""
     treatments: tuple[Treatment, ...] = ()
-    """What it took to bring the picture to 8 bits of sRGB, upright and opaque."""
+    """Conversions that the image needed to become upright, opaque 8-bit sRGB."""
 
 
 @dataclass(frozen=True)
 class Equalise:
-    """Losses that both sides are put through: sizes to pass (px), JPEG qualities to pass."""
+    """Losses that both sides are put through: intermediate sizes (px) and JPEG qualities."""
 
     sizes_px: tuple[int, ...] = ()
     jpeg_qualities: tuple[int, ...] = ()
 
 
 def parse_equalise(steps: Sequence[str]) -> Equalise:
-    """Return the losses that texts such as `jpeg:90` and `size:64` ask for.
+    """Return the losses described by texts such as `jpeg:90` and `size:64`.
 
     Raises:
-        InvalidInput: neither `jpeg:1` to `jpeg:100` nor `size:8` to `size:2048`.
+        InvalidInput: a text is neither `jpeg:1` to `jpeg:100` nor `size:8` to `size:2048`.
     """
     sizes, qualities = [], []
     for step in steps:
@@ -135,7 +135,7 @@ def resolve_format(image_format: str, size_px: int) -> str:
     """Return `png` or `jpeg:QUALITY`; `auto` is png up to 256 px and jpeg:95 above.
 
     Raises:
-        InvalidInput: no such format.
+        InvalidInput: there is no such format.
     """
     if image_format == "auto":
         return "png" if size_px <= 256 else "jpeg:95"
@@ -147,17 +147,17 @@ def resolve_format(image_format: str, size_px: int) -> str:
 
 
 def suffix_of(image_format: str) -> str:
-    """Return the ending of files in a resolved format."""
+    """Return the extension of files in a resolved format."""
     return ".png" if image_format == "png" else ".jpg"
 
 
 def process(
     path: Path, size_px: int, image_format: str, equalise: Equalise = Equalise()
 ) -> tuple[bytes, SourceFacts]:
-    """Return the encoded picture, `size_px` square in RGB, and what its file was before.
+    """Return the encoded image, `size_px` square in RGB, and the properties of its source file.
 
     Raises:
-        BadPicture: the file cannot be read as a picture; names the file and why.
+        BadPicture: the file cannot be read as an image; names the file and the reason.
     """
     picture, facts = _load(path)
     square = ImageOps.fit(picture, (size_px, size_px), Image.Resampling.LANCZOS)
@@ -171,10 +171,10 @@ def process(
 
 
 def encode(picture: Image.Image, image_format: str) -> bytes:
-    """Return an RGB picture in a resolved format, without metadata; the same pixels give the same bytes."""
+    """Return an RGB image encoded in a resolved format, without metadata; equal pixels give equal bytes."""
     buffer = io.BytesIO()
     bare = picture.copy()
-    bare.info.clear()  # or else Pillow would write the source's profile and comments again
+    bare.info.clear()  # otherwise Pillow would write the source's profile and comments again
     if image_format == "png":
         bare.save(buffer, "PNG", **PNG_SETTING)
     else:
@@ -184,18 +184,18 @@ def encode(picture: Image.Image, image_format: str) -> bytes:
 
 
 def padded_length(longest: int) -> int:
-    """Return the length to which all files of a pool can be padded, the longest having `longest` bytes."""
+    """Return the length to which all files of a pool can be padded if the longest has `longest` bytes."""
     return longest + _PNG_CHUNK_OVERHEAD
 
 
 def pad_to(path: Path, length: int) -> None:
-    """Make an encoded file exactly `length` bytes long; its pixels stay as they are.
+    """Pad an encoded file to exactly `length` bytes; its pixels do not change.
 
-    The length of a file tells how well its picture compresses, and fakes compress better. PNG
-    takes an ancillary chunk before its end, JPEG comments. Only the end of the file is written.
+    The length of a file reveals how well its image compresses, and fakes compress better. A PNG file
+    gets an ancillary chunk before its end, a JPEG file comments. Only the end of the file is written.
 
     Raises:
-        ValueError: the file is too long already; see `padded_length`.
+        ValueError: the file is already too long; see `padded_length`.
     """
     missing = length - path.stat().st_size
     if missing < _PNG_CHUNK_OVERHEAD:
@@ -214,7 +214,7 @@ def pad_to(path: Path, length: int) -> None:
 def _load(path: Path) -> tuple[Image.Image, SourceFacts]:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Pillow warns of odd metadata, which is dropped anyway
+            warnings.simplefilter("ignore")  # Pillow warns about odd metadata, which is dropped anyway
             with _opened(path) as picture:
                 _check_size(path, picture.size)
                 _check_light(path, picture)
@@ -246,7 +246,7 @@ def _unidentified(path: Path) -> BadPicture:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Image.Image]:
-    """Yield the picture with nothing decoded, whatever size it claims, so that the size can be told."""
+    """Yield the image without decoding it, whatever size it claims, so that the size can be reported."""
     limit = Image.MAX_IMAGE_PIXELS
     Image.MAX_IMAGE_PIXELS = None
     try:
@@ -273,7 +273,7 @@ def _check_size(path: Path, size: tuple[int, int]) -> None:
 
 
 def _check_light(path: Path, opened: Image.Image) -> None:
-    """Refuse levels that have no white, or colours told in a way that would be taken for sRGB."""
+    """Refuse levels without a white (HDR), and colours that would be mistaken for sRGB."""
     if opened.mode == "F":
         raise BadPicture(
             path,
@@ -292,7 +292,7 @@ def _check_light(path: Path, opened: Image.Image) -> None:
 
 
 def _coding_points(path: Path, opened: Image.Image) -> tuple[int, int] | None:
-    """Return colour primaries and transfer by ITU-T H.273, where a PNG or AVIF file tells them."""
+    """Return colour primaries and transfer function by ITU-T H.273, if a PNG or AVIF file contains them."""
     mark, width = {"PNG": (b"cICP", 1), "AVIF": (b"colrnclx", 2)}.get(opened.format or "", (b"", 0))
     if not mark:
         return None
@@ -320,28 +320,28 @@ def _facts(opened: Image.Image) -> SourceFacts:
 
 
 def _treatments(opened: Image.Image) -> Iterator[Treatment]:
-    """Yield what an opened file's header alone says that has to be done with it."""
+    """Yield the conversions that an opened file needs according to its header."""
     if opened.mode.startswith("I") or "16" in _raw_mode(opened):
         yield "16 bits"
     if opened.mode == "CMYK":
         yield "CMYK"
     if _has_alpha(opened):
         yield "transparency"
-    if getattr(opened, "n_frames", 1) > 1 and opened.format != "MPO":  # whose others are previews
+    if getattr(opened, "n_frames", 1) > 1 and opened.format != "MPO":  # the others of MPO are previews
         yield "frames"
     if opened.getexif().get(ExifTags.Base.Orientation, 1) in range(2, 9):
         yield "turned"
 
 
 def _raw_mode(opened: Image.Image) -> str:
-    """Return how Pillow calls the samples as they are stored, such as `RGB;16B`."""
+    """Return Pillow's name for the stored form of the samples, such as `RGB;16B`."""
     arguments = opened.tile[0].args if getattr(opened, "tile", None) else ""
     first = arguments[0] if isinstance(arguments, tuple) and arguments else arguments
     return first if isinstance(first, str) else ""
 
 
 def _jpeg_quality(tables: dict[int, Any]) -> int | None:
-    """Return the quality (1 to 100) that scales the standard's luminance table to the file's."""
+    """Return the quality (1 to 100) that scales the standard's luminance table to the file's, or None."""
     if 0 not in tables:
         return None
     percent = max(100 * sum(tables[0]) / _IJG_LUMINANCE_SUM, 1)
@@ -354,7 +354,7 @@ def _has_alpha(picture: Image.Image) -> bool:
 
 
 def _to_srgb(path: Path, picture: Image.Image) -> tuple[Image.Image, tuple[Treatment, ...]]:
-    """Return the picture in sRGB, its transparent parts on white, and what became of its profile."""
+    """Return the image in sRGB, with transparent parts on white, and the treatment of its profile."""
     profile = picture.info.get("icc_profile")
     picture = _to_8_bit(path, picture)
     alpha, treatments = None, ()
@@ -373,10 +373,10 @@ def _to_srgb(path: Path, picture: Image.Image) -> tuple[Image.Image, tuple[Treat
 
 
 def _to_8_bit(path: Path, picture: Image.Image) -> Image.Image:
-    """Return greys of 16 bits in 8 bits; other modes as they are."""
+    """Return a gray image of 16 bits in 8 bits; images of other modes unchanged."""
     if not picture.mode.startswith("I"):
         return picture
-    picture.info.pop("transparency", None)  # a level of 16 bits, which none of 8 can match
+    picture.info.pop("transparency", None)  # a 16-bit level, which no 8-bit level can match
     levels = picture.convert("I")
     darkest, brightest = levels.getextrema()
     if darkest < 0 or brightest > _BRIGHTEST:
@@ -389,14 +389,14 @@ def _to_8_bit(path: Path, picture: Image.Image) -> Image.Image:
 
 
 def _straight(picture: Image.Image) -> Image.Image:
-    """Return a picture with transparency as LA or RGBA, its colours not multiplied by it."""
+    """Return an image with transparency as LA or RGBA, its colours not premultiplied by alpha."""
     if picture.mode in ("La", "RGBa"):
         return picture.convert("LA" if picture.mode == "La" else "RGBA")
     return picture if picture.mode in ("LA", "RGBA") else picture.convert("RGBA")
 
 
 def _from_profile(picture: Image.Image, profile: bytes) -> tuple[Image.Image, tuple[Treatment, ...]]:
-    """Return the picture converted from its embedded profile; one that does not fit it is left aside."""
+    """Return the image converted from its embedded profile; a profile that does not fit is ignored."""
     try:
         space, _ = _profile(profile)
         mode = _mode_for(picture.mode, space)
@@ -411,7 +411,7 @@ def _from_profile(picture: Image.Image, profile: bytes) -> tuple[Image.Image, tu
 
 
 def _mode_for(mode: str, space: str) -> str | None:
-    """Return the mode in which a picture of `mode` can be read by a profile of `space`."""
+    """Return the mode in which a profile of `space` can convert an image of `mode`, or None."""
     is_grey = mode in ("1", "L", "LA")
     if space == "GRAY" and is_grey:
         return "L"
@@ -439,18 +439,18 @@ def _from_lab() -> ImageCms.ImageCmsTransform:
 
 @lru_cache(maxsize=8)
 def _to_srgb_from(profile: bytes, mode: str) -> ImageCms.ImageCmsTransform:
-    """Return the transform, kept because the pictures of a folder mostly share one profile."""
+    """Return the transform, cached because the images of a folder mostly share one profile."""
     return ImageCms.buildTransform(_profile(profile)[1], ImageCms.createProfile("sRGB"), mode, "RGB")
 
 
 def _png_chunk(length: int) -> bytes:
-    """Return a private ancillary chunk of `length` bytes in all."""
+    """Return a private ancillary chunk of `length` bytes in total."""
     body = b"opPd" + _filler(length - _PNG_CHUNK_OVERHEAD)
     return struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
 
 
 def _jpeg_comments(length: int) -> bytes:
-    """Return comment segments of `length` bytes in all, each at least 4 long."""
+    """Return comment segments of `length` bytes in total, each at least 4 bytes long."""
     segments = []
     while length:
         size = length if length <= _JPEG_SEGMENT else min(_JPEG_SEGMENT, length - 4)
@@ -460,7 +460,7 @@ def _jpeg_comments(length: int) -> bytes:
 
 
 def _filler(length: int) -> bytes:
-    """Return bytes that do not compress, so that a proxy that compresses tells no length either."""
+    """Return incompressible bytes, so that a proxy that compresses does not reveal the length either."""
     return (_noise() * (length // len(_noise()) + 1))[:length]
 
 

@@ -1,6 +1,6 @@
-"""Folders in, a pool of uniform pictures out; or one message that says all that is wrong, and nothing left.
+"""Ingest of image folders: a pool of uniform stimuli, or one message with all problems and no files left.
 
-All cores work, one picture each at a time, so that memory does not grow with the folders.
+Each core processes one image at a time, so that memory does not grow with the folders.
 """
 
 import hashlib
@@ -33,10 +33,10 @@ from backend.stimuli.medium import Intake, Refused
 from backend.stimuli.parallel import in_parallel
 
 _FIRST = 64
-"""Pictures whose time tells that of all."""
+"""Number of images that are measured to estimate the time of all."""
 _NAMED = 3
 _ALL_NAMED = 5
-"""Files of a kind that are all named rather than the first few of them."""
+"""Up to this many files of a kind are all named; of more, only the first few are."""
 _KINDS = {
     "gone": ("is gone", "are gone"),
     "dead link": ("is a link that leads nowhere", "are links that lead nowhere"),
@@ -51,7 +51,7 @@ _KINDS = {
     "both sides": ("appears on more than one side", "appear on more than one side"),
     "duplicate": ("is a duplicate", "are duplicates"),
 }
-"""Kinds of files that are refused, in the order in which they are told: of one, and of several."""
+"""Kinds of refused files in the order of messages, each worded for one file and for several."""
 
 
 @dataclass(frozen=True)
@@ -88,24 +88,24 @@ def take_in(
     progress: Callable[..., Iterable] | None = None,
     say: Callable[[str], Any] | None = None,
 ) -> Intake:
-    """Bring all pictures of the folders into `out`, alike in all but what they show.
+    """Process all images of the folders into `out`, uniform in everything but what they show.
 
-    A public name is a keyed hash of the finished picture: it depends neither on the truth nor on
-    the order of the files, and tells nothing that the picture does not. Files that are no pictures,
-    and pictures that stand on a side before, are left out, with a note.
+    A public name is a keyed hash of the processed image: it depends neither on the truth nor on
+    the order of the files, and reveals nothing that the image does not. Files that are not images,
+    and images that repeat one of the same side, are left out, with a note.
 
     Args:
-        real: folder of the real pictures; sub-folders are classes.
+        real: folder of the real images; sub-folders are classes.
         models: folder of each model's samples, by the model's name.
-        out: folder for the results, made here; removed again if anything fails.
-        skip_bad: leave unreadable files, and pictures that stand on several sides, out as well.
-        strict: refuse duplicates.
-        lacking: what a pool (pictures, classes) lacks, as a sentence; "" where it is enough.
-        rng: where the names' key comes from, for a pool that can be made again with the same names;
+        out: folder for the results, created here; removed again if anything fails.
+        skip_bad: whether to leave out unreadable files, and images that are on several sides, as well.
+        strict: whether to refuse duplicates.
+        lacking: returns what a pool (stimuli, classes) lacks, as a sentence; "" if it is sufficient.
+        rng: source of the key for names, for a pool that can be recreated with the same names;
             default, the system's randomness.
-        workers: processes; default, one a core.
+        workers: number of processes; default, one a core.
         progress: wraps an iterable: `progress(items, total, label)`.
-        say: is told how long it will take, where that is long.
+        say: called with an estimate of the time, if it is long.
 
     Raises:
         Refused: names all folders and files that are not as expected, and what to do.
@@ -158,7 +158,7 @@ def take_in(
 
 
 def processed(folder: Path, what: str, size_px: int, image_format: str) -> list[bytes]:
-    """Return the finished pictures of a folder that is no side of a study; `what` they are is for messages.
+    """Return the processed images of a folder that is not a side of a study; `what` names them in messages.
 
     Raises:
         Refused: names all files that are not as expected.
@@ -175,7 +175,7 @@ def processed(folder: Path, what: str, size_px: int, image_format: str) -> list[
 
 
 def _make(job: _Job) -> _Made:
-    """Make one picture; runs in a worker process."""
+    """Process one image; runs in a worker process."""
     try:
         data, facts = process(job.source.path, job.size_px, job.image_format, job.losses)
     except BadPicture as error:
@@ -201,7 +201,7 @@ def _tracked(items: Iterable, total: int, label: str, progress: Callable | None)
 
 
 def _unreadable(made: Sequence[_Made]) -> tuple[list[Finding], list[str]]:
-    """Return the files that cannot be read, and those without an ending that turned out to be no pictures."""
+    """Return the files that cannot be read, and the files without an extension that are not images."""
     bad, no_pictures = [], []
     for item in made:
         if item.finding and item.finding.kind in ("no picture", "empty") and not item.source.path.suffix:
@@ -212,10 +212,10 @@ def _unreadable(made: Sequence[_Made]) -> tuple[list[Finding], list[str]]:
 
 
 def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list[Finding]]:
-    """Return the pictures to take, those that repeat one of their side, and those that are on several sides.
+    """Return the images to use, those that repeat one of the same side, and those that are on several sides.
 
-    The same finished picture has the same name. One that stands on several sides is neither real
-    nor fake, or of no model in particular, and goes from all; one repeated on a side counts once.
+    Equal processed images have equal names. An image on several sides is neither real nor fake, or of no
+    particular model, and is removed from all of them; an image repeated on one side is used once.
     """
     by_name: dict[str, list[_Made]] = defaultdict(list)
     for item in made:
@@ -236,7 +236,7 @@ def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list
 
 
 def _check(folders: Sequence[Finding], files: Sequence[Finding], lack: str) -> None:
-    """Raise Refused where there is anything to refuse, with all of it in one message."""
+    """Raise Refused if there are problems, with all of them in one message."""
     problems = [finding.what for finding in folders]
     if files:
         problems.append(_summary(files))
@@ -253,7 +253,7 @@ def _check(folders: Sequence[Finding], files: Sequence[Finding], lack: str) -> N
 
 
 def _summary(files: Sequence[Finding]) -> str:
-    """Return how many files have what, and the first of each kind."""
+    """Return how many files have which problem, with the first files of each kind."""
     kinds = [
         f"{len(group)} {_KINDS[kind][len(group) > 1]} ({_first(group)})"
         for kind, group in _by_kind(files).items()
@@ -269,7 +269,7 @@ def _by_kind(files: Sequence[Finding]) -> dict[str, list[Finding]]:
 
 
 def _first(group: Sequence[Finding]) -> str:
-    """Return the names of a few files; with what each has, where they are all named."""
+    """Return the names of the first files; if they are few, all names, each with its problem."""
     if len(group) > _ALL_NAMED:
         return f"{', '.join(finding.what for finding in group[:_NAMED])}, …"
     return "; ".join(f"{finding.what} {finding.why}".strip() for finding in group)
@@ -281,7 +281,7 @@ def _line(finding: Finding) -> str:
 
 
 def _make_uniform(out: Path, good: list[_Made], progress: Callable | None) -> None:
-    """Give every file one length, mode and time."""
+    """Give every file the same length, mode and time."""
     if not good:
         raise InvalidInput("no picture is left; see the files that were left out")
     paths = [out / item.name for item in good]

@@ -1,4 +1,4 @@
-"""What stimuli are made of: the seam between a kind of file and all that stores, sends and shows it."""
+"""Media: the interface between a kind of stimulus file and the code that stores, sends and shows it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from backend.foundation.errors import InvalidInput
 
 
 class Refused(InvalidInput):
-    """Folders that are not as expected: the message says what, `everything` says it of every file."""
+    """Folders are not as expected: the message summarizes the problems, `everything` lists every file's."""
 
     def __init__(self, message: str, everything: Sequence[str]):
         super().__init__(message)
@@ -20,32 +20,32 @@ class Refused(InvalidInput):
 
 @dataclass(frozen=True)
 class Intake:
-    """What came of the folders."""
+    """The result of an ingest."""
 
     stimuli: tuple[Stimulus, ...]
     classes: tuple[str, ...]
     image_format: str
-    """Of pictures, masks included."""
+    """Format of the images, including masks."""
     notes: tuple[str, ...]
     left_out: tuple[str, ...]
     """Every file that was left out, with the reason."""
     left_out_untold: tuple[str, ...] = ()
-    """The same, where the notes do not name all of them."""
+    """The same list if the notes do not name all of these files, else empty."""
 
 
 class Medium(ABC):
-    """A kind of file; `frontend/medium_<name>.js` is its side of the page."""
+    """A kind of file; `frontend/medium_<name>.js` implements it in the page."""
 
     name: ClassVar[str]
     types: ClassVar[Mapping[str, str]]
-    """The media type of a study's files, by their suffix."""
+    """The media type of a study's files, by file extension."""
 
     @abstractmethod
     def take_in(self, real: Path, models: Mapping[str, Path], out: Path, **options: Any) -> Intake:
-        """Bring all files of the folders into `out`, alike in all but what they show.
+        """Process all files of the folders into `out`, uniform in everything but what they show.
 
         Args:
-            options: as `ingest.take_in` has them.
+            options: those of `ingest.take_in`.
 
         Raises:
             Refused: names all folders and files that are not as expected, and what to do.
@@ -53,4 +53,4 @@ class Medium(ABC):
 
     @abstractmethod
     def salted(self, data: bytes, salt: bytes) -> bytes:
-        """Return a file with a salt that whoever decodes it skips; all become longer by the same length."""
+        """Return a file with a salt that decoders ignore; all files grow by the same length."""

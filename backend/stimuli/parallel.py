@@ -1,4 +1,4 @@
-"""Work on all cores, in order, with a bounded number of jobs under way."""
+"""Parallel work on all cores, with ordered results and a bounded number of pending jobs."""
 
 import os
 import signal
@@ -17,21 +17,21 @@ from backend.foundation.errors import OpenhypeError
 
 _CHUNK = 16
 _OF_BARS = "tqdm_monitor"
-"""A thread that only refreshes progress bars, so that a copy of the process does well without it."""
+"""A thread that only refreshes progress bars, which a forked process does not need."""
 
 
 def in_parallel(
     work: Callable[[Any], Any], jobs: Sequence[Any], workers: int | None = None, chunk: int = _CHUNK
 ) -> Iterator[Any]:
-    """Yield the results of `work` over `jobs` in their order, a bounded number under way.
+    """Yield the results of `work` over `jobs` in order, with a bounded number of jobs pending.
 
     Args:
-        work: a function of a module, since it goes to fresh processes by its name.
-        workers: processes; default, one a core. Few jobs are done in this process.
-        chunk: jobs that a process gets at a time.
+        work: a module-level function, since new processes import it by name.
+        workers: number of processes; default, one a core. If there are few jobs, this process does them.
+        chunk: jobs sent to a process at a time.
 
     Raises:
-        OpenhypeError: a process was ended from outside.
+        OpenhypeError: a process was terminated from outside.
     """
     workers = workers or cores()
     if workers == 1 or len(jobs) < 4 * chunk:
@@ -48,13 +48,13 @@ def in_parallel(
 
 
 def in_forks(work: Callable[[Any], Any], jobs: Sequence[Any]) -> Iterator[Any]:
-    """Yield the results of `work` over `jobs` in order, from processes that begin as copies of this one.
+    """Yield the results of `work` over `jobs` in order, from forked copies of this process.
 
-    So `work` and `jobs` need no names by which a fresh process would find them; results are pickled. Where
-    there is no `fork`, one core, or a thread besides this one that a copy would lack, all is done here.
+    So `work` and `jobs` need not be picklable, but results are pickled. Without `fork`, with one core, or
+    with another thread, which a copy would lack, all jobs are done in this process.
 
     Raises:
-        OpenhypeError: a process was ended from outside.
+        OpenhypeError: a process was terminated from outside.
     """
     others = {thread.name for thread in threading.enumerate()} - {threading.main_thread().name, _OF_BARS}
     can_fork = sys.platform.startswith("linux") and not others
@@ -71,7 +71,7 @@ def in_forks(work: Callable[[Any], Any], jobs: Sequence[Any]) -> Iterator[Any]:
 
 
 _SHARED: list[Any] = []
-"""In a copy of a process: the work that it does, and the jobs."""
+"""In a forked process: its work and the jobs."""
 
 
 def _remember(work: Callable[[Any], Any], jobs: Sequence[Any]) -> None:
@@ -84,7 +84,7 @@ def _remembered(job: int) -> Any:
 
 
 def cores() -> int:
-    """Return how many processes this one may have at work."""
+    """Return the number of cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -92,7 +92,7 @@ def cores() -> int:
 
 @contextmanager
 def _ending(pool: ProcessPoolExecutor, did: str, advice: str) -> Iterator[ProcessPoolExecutor]:
-    """Let nothing of the pool's work begin after the block, and say so where a process of it was ended."""
+    """Cancel the pool's pending jobs after the block, and raise OpenhypeError if a process was terminated."""
     try:
         yield pool
     except BrokenProcessPool:
@@ -105,10 +105,10 @@ def _ending(pool: ProcessPoolExecutor, did: str, advice: str) -> Iterator[Proces
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Start processes that a Ctrl-C does not reach: they leave it to this one, which gets it right after.
+    """Block SIGINT while processes start, so that Ctrl-C reaches only this process, after the block.
 
-    A process inherits what is blocked, so that it is not interrupted while it starts either, which would
-    print a traceback from each.
+    Processes inherit the blocked signals. Otherwise a Ctrl-C while they start would print a traceback from
+    each.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

@@ -1,4 +1,4 @@
-"""The photosensitivity check of a study that is being made: its files through `wcag_flashes.py`."""
+"""The photosensitivity check of a study's files, with `wcag_flashes.py`."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,13 +11,13 @@ from backend.experiment.records import Study
 from backend.stimuli import wcag_flashes
 
 _TRIALS = 100
-"""Pictures looked at, each in one trial: what one picture in 33 does is missed once in 20 studies."""
+"""Stimuli checked, each in one trial: a problem of 1 stimulus in 33 is missed in 1 of 20 studies."""
 _MASKS = 64
-"""Masks looked at: as many as a study of its own masks has."""
+"""Masks checked: as many as are generated for a study."""
 
 
 def note(study: Study, pictures: Sequence[str], folder: Path, seed: int) -> str:
-    """Return the line that tells how the pictures and masks in `folder` flash in a trial of `study`."""
+    """Return a line that reports how the stimuli and masks in `folder` flash in a trial of `study`."""
     rng = Random(f"flashes {seed}")
     stage_css = study.protocol.stimuli.shown_at_most_css_px
     cells = stage_css // wcag_flashes.CELL_CSS
@@ -38,5 +38,5 @@ def _state(path: Path, cells: int) -> wcag_flashes.State:
 
 
 def _drawn(masks: Sequence[wcag_flashes.State], count: int, rng: Random) -> list[wcag_flashes.State]:
-    """Return the masks of a trial, without repeats where there are enough."""
+    """Return the masks of a trial, without repetition if there are enough."""
     return rng.sample(masks, count) if len(masks) >= count else rng.choices(masks, k=count)

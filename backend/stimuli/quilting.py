@@ -1,29 +1,29 @@
-"""Image quilting: a texture laid out of overlapping blocks of a photograph, each cut in where it fits.
+"""Image quilting: texture synthesis from overlapping blocks of a photograph, joined along the best seams.
 
-Efros and Freeman (2001, "Image quilting for texture synthesis and transfer"). Blocks come row by row. Of all
-places of the photograph, one is drawn whose overlap with what lies there already is nearly the best, and
-the boundary between the two runs where they differ least. The larger the blocks, the more of the photograph
-stays whole.
+Efros and Freeman (2001, "Image quilting for texture synthesis and transfer"). Blocks are placed row by row.
+Each is drawn from the positions in the photograph whose overlap with the existing texture fits nearly best,
+and the boundary between the two follows the path on which they differ least. The larger the blocks, the
+larger the parts of the photograph that remain intact.
 """
 
 import numpy as np
 from scipy import fft
 
 _TOLERANCE = 0.1
-"""A place is as good as the best if the squared error of its overlap is at most so much larger."""
+"""A position is as good as the best if its squared error is larger by at most this share."""
 _SMALLEST_ERROR = 1e-3
 _SEAM = 0.5
-"""Share of the new block in the pixels that its boundary runs through."""
+"""Weight of the new block in the pixels on its boundary."""
 _EARLIER = ((0, -1), (-1, 0), (-1, -1), (-1, 1))
 
 
 def quilt(
     photograph: np.ndarray, side_px: int, block_px: int, overlap_px: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return a texture of `side_px` square, quilted out of `photograph`.
+    """Return a texture of `side_px` square, quilted from `photograph`.
 
-    No block goes on where its neighbour was taken from, or near it: what fits best is always what stands
-    there in the photograph, and the texture would be a copy.
+    No block continues the photograph from its neighbour's position, or from near it: the best fit is always
+    the photograph itself, and the texture would be a copy.
 
     Args:
         photograph: (height, width) or (height, width, channels), uint8, larger than a block.
@@ -52,7 +52,7 @@ def quilt(
 
 
 class _Search:
-    """Finds how well each place of a photograph fits, by correlation of the mean over its channels."""
+    """Computes how well each position of a photograph fits, by correlation of the mean over its channels."""
 
     def __init__(self, source: np.ndarray, block_px: int):
         gray = source.mean(axis=-1)
@@ -65,7 +65,7 @@ class _Search:
         self._squares = fft.rfft2(gray * gray, self._grid)
 
     def errors(self, there: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """Return the summed squared difference, where `known`, of every place from what lies there."""
+        """Return the summed squared difference, where `known`, of every position from the texture `there`."""
         if not known.any():
             return np.zeros(self._places, np.float32)
         gray = (there.mean(axis=-1) - self._mean) * known
@@ -77,7 +77,7 @@ class _Search:
 
 
 def _known(row: int, column: int, block_px: int, overlap_px: int) -> np.ndarray:
-    """Return where the block at a row and column lies over earlier ones."""
+    """Return a mask of the pixels in which the block at a row and column overlaps earlier ones."""
     known = np.zeros((block_px, block_px), bool)
     if row:
         known[:overlap_px] = True
@@ -97,7 +97,7 @@ def _drawn(errors: np.ndarray, rng: np.random.Generator) -> tuple[int, int]:
 
 
 def _weight(differences: np.ndarray, has_above: bool, has_left: bool, overlap_px: int) -> np.ndarray:
-    """Return the share of the new block in each of its pixels, from its squared differences to the old."""
+    """Return the weight of the new block in each of its pixels, from its squared differences to the old."""
     weight = np.ones(differences.shape, np.float32)
     if has_left:
         weight[:, :overlap_px] = _beyond_seam(differences[:, :overlap_px])
@@ -108,7 +108,7 @@ def _weight(differences: np.ndarray, has_above: bool, has_left: bool, overlap_px
 
 
 def _beyond_seam(differences: np.ndarray) -> np.ndarray:
-    """Return 1 right of the cheapest path from top to bottom, 0 left of it, and `_SEAM` on it."""
+    """Return 1 to the right of the cheapest path from top to bottom, 0 to the left, and `_SEAM` on it."""
     cost = differences.copy()
     for row in range(1, len(cost)):
         before = np.pad(cost[row - 1], 1, constant_values=np.inf)

@@ -1,22 +1,22 @@
 """How often a trial flashes, by the general and red flash thresholds of WCAG 2.2.
 
-Success criterion 2.3.1 asks that nothing flashes more than three times within any second, unless
-what flashes at a time takes no more than a quarter of every field of 10 degrees. Its definition of
+Success criterion 2.3.1 requires that nothing flashes more than three times within any second, unless
+the area that flashes at once is no more than a quarter of every field of 10 degrees. Its definition of
 "general flash and red flash thresholds" says what counts:
 
 - a general flash is a rise and a fall of relative luminance (or a fall and a rise), each by 0.1 or
   more where white is 1, the darker state below 0.80;
 - a red flash is a change to a saturated red and back (or from it and back). A state is a saturated
-  red where R / (R + G + B) is 0.8 or more, and a change counts where the states lie more than 0.2
-  apart in the u'v' plane (CIE 1976 UCS; the definition of 2.2, after ISO 9241-391);
+  red if R / (R + G + B) is 0.8 or more, and a change counts if the states are more than 0.2 apart
+  in the u'v' plane (CIE 1976 UCS; the definition of 2.2, after ISO 9241-391);
 - a field of 10 degrees is any rectangle of 341 x 256 CSS px;
 - patterns finer than 0.1 degree do not count, hence the averaging over cells of 4 CSS px.
 
 https://www.w3.org/TR/WCAG22/#dfn-general-flash-and-red-flash-thresholds
 
-Where the text leaves a choice, the one that counts more is taken: changes may build up over several
-states; cells and fields are rounded outwards; what flashes at two places in turn counts twice. The
-numbers of the countdown are left out: their strokes take some 2% of a field.
+Where the text allows several readings, the one that counts more flashes is used: changes may accumulate
+over several states; cells and fields are rounded outwards; flashes that alternate between two positions
+count twice. The numbers of the countdown are ignored: their strokes cover some 2% of a field.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,21 +29,21 @@ import numpy as np
 from backend.experiment.protocol import Protocol
 
 ALLOWED = 3
-"""Flashes within a second that the criterion allows, general and red each."""
+"""Flashes within a second that the criterion allows, of general and of red flashes each."""
 CELL_CSS = 4
 FIELD_CSS = (256, 341)
 FIELD_SHARE = 0.25
 STAGE_GRAY = 128
-"""Level of the page around and between pictures: #808080."""
+"""Level of the page around and between stimuli: #808080."""
 _LEAST_CHANGE = 0.1 - 1e-6
 _DARKER_BELOW = 0.8
 _RED_SHARE = 0.8
 _RED_DISTANCE = 0.2
 _WINDOW_MS = 1000
 _FASTEST_ANSWER_MS = 200
-"""Nobody sees, decides and presses a key in less; it keeps trials apart where nothing else does."""
+"""Nobody sees, decides and responds faster; without countdown and feedback, only this separates trials."""
 _WHITE_UV = (0.1978, 0.4683)
-"""Chromaticity of sRGB's grays, given to black too, which has none."""
+"""Chromaticity of sRGB's grays, also assigned to black, which has none."""
 _TO_XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]],
     dtype=np.float32,
@@ -54,7 +54,7 @@ LINEAR = np.where(_LEVELS <= 0.04045, _LEVELS / 12.92, ((_LEVELS + 0.055) / 1.05
 
 
 class State(NamedTuple):
-    """What is on the stage for a while, by cells: arrays of one shape."""
+    """What the stage shows for some time, by cell: arrays of one shape."""
 
     luminance: np.ndarray
     u: np.ndarray
@@ -73,7 +73,7 @@ class Flashes(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """What the sampled trials of a study came to; the numbers are the worst trial's."""
+    """The result for the sampled trials of a study; the numbers are those of the worst trial."""
 
     trials: int
     exposure_ms: float
@@ -89,10 +89,10 @@ class Check:
 def check(
     protocol: Protocol, trials: Iterable[tuple[State, Sequence[State]]], cell_css: float = CELL_CSS
 ) -> Check:
-    """Return what `trials`, each a picture and its masks, come to at the shortest exposure.
+    """Return the result for `trials`, each a stimulus and its masks, at the shortest exposure.
 
-    The shortest is the worst: it shows the same states in less time, so that what falls within a
-    second at a longer exposure does so at this one.
+    The shortest is the worst: it shows the same states in less time, so that what happens within a
+    second at a longer exposure also does at this one.
     """
     exposure_ms = protocol.timing.staircase.min_ms
     found = [flashes(*timeline(protocol, *trial, exposure_ms), cell_css) for trial in trials]
@@ -105,7 +105,7 @@ def check(
 
 
 def verdict(check: Check) -> str:
-    """Return the check in one line, with what to do where it is over the threshold."""
+    """Return the result in one line, with what to do if it is over the threshold."""
     worst, trials = check.worst, f"{check.trials} sampled trials at {check.exposure_ms:g} ms"
     flashes_s = f"{worst.general} general and {worst.red} red flashes a second"
     counts = f"{flashes_s} over a quarter of a 10-degree field"
@@ -122,11 +122,11 @@ def verdict(check: Check) -> str:
 
 
 def state_of(pixels: np.ndarray, cells: int) -> State:
-    """Return what a picture is to the eye, averaged in linear light over `cells` by `cells` cells.
+    """Return the state that an image shows, averaged in linear light over `cells` by `cells` cells.
 
     Args:
         pixels: (size, size, 3), uint8, sRGB.
-        cells: more than `size` repeats pixels; their borders are at whole pixels.
+        cells: borders are at whole pixels; if there are more cells than pixels, pixels are repeated.
     """
     size = len(pixels)
     starts = np.arange(cells) * size // cells
@@ -147,9 +147,9 @@ def gray_stage(cells: int) -> State:
 def timeline(
     protocol: Protocol, picture: State, masks: Sequence[State], exposure_ms: float
 ) -> tuple[list[State], list[float]]:
-    """Return the states that a trial shows and when each begins (ms), the gray stage before and after.
+    """Return the states that a trial shows and when each begins (ms), with the gray stage before and after.
 
-    Where trials follow each other within a second, as many are strung together as a second can touch.
+    If trials follow each other within a second, as many are concatenated as a second can touch.
     """
     gray = gray_stage(len(picture.luminance))
     shown_ms = [exposure_ms, *[protocol.timing.mask_ms] * len(masks)]
@@ -185,12 +185,12 @@ def _state(light: np.ndarray) -> State:
     with np.errstate(invalid="ignore", divide="ignore"):
         u = np.where(is_black, _WHITE_UV[0], 4 * x / depth)
         v = np.where(is_black, _WHITE_UV[1], 9 * y / depth)
-        is_red = light[..., 0] / total >= _RED_SHARE  # of black, a comparison with NaN: False
+        is_red = light[..., 0] / total >= _RED_SHARE  # for black, a comparison with NaN: False
     return State(y, u.astype(np.float32), v.astype(np.float32), is_red)
 
 
 def _windows(starts_ms: Sequence[float]) -> Iterator[tuple[int, int]]:
-    """Yield the slices of states whose changes fall within a second, none within another."""
+    """Yield the slices of states whose changes are within one second; no slice is part of another."""
     reached = 0
     for first in range(len(starts_ms) - 1):
         last = first + 1
@@ -213,9 +213,9 @@ def _luminance_change(before: State, after: State) -> tuple[np.ndarray, np.ndarr
 
 
 def _red_change(before: State, after: State) -> tuple[np.ndarray, np.ndarray]:
-    """Return where a saturated red comes, and where it goes, from far enough to be half of a red flash.
+    """Return where a saturated red appears, and where it disappears, by enough to be half of a red flash.
 
-    Two saturated reds of sRGB are never 0.2 apart, so that one of the states is always none.
+    Two saturated reds of sRGB are never 0.2 apart, so one of the two states is never a saturated red.
     """
     is_far = (after.u - before.u) ** 2 + (after.v - before.v) ** 2 > _RED_DISTANCE**2
     return is_far & after.is_red & ~before.is_red, is_far & before.is_red & ~after.is_red
@@ -225,7 +225,7 @@ def _most(states: Sequence[State], change: _Change, cell_css: float) -> tuple[in
     """Return the flashes of a second: over more than a quarter of a field, and in any one cell.
 
     The first is the larger of two counts: how often the same cells flash, and how many flashes
-    come one after the other, each with cells of its own.
+    follow one another, each in cells of its own.
     """
     if change is _red_change and not any(state.is_red.any() for state in states):
         return 0, 0
@@ -238,9 +238,9 @@ def _most(states: Sequence[State], change: _Change, cell_css: float) -> tuple[in
 
 
 def _one_after_the_other(states: Sequence[State], change: _Change, cell_css: float) -> int:
-    """Return how many flashes, each over more than a quarter of a field, follow each other.
+    """Return how many flashes, each over more than a quarter of a field, follow one another.
 
-    Each is taken as soon as it is over, which leaves the most room for the ones after it.
+    Each is counted as soon as it is complete, which leaves the most states for later ones.
     """
     first, count = 0, 0
     while True:
@@ -253,7 +253,7 @@ def _one_after_the_other(states: Sequence[State], change: _Change, cell_css: flo
 
 
 def _alternations(states: Sequence[State], change: _Change) -> Iterator[np.ndarray]:
-    """Yield by cell, for each state after the first, the longest chain so far of changes to and fro.
+    """Yield by cell, for each state after the first, the longest chain so far of alternating changes.
 
     `ups[i]` is the longest chain that ends with a rise to state i, and `downs[i]` with a fall.
     """
@@ -272,7 +272,7 @@ def _alternations(states: Sequence[State], change: _Change) -> Iterator[np.ndarr
 
 
 def _fills_field(is_flashing: np.ndarray, cell_css: float) -> bool:
-    """Return whether the cells take more than a quarter of any field of 10 degrees."""
+    """Return whether the cells cover more than a quarter of any field of 10 degrees."""
     limit = FIELD_SHARE * FIELD_CSS[0] * FIELD_CSS[1] / cell_css**2
     if is_flashing.sum() <= limit:
         return False

@@ -1,6 +1,6 @@
-"""The masks of a study: made from its own pictures, reals and fakes alike, or brought along.
+"""The masks of a study: generated from its own stimuli, reals and fakes alike, or supplied by the researcher.
 
-A mask's name and file tell nothing of its source. The kinds of made masks are those of
+A mask's name and file reveal nothing about its source. The kinds of generated masks are those of
 `protocol.MADE_MASKS`: `texture` (`texture.py`) and `phase` (`phase.py`).
 """
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import numpy as np
 
 _CHUNKS = {"texture": 1, "phase": 64}
-"""Masks that a process makes at a time: phases are scrambled faster than processes start."""
+"""Masks that a process generates at a time: phases are scrambled faster than processes start."""
 _LONG_S = 10.0
-"""Time from which a researcher wants to know how long it will take."""
+"""Shortest time for which an estimate is reported."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,16 @@ def make_masks(
     progress: Callable[..., Iterable] | None = None,
     say: Callable[[str], Any] | None = None,
 ) -> tuple[str, ...]:
-    """Write `count` masks of `pictures`, taken in turn, into `out`; return their names.
+    """Write `count` masks, generated from `pictures` in turn, into `out`; return their names.
 
-    Names and masks follow from `rng` alone, however many processes work.
+    For the same arguments, names and masks depend on `rng` only, whatever the number of processes.
 
     Args:
         kind: `texture` or `phase`.
-        cache: folder from which texture masks made before are taken.
-        workers: processes; default, one a core.
+        cache: folder in which texture masks are cached.
+        workers: number of processes; default, one a core.
         progress: wraps an iterable: `progress(items, total, label)`.
-        say: is told how long it will take, where that is long.
+        say: called with an estimate of the time, if it is long.
     """
     from backend.stimuli.file_metadata import make_uniform
     from backend.stimuli.images import suffix_of
@@ -82,7 +82,7 @@ def make_masks(
 
 
 def mask_of(picture: "np.ndarray", kind: str, seed: int, cache: Path | None = None) -> "np.ndarray":
-    """Return the mask of `picture` (side, side, 3; uint8) that `seed` gives."""
+    """Return the mask of `picture` (side, side, 3; uint8) for a seed."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
@@ -99,7 +99,7 @@ def mask_of(picture: "np.ndarray", kind: str, seed: int, cache: Path | None = No
 def take_in_masks(
     folder: Path, out: Path, *, size_px: int, image_format: str, rng: Random | None = None
 ) -> tuple[str, ...]:
-    """Bring a folder of masks into `out` through the pipeline of the pictures; return their names.
+    """Process a folder of masks into `out` in the same way as stimuli; return their names.
 
     Raises:
         InvalidInput: the folder is missing or empty, or files cannot be read.
@@ -118,7 +118,7 @@ def take_in_masks(
 
 
 def _make(job: _Job) -> Path:
-    """Make one mask; runs in a worker process."""
+    """Generate one mask; runs in a worker process."""
     import numpy as np
     from PIL import Image
 

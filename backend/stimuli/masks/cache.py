@@ -1,8 +1,8 @@
-"""Masks kept in a folder, to be taken instead of computed: a file is whole or as good as missing.
+"""Cache of masks in a folder; an incomplete or damaged file counts as missing.
 
-An entry is named after everything that its mask follows from, and begins with a digest of what
-comes after. It appears at once under its name, so that processes may write and read as they like;
-two that make the same entry write the same bytes.
+An entry's name is a hash of everything that determines its mask, and its content starts with a digest of
+the rest. Entries are written atomically, so that processes may write and read without locks; two processes
+that make the same entry write the same bytes.
 """
 
 import hashlib
@@ -22,14 +22,14 @@ _DIGEST = 32
 
 
 def key_of(picture: np.ndarray, *settings: object) -> str:
-    """Return the name of the entry for a mask of these pixels under these settings, the seed among them."""
+    """Return the name of the entry for a mask of these pixels under these settings, including the seed."""
     digest = hashlib.blake2b(repr((picture.shape, settings)).encode(), digest_size=_DIGEST)
     digest.update(np.ascontiguousarray(picture).tobytes())
     return digest.hexdigest()
 
 
 def cached(folder: Path | None, key: str, make: Callable[[], np.ndarray]) -> np.ndarray:
-    """Return the mask under `key`, made and stored if it is missing or damaged; no folder, no cache."""
+    """Return the mask under `key`, made and stored if it is missing or damaged; without a folder, made."""
     if folder is None:
         return make()
     path = folder / key[:2] / key

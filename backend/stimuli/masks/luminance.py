@@ -1,6 +1,6 @@
-"""Pictures brought to a mean relative luminance, the light that WCAG and sRGB reckon with.
+"""Adjustment of images to a mean relative luminance, as defined by WCAG and sRGB.
 
-Relative luminance: levels made linear, then 0.2126 R + 0.7152 G + 0.0722 B; 0 is black, 1 white.
+Relative luminance: linearized levels, then 0.2126 R + 0.7152 G + 0.0722 B; 0 is black, 1 white.
 """
 
 import numpy as np
@@ -13,14 +13,14 @@ _MOST_SHIFT = 64.0
 
 
 def mean_luminance(picture: np.ndarray) -> float:
-    """Return the mean relative luminance (0 to 1) of a picture (height, width, 3), uint8."""
+    """Return the mean relative luminance (0 to 1) of an image (height, width, 3), uint8."""
     return float(LINEAR[picture].mean(axis=(0, 1), dtype=float) @ _WEIGHTS)
 
 
 def at_luminance(levels: np.ndarray, wanted: float) -> np.ndarray:
-    """Return levels (height, width, 3; 0 to 255) in 8 bits, all shifted alike to mean luminance `wanted`.
+    """Return levels (height, width, 3; 0 to 255) in 8 bits, shifted by one value to mean luminance `wanted`.
 
-    The shift is looked for with rounding and clipping in force, so that neither is left over.
+    The shift is found by bisection with rounding and clipping applied, so that it compensates for both.
     """
     best = _in_8_bits(levels)
     error = abs(mean_luminance(best) - wanted)

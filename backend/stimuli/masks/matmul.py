@@ -1,13 +1,13 @@
-"""Matrix products in pieces so small that the linear algebra library keeps to one core.
+"""Matrix products in pieces so small that the linear algebra library uses only one core.
 
-Its threads would fight over cores with the masks made beside this one, many times slower than one
-thread alone, and the order of their sums would depend on the machine's cores.
+Its threads would compete for cores with the masks that are generated in parallel, many times slower than
+one thread alone, and the order of their sums would depend on the number of cores.
 """
 
 import numpy as np
 
 _PIECE = 1 << 17
-"""Multiplications a piece: half of what OpenBLAS begins to share among threads."""
+"""Multiplications a piece: half the number from which OpenBLAS uses several threads."""
 
 
 def covariance(x: np.ndarray, y: np.ndarray | None = None) -> np.ndarray:
@@ -28,7 +28,7 @@ def central_covariance(x: np.ndarray, y: np.ndarray | None = None) -> np.ndarray
 
 
 def mixed(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return `matrix @ x` for a small matrix and long rows of samples, in the type of `x`."""
+    """Return `matrix @ x` for a small matrix and long rows of samples, in the dtype of `x`."""
     matrix = matrix.astype(x.dtype)
     samples, step = x.shape[1], _step(matrix.size)
     whole = samples - samples % step
@@ -39,7 +39,7 @@ def mixed(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def tall(x: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Return `x @ matrix` for tables `x` (…, row, column) of many rows."""
+    """Return `x @ matrix` for arrays `x` (…, row, column) with many rows."""
     made = np.empty((*x.shape[:-1], matrix.shape[-1]), np.result_type(x, matrix))
     for piece in _pieces(x.shape[-2], matrix.size):
         np.matmul(x[..., piece, :], matrix, out=made[..., piece, :])
@@ -47,7 +47,7 @@ def tall(x: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
 
 def _in_pieces(x: np.ndarray, step: int) -> np.ndarray:
-    """Return rows of samples as a view (piece, row, sample of the piece)."""
+    """Return rows of samples as a view (piece, row, sample within the piece)."""
     return x.reshape(len(x), x.shape[1] // step, step).swapaxes(0, 1)
 
 

@@ -1,25 +1,25 @@
-"""Phase-scrambled masks: a picture's amplitudes under random phases, at the same mean luminance.
+"""Phase-scrambled masks: an image's amplitudes with random phases, at the same mean luminance.
 
-One field of random phase is added to all colour channels alike, so that the masks keep the
-picture's spatial frequencies and the way its colours go together, but none of its shapes.
+The same field of random phase is added to all colour channels, so that the masks preserve the
+image's spatial frequencies and the correlations of its colours, but none of its shapes.
 """
 
 import numpy as np
 
 
 def scramble(picture: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return a mask of `picture`.
+    """Return a phase-scrambled mask of `picture`.
 
     Args:
         picture: (height, width, 3), uint8.
-        rng: source of the phases.
+        rng: random generator of the phases.
 
     Returns:
-        (height, width, 3), uint8; its mean luminance is the picture's within one level.
+        (height, width, 3), uint8; its mean luminance is that of the image within one level.
     """
     values = picture.astype(float)
     height, width, _ = values.shape
-    # The transform of real noise has the symmetry that makes the result real again.
+    # The transform of real noise has the symmetry that a real result requires.
     phases = np.angle(np.fft.rfft2(rng.standard_normal((height, width))))
     phases[0, 0] = 0
     means = values.mean(axis=(0, 1))
@@ -29,7 +29,7 @@ def scramble(picture: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _fitted(wave: np.ndarray, mean: float) -> np.ndarray:
-    """Return `wave` around `mean` in 8 bits, shifted until what clipping took is made up for."""
+    """Return `wave` around `mean` in 8 bits, shifted so as to compensate for clipping."""
     shift = mean
     for _ in range(20):
         clipped = np.clip(wave + shift, 0, 255)

@@ -1,10 +1,10 @@
-"""The joint statistics of a texture's pyramid that Portilla and Simoncelli (2000) found sufficient.
+"""The joint statistics of a texture's steerable pyramid, after Portilla and Simoncelli (2000).
 
-A picture comes as decorrelated channels. For each scale: means, central auto-correlations and
-covariances of the bands' magnitudes, across orientations, channels and the next coarser scale;
-covariances of the bands' real parts, and with the coarser scale at doubled phase; and of what the
-scale and all below it rebuild: covariance, central auto-correlation, skewness and kurtosis. Then
-the same of what lies below all scales, and the covariance of what lies above.
+The input is an image as decorrelated channels. The statistics of each scale are the means, central
+auto-correlations and covariances of the bands' magnitudes, across orientations, channels and the next
+coarser scale; the covariances of the bands' real parts, and with the coarser scale at doubled phase; and,
+for the reconstruction from this and all coarser scales, covariance, central auto-correlation, skewness and
+kurtosis. To these are added the same for the low-pass residual, and the covariance of the high-pass residual.
 """
 
 from collections.abc import Iterator
@@ -18,15 +18,15 @@ from backend.stimuli.masks.matmul import covariance, tall
 from backend.stimuli.masks.pyramid import Pyramid, Scale
 
 _NEIGHBOURHOOD = 3
-"""Auto-correlations are taken this far to each side: the 7 by 7 of the paper's figures."""
+"""Largest lag of auto-correlations in each direction: 7 by 7, as in the paper's figures."""
 _TINY = 1e-12
 _EMPTY = 1e-6
-"""Share of a channel's variance below which a band counts as empty, and what it has as rounding."""
+"""Share of a channel's variance below which a band counts as empty, its content as rounding error."""
 
 
 @dataclass(frozen=True)
 class LowpassStatistics:
-    """Of what a scale and all below it carry, by channel."""
+    """Statistics of the reconstruction from a scale and all coarser ones, by channel."""
 
     covariance: np.ndarray
     """(channel, channel)"""
@@ -38,7 +38,7 @@ class LowpassStatistics:
 
 @dataclass(frozen=True)
 class BandStatistics:
-    """Of one scale's bands; a band is a channel and an orientation, channels first."""
+    """Statistics of one scale's bands; a band is a channel and an orientation, ordered by channel first."""
 
     magnitude_mean: np.ndarray
     """(band, 1)"""
@@ -57,13 +57,13 @@ class BandStatistics:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Of a picture."""
+    """Statistics of an image."""
 
     scales: tuple[BandStatistics, ...]
     """Fine to coarse."""
     below: LowpassStatistics
     above: np.ndarray
-    """(channel, channel): covariance of what lies above all scales."""
+    """(channel, channel): covariance of the high-pass residual."""
 
 
 def measure(half: np.ndarray, pyramid: Pyramid) -> Statistics:
@@ -78,10 +78,10 @@ def measure(half: np.ndarray, pyramid: Pyramid) -> Statistics:
 
 
 def remaining_error(found: Statistics, wanted: Statistics) -> float:
-    """Return the root of the mean squared difference, each statistic in units of its own scale.
+    """Return the root mean squared difference of all statistics, each in units of its own scale.
 
-    Covariances are divided by the wanted standard deviations, so that they count as correlations;
-    skewness and kurtosis count as they are.
+    Covariances are divided by the wanted standard deviations, so that they are compared as correlations;
+    skewness and kurtosis are compared as they are.
     """
     differences = [
         (a - b).ravel() for a, b in zip(_normalised(found, wanted), _normalised(wanted, wanted), strict=True)
@@ -90,7 +90,7 @@ def remaining_error(found: Statistics, wanted: Statistics) -> float:
 
 
 def lowpass_statistics(half: np.ndarray, side: int) -> LowpassStatistics:
-    """Return the statistics of low-pass fields with the half spectra `half` (channel, …), of mean 0."""
+    """Return the statistics of low-pass fields of mean 0 with the half spectra `half` (channel, …)."""
     skewness, kurtosis = standard_moments(rows(pyramids.field(half, side)))
     return LowpassStatistics(half_covariance(half, side), _lags_from(power(half), side), skewness, kurtosis)
 
@@ -101,10 +101,10 @@ def rows(fields: np.ndarray) -> np.ndarray:
 
 
 def doubled_phase(parents: np.ndarray, magnitudes: np.ndarray) -> np.ndarray:
-    """Return real and then imaginary parts, as rows, of complex bands at twice their phase."""
+    """Return the real and then the imaginary parts, as rows, of complex bands with their phase doubled."""
     flat, sizes = rows(parents), rows(magnitudes)
     doubled = np.empty((2, *flat.shape), np.float32)
-    for band, size, cosine, sine in zip(flat, sizes, *doubled, strict=True):  # one stays in the cache
+    for band, size, cosine, sine in zip(flat, sizes, *doubled, strict=True):  # one fits in the cache
         real, imaginary = band.real.copy(), band.imag.copy()
         size = np.maximum(size, np.float32(_TINY))
         np.divide(real * real - imaginary * imaginary, size, out=cosine)
@@ -119,7 +119,7 @@ def centred(magnitudes: np.ndarray) -> np.ndarray:
 
 
 def standard_moments(flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return skewness and kurtosis of each row; 0 and 3 where nothing varies."""
+    """Return skewness and kurtosis of each row; 0 and 3 for a constant row."""
     deviations = flat - flat.mean(axis=1, keepdims=True)
     squares = deviations**2
     variance = squares.mean(axis=1, dtype=float)
@@ -132,7 +132,7 @@ def standard_moments(flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=32)
 def lags_of(side: int) -> np.ndarray:
-    """Return (lag, 2): the lags y, x of one half of the neighbourhood on a grid of `side`, 0 first."""
+    """Return (lag, 2): the lags (y, x) of one half of the neighbourhood on a grid of `side`, lag 0 first."""
     reach = min(_NEIGHBOURHOOD, (side - 1) // 4)
     square = np.arange(-reach, reach + 1)
     return np.array([(y, x) for y in square for x in square if (y, x) >= (0, 0)])
@@ -166,8 +166,8 @@ def real_rows(half: np.ndarray) -> np.ndarray:
 def lag_table(power: np.ndarray, side: int, reach: int) -> np.ndarray:
     """Return auto-covariances (…, 2 reach + 1, 2 reach + 1) from the power of half spectra.
 
-    A lag y, x stands at [y, x], negative ones counted from the end. A few lags cost less as two
-    products with cosines than as an inverse transform.
+    A lag (y, x) is at [y, x], with negative lags counted from the end. For a few lags, two products with
+    cosines cost less than an inverse transform.
     """
     across, down = _waves(side, reach)
     inner = tall(power, np.concatenate([across.real, across.imag], axis=1))
@@ -177,7 +177,7 @@ def lag_table(power: np.ndarray, side: int, reach: int) -> np.ndarray:
 
 
 def from_lag_table(table: np.ndarray, side: int) -> np.ndarray:
-    """Return the half power spectrum (…, side, side // 2 + 1) whose lags are `table` and 0 beyond."""
+    """Return the half power spectrum (…, side, side // 2 + 1) with lags `table`, and 0 at all other lags."""
     across, down = _waves(side, table.shape[-1] // 2)
     weights = _column_weights(side)[:, None]
     table = table.astype(np.float32)
@@ -187,7 +187,7 @@ def from_lag_table(table: np.ndarray, side: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _waves(side: int, reach: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return exp(i w lag) over columns, weighted for the half left out, and over rows."""
+    """Return exp(i w lag) over columns, weighted for the omitted half, and over rows."""
     lag = np.fft.fftfreq(2 * reach + 1, 1 / (2 * reach + 1))
     down = np.exp(2j * np.pi * np.outer(np.arange(side), lag) / side)
     across = down[: side // 2 + 1] * _column_weights(side)[:, None]
@@ -195,7 +195,7 @@ def _waves(side: int, reach: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _column_weights(side: int) -> np.ndarray:
-    """Return how often each column of a half spectrum stands in the whole one."""
+    """Return how often each column of a half spectrum occurs in the full spectrum."""
     weights = np.full(side // 2 + 1, 2, np.float32)
     weights[0] = 1
     if side % 2 == 0:

@@ -1,8 +1,8 @@
-"""The smallest changes that give fields wanted statistics, each in closed form or by one root.
+"""Projections of fields onto wanted statistics by the smallest changes, in closed form or by one root.
 
 These are the projections of Portilla and Simoncelli (2000, section 2.2). For covariances the change
-is the smallest there is (the optimal map between Gaussians); auto-correlations take the one
-symmetric filter that has them; skewness and kurtosis take a step along their own gradient.
+is the smallest possible (the optimal map between Gaussians); auto-correlations are obtained with one
+symmetric filter, skewness and kurtosis with a step along their own gradient.
 """
 
 from collections.abc import Callable
@@ -16,13 +16,13 @@ from backend.stimuli.masks.portilla_simoncelli import from_lag_table, lag_table,
 _FLOOR = 1e-5
 """Share of the largest eigenvalue below which a direction counts as empty."""
 _RIDGE = 1e-3
-"""Keeps a filter near 1 at frequencies where a band has no power to learn it from."""
+"""Keeps a filter near 1 at frequencies at which a band has no power to estimate it from."""
 _MOST_GAIN = 2.0
-"""Of an amplitude in one round; larger steps overshoot and take longer in the end."""
+"""Largest gain of an amplitude in one round; larger steps overshoot and take longer overall."""
 _STEPS = np.linspace(0, 1, 200) ** 2
-"""Along a moment's gradient, at which the moment is looked for."""
+"""Step sizes along a moment's gradient at which the moment is evaluated."""
 _FLAT = 1e-4
-"""Share of its variance that a gradient keeps where a field has two levels: nothing can be moved along it."""
+"""Relative variance below which a gradient counts as flat, as in a field of two levels: no step is made."""
 
 
 def match_covariance(
@@ -32,13 +32,13 @@ def match_covariance(
     wanted_cross: np.ndarray | None = None,
     products: Callable[..., np.ndarray] = covariance,
 ) -> np.ndarray:
-    """Return `x` (row, sample) with covariance `wanted`, and `wanted_cross` with `others`.
+    """Return `x` (row, sample) with covariance `wanted`, and cross-covariance `wanted_cross` with `others`.
 
-    What the others explain is exchanged; what is left over is brought to the covariance that is
-    left over, by the symmetric map that moves it least.
+    The part that the others explain is replaced; the residual is given the remaining covariance by the
+    symmetric map that changes it least.
 
     Args:
-        products: `covariance` where means are 0, or count; `central_covariance` where they do not.
+        products: `covariance` if means are 0 or should count, otherwise `central_covariance`.
     """
     here = products(x)
     if others is None:
@@ -53,10 +53,10 @@ def match_covariance(
 
 
 def lag_gain(power: np.ndarray, side: int, wanted: np.ndarray) -> np.ndarray:
-    """Return by what to multiply half spectra of this power, so that their lags come near `wanted`.
+    """Return the factors for half spectra of this power that bring their auto-covariances near `wanted`.
 
     Args:
-        side: of the fields whose spectra they are.
+        side: side of the fields that the spectra belong to.
         wanted: auto-covariances (field, lag), at `lags_of(side)`.
     """
     lags = lags_of(side)
@@ -76,7 +76,7 @@ def lag_gain(power: np.ndarray, side: int, wanted: np.ndarray) -> np.ndarray:
 
 
 def match_moments(fields: np.ndarray, skewness: np.ndarray, kurtosis: np.ndarray) -> np.ndarray:
-    """Return fields (channel, side, side; mean 0) of these skewnesses and kurtoses, variances kept."""
+    """Return fields (channel, side, side; mean 0) with these skewnesses and kurtoses, variances unchanged."""
     made = rows(fields).copy()
     sds = made.std(axis=1, keepdims=True)
     varies = sds[:, 0] > 0
@@ -90,11 +90,11 @@ def match_moments(fields: np.ndarray, skewness: np.ndarray, kurtosis: np.ndarray
 
 
 def _along_gradient(fields: np.ndarray, order: int, wanted: np.ndarray) -> np.ndarray:
-    """Return rows x (mean 0, variance 1) at nearly the moments `wanted` of `order`, at mean 0, variance 1.
+    """Return rows x (mean 0, variance 1) with moments of `order` near `wanted`, again standardized.
 
-    A row is moved to x + t g, g being the moment's gradient at variance 1, for the smallest t that
-    gives what is wanted; where none does on the branch that starts at 0, the nearest that the branch
-    has. As g is a polynomial in x, all that is asked of x are its raw moments.
+    A row is moved to x + t g, where g is the moment's gradient at variance 1, with the smallest t that
+    gives the wanted moment; if no t on the branch that starts at 0 does, with the t on it that comes
+    nearest. As g is a polynomial in x, only the raw moments of x are needed.
     """
     moments = np.array([_raw_moments(x, 3 * (order - 1)) for x in fields])
     gradient = np.zeros((len(fields), order))
@@ -128,7 +128,7 @@ def _raw_moments(x: np.ndarray, half: int) -> np.ndarray:
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return products of polynomials (row, coefficient of rising powers)."""
+    """Return products of polynomials (row, coefficient by increasing power)."""
     made = np.zeros((len(a), a.shape[1] + b.shape[1] - 1))
     for n in range(b.shape[1]):
         made[:, n : n + a.shape[1]] += a * b[:, n : n + 1]
@@ -136,12 +136,12 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _mean(polynomials: np.ndarray, moments: np.ndarray, shift: int = 0) -> np.ndarray:
-    """Return the means of polynomials times x**shift, of x with these raw moments."""
+    """Return the means of polynomials times x**shift, for x with these raw moments."""
     return (polynomials * moments[:, shift : shift + polynomials.shape[1]]).sum(axis=1)
 
 
 def _moved_means(gradient: np.ndarray, moments: np.ndarray, order: int) -> np.ndarray:
-    """Return the coefficients in t (row, rising powers) of the means of (x + t gradient(x))**order."""
+    """Return the coefficients in t (row, increasing powers) of the means of (x + t gradient(x))**order."""
     factor = np.ones((len(gradient), 1))
     means = []
     for n in range(order + 1):
@@ -151,7 +151,7 @@ def _moved_means(gradient: np.ndarray, moments: np.ndarray, order: int) -> np.nd
 
 
 def _first_step(numerator: np.ndarray, denominator: np.ndarray, order: int, wanted: np.ndarray) -> np.ndarray:
-    """Return for each row the step t at which its moment first is `wanted`, or stops to come nearer."""
+    """Return for each row the first step t at which its moment is `wanted`, or stops approaching it."""
     directions = np.where(wanted > numerator[:, 0] / denominator[:, 0] ** (order / 2), 1, -1)
     steps = directions[:, None] * _STEPS
     top, bottom = (_at(steps, coefficients) for coefficients in (numerator, denominator))
@@ -165,7 +165,7 @@ def _first_step(numerator: np.ndarray, denominator: np.ndarray, order: int, want
 
 
 def _at(t: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """Return polynomials (row, coefficient of rising powers) at `t` (row, value)."""
+    """Return polynomials (row, coefficient by increasing power) at `t` (row, value)."""
     made = np.zeros_like(t)
     for coefficient in coefficients.T[::-1]:
         made = made * t + coefficient[:, None]
@@ -173,14 +173,14 @@ def _at(t: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
 
 
 def covariance_map(here: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return the symmetric matrix that takes covariance `here` to `wanted` and moves samples least."""
+    """Return the symmetric matrix that maps covariance `here` to `wanted` and changes samples least."""
     root, inverse = _roots(here)
     middle, _ = _roots(root @ wanted @ root)
     return inverse @ middle @ inverse
 
 
 def _roots(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the square root of a symmetric matrix, and the root's inverse, empty directions aside."""
+    """Return the square root of a symmetric matrix, and the root's inverse, 0 in empty directions."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     floor = max(_FLOOR * float(values[-1]), 1e-30)
     roots = np.sqrt(np.maximum(values, 0))

@@ -1,12 +1,12 @@
-"""The complex steerable pyramid of a square picture, for any side: four orientations, octave scales.
+"""The complex steerable pyramid of a square image of any side: four orientations, octave scales.
 
 Filters after Portilla and Simoncelli (2000, section 1.2): raised cosines over log frequency, and
-cos**3 over orientation, whose squares sum to one, so that the pyramid is its own inverse. All are
-laid out over absolute frequencies; a scale's grid is any even side that holds its frequencies, so
+cos**3 over orientation, whose squares sum to one, so that the pyramid is self-inverting. All are
+defined over absolute frequencies; a scale's grid is any even side that contains its frequencies, so
 that a side need not be a power of two.
 
-Spectra are Fourier series coefficients (`norm="forward"`), which stay the same when the grid
-changes: half spectra (side, side // 2 + 1) of real fields, whole ones (side, side) of complex bands.
+Spectra are Fourier series coefficients (`norm="forward"`), which do not change with the grid: half
+spectra (side, side // 2 + 1) of real fields, full spectra (side, side) of complex bands.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _EXPONENT = ORIENTATIONS - 1
 _GAIN = np.sqrt(0.8)
 """Makes the squares of four cos**3 sum to one: 0.8 times the sum of cos**6, which is 5/4."""
 _TO_REAL = (-1j) ** _EXPONENT
-"""cos**3 is odd, so the band of a real picture is real only after a quarter turn of phase."""
+"""cos**3 is odd, so the band of a real image is real only after a quarter turn of phase."""
 
 
 @dataclass(frozen=True)
@@ -31,36 +31,36 @@ class Scale:
 
     side: int
     analytic: np.ndarray
-    """(orientation, side, side): picture's whole spectrum to complex bands."""
+    """(orientation, side, side): from the image's full spectrum to complex bands."""
     rebuild: np.ndarray
-    """(orientation, side, side // 2 + 1): real bands' half spectra back to the picture's."""
+    """(orientation, side, side // 2 + 1): from real bands' half spectra back to the image's."""
     half_plane: np.ndarray
-    """(orientation, side, side), 0 or 2: a real band's whole spectrum to its complex band's."""
+    """(orientation, side, side), 0 or 2: from a real band's full spectrum to its complex band's."""
     below: np.ndarray
-    """(side, side // 2 + 1): what this scale and the coarser ones carry of a picture, 0 to 1."""
+    """(side, side // 2 + 1): share of an image in this scale and the coarser ones, 0 to 1."""
 
 
 @dataclass(frozen=True)
 class Pyramid:
-    """Scales from fine to coarse, and the grid of what lies below them."""
+    """Scales from fine to coarse, and the residuals above and below them."""
 
     side: int
     scales: tuple[Scale, ...]
     residual_side: int
     below: np.ndarray
-    """(residual_side, residual_side // 2 + 1): what lies below all scales, 0 to 1."""
+    """(residual_side, residual_side // 2 + 1): share of an image in the low-pass residual, 0 to 1."""
     above: np.ndarray
-    """(side, side // 2 + 1): amplitude of what lies above all scales, 0 to 1."""
+    """(side, side // 2 + 1): amplitude of the high-pass residual, 0 to 1."""
 
 
 def scale_count(side: int) -> int:
-    """Return how many octaves a picture of `side` px carries: 4 from 192 px, 1 below 48 px."""
+    """Return the number of octaves in an image of `side` px: 4 from 192 px, 1 below 48 px."""
     return int(np.clip(np.log2(side / _SMALLEST_RESIDUAL_PX), 1, _MOST_SCALES))
 
 
 @lru_cache(maxsize=4)
 def pyramid(side: int) -> Pyramid:
-    """Return the pyramid of pictures of `side` px."""
+    """Return the pyramid of images of `side` px."""
     count = scale_count(side)
     radius = _radius(side, side, half=True)
     above = np.sqrt(1 - _lowpass(radius, 0) ** 2)
@@ -81,7 +81,7 @@ def field(half: np.ndarray, side: int) -> np.ndarray:
 
 
 def resized(half: np.ndarray, side: int) -> np.ndarray:
-    """Return half spectra on the grid of `side`; frequencies it does not hold are left out."""
+    """Return half spectra on the grid of `side`; frequencies that it does not contain are dropped."""
     old = half.shape[-2]
     if old == side:
         return half
@@ -93,28 +93,28 @@ def resized(half: np.ndarray, side: int) -> np.ndarray:
 
 
 def bands(half: np.ndarray, scale: Scale) -> np.ndarray:
-    """Return the whole spectra (channel, orientation, side, side) of a picture's complex bands."""
+    """Return the full spectra (channel, orientation, side, side) of an image's complex bands."""
     return _whole(resized(half, scale.side))[:, None] * scale.analytic
 
 
 def complex_field(whole: np.ndarray, side: int) -> np.ndarray:
-    """Return complex fields of whole spectra, on a grid of `side` at least as fine as theirs."""
+    """Return the complex fields of full spectra, on a grid of `side` at least as fine as theirs."""
     columns = fft.ifft(_widened(whole, side, -2), axis=-2, norm="forward", overwrite_x=True)
     return fft.ifft(_widened(columns, side, -1), axis=-1, norm="forward", overwrite_x=True)
 
 
 def analytic_spectrum(real_bands: np.ndarray, scale: Scale) -> np.ndarray:
-    """Return the whole spectra of the complex bands whose real parts have these half spectra."""
+    """Return the full spectra of the complex bands whose real parts have these half spectra."""
     return _whole(real_bands) * scale.half_plane
 
 
 def rebuilt(real_bands: np.ndarray, scale: Scale) -> np.ndarray:
-    """Return the half spectrum (channel, …) of what real bands with these half spectra add to the picture."""
+    """Return what real bands with these half spectra add to the image, as a half spectrum (channel, …)."""
     return (real_bands * scale.rebuild).sum(axis=1)
 
 
 def _widened(spectra: np.ndarray, side: int, axis: int) -> np.ndarray:
-    """Return spectra on a grid of `side` along `axis`, the frequencies that they lack being 0."""
+    """Return spectra on a grid of `side` along `axis`, with 0 at the frequencies that they lack."""
     if spectra.shape[axis] == side:
         return spectra
     reach = (spectra.shape[axis] - 1) // 2
@@ -127,7 +127,7 @@ def _widened(spectra: np.ndarray, side: int, axis: int) -> np.ndarray:
 
 
 def _whole(half: np.ndarray) -> np.ndarray:
-    """Return the whole spectrum of real fields from their half."""
+    """Return the full spectrum of real fields from their half spectrum."""
     side = half.shape[-2]
     mirrored = np.conj(half[..., (-np.arange(side)) % side, :][..., (side - 1) // 2 : 0 : -1])
     return np.concatenate([half, mirrored], axis=-1)
@@ -150,7 +150,7 @@ def _scale(side: int, number: int) -> Scale:
 
 
 def _grid(side: int, number: int) -> int:
-    """Return the side of the grid of scale `number`: the picture's own, then even ones."""
+    """Return the side of the grid of scale `number`: that of the image for 0, then even sides."""
     return side if number == 0 else 2 * int(np.ceil(side / 2 ** (number + 1)))
 
 
@@ -159,14 +159,14 @@ def _ring(radius: np.ndarray, number: int) -> np.ndarray:
 
 
 def _lowpass(radius: np.ndarray, number: int) -> np.ndarray:
-    """Return the amplitude of frequencies: 1 up to pi / 2**(number + 1), falling to 0 in an octave."""
+    """Return the amplitude by frequency: 1 up to pi / 2**(number + 1), falling to 0 within an octave."""
     with np.errstate(divide="ignore"):
         octaves = np.log2(radius * 2 ** (number + 1) / np.pi)
     return np.cos(np.pi / 2 * np.clip(octaves, 0, 1)) * (octaves < 1)
 
 
 def _radius(grid: int, side: int, half: bool) -> np.ndarray:
-    """Return frequencies in radians a pixel of a picture of `side`, over a spectrum of `grid`."""
+    """Return frequencies in radians per pixel of an image of `side`, over a spectrum of `grid`."""
     y, x = _indices(grid, half)
     return 2 * np.pi * np.hypot(y, x) / side
 

@@ -1,4 +1,4 @@
-"""Contact sheets of masks, to look at before or after a study is made."""
+"""Contact sheets of masks, for inspection before or after a study is created."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ _PAPER = "white"
 
 
 def of_masks(paths: Sequence[Path]) -> Image.Image:
-    """Return the pictures at `paths` in a square of rows."""
+    """Return the images at `paths`, arranged in a square."""
     columns = int(np.ceil(np.sqrt(len(paths))))
     return _grid([_opened(path) for path in paths], columns)
 
@@ -34,10 +34,10 @@ def of_sources(
     workers: int | None = None,
     progress: Callable[..., Iterable] | None = None,
 ) -> Image.Image:
-    """Return up to `count` pictures of `folder`, drawn at random, each above its mask.
+    """Return up to `count` images of `folder`, drawn at random, each above its mask.
 
     Raises:
-        InvalidInput: the folder is missing, has no pictures, or one cannot be read.
+        InvalidInput: the folder is missing, contains no images, or one cannot be read.
     """
     jobs = [(path, kind, size_px, seed) for path in _drawn(folder, count, Random(seed))]
     made = in_parallel(_pair, jobs, workers, chunk=1)
@@ -56,7 +56,7 @@ def _drawn(folder: Path, count: int, rng: Random) -> list[Path]:
 
 
 def _pair(job: tuple[Path, str, int, int]) -> tuple[Image.Image, Image.Image]:
-    """Return a picture and its mask; runs in a worker process."""
+    """Return an image and its mask; runs in a worker process."""
     import io
 
     path, kind, size_px, seed = job
@@ -67,7 +67,7 @@ def _pair(job: tuple[Path, str, int, int]) -> tuple[Image.Image, Image.Image]:
 
 
 def _interleaved(pairs: Sequence[tuple[Any, Any]], columns: int) -> Iterator[Any]:
-    """Yield rows of sources, each followed by the row of their masks; None fills the last."""
+    """Yield rows of sources, each followed by the row of their masks; None fills the last row."""
     for start in range(0, len(pairs), columns):
         row = [*pairs[start : start + columns]]
         row += [(None, None)] * (columns - len(row))

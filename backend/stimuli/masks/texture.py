@@ -1,10 +1,10 @@
-"""Texture masks: noise projected until it has a picture's joint statistics, in colour.
+"""Texture masks: noise projected until it has an image's joint statistics, in colour.
 
 Portilla and Simoncelli (2000, "A parametric texture model based on joint statistics of complex
-wavelet coefficients"). A picture is taken to its principal colours, of variance 1 and uncorrelated;
-one that varies along fewer than three has as many channels, and a gray one has one. Covariances are
-across channels, so that colours keep together at every scale. Coarse scales are settled first, on
-their small grids; then all are projected together, each round going a little beyond its projection.
+wavelet coefficients"). An image is transformed to its principal colours, uncorrelated and of variance 1;
+an image that varies along fewer than three has as many channels, and a gray one has one. Covariances are
+across channels, so that colours stay correlated at every scale. Coarse scales are matched first, on their
+small grids; then all are projected together, and each round extrapolates a little beyond its projection.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,38 +34,38 @@ from backend.stimuli.masks.projection import covariance_map, lag_gain, match_cov
 from backend.stimuli.masks.pyramid import Pyramid
 
 VERSION = 2
-"""Goes up whenever the same picture and seed give another mask, so that no old one is taken from a cache."""
+"""Incremented whenever the same image and seed give another mask, so that cached old masks are ignored."""
 TOLERANCE = 0.005
 """Remaining error (`portilla_simoncelli.remaining_error`) at which the statistics count as matched."""
 MOST_ROUNDS = 21
 _ROUNDS_A_CHECK = 5
 _STALLED = 0.04
-"""Share by which the error changes from check to check where more rounds are in vain."""
+"""Relative change of the error from check to check below which more rounds are useless."""
 _COARSE_ROUNDS = 8
 _BEYOND = 0.8
 """Share of a round's progress that is added to it: the error halves in about half as many rounds."""
 _BEYOND_MAGNITUDES = 0.5
-"""Share of a change of magnitudes that is added to it: of a real band, some of the change is lost."""
+"""Share of a change of magnitudes that is added to it: in a real band, part of the change is lost."""
 _BEYOND_MOMENTS = 0.5
 _FAINT = 0.25
-"""Standard deviation (in levels of 255) below which a colour is left out: rounding alone gives 0.29."""
+"""Standard deviation (in levels of 255) below which a colour is omitted: rounding alone gives 0.29."""
 _LARGEST_TILE_PX = 512
-"""Larger masks repeat a tile: its statistics are those of the whole, since all count as periodic."""
+"""Larger masks repeat a tile, which has the statistics of the full mask, since all count as periodic."""
 _TINY = 1e-12
 
 
 @dataclass(frozen=True)
 class Source:
-    """A picture as the synthesis wants it back."""
+    """The properties of an image that the synthesis reproduces."""
 
     mean: np.ndarray
-    """(colour, 1): of 255 levels."""
+    """(colour, 1): mean level, of 255."""
     directions: np.ndarray
     """(colour, channel): levels = mean + directions @ channels."""
     channels: np.ndarray
     """(channel, side, side): the principal colours, of mean 0 and variance 1, float32."""
     skewness: np.ndarray
-    """Of the levels, as are kurtosis, low and high; by colour."""
+    """Skewness of the levels, by colour; kurtosis, low and high likewise."""
     kurtosis: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -78,18 +78,18 @@ def synthesise(
     rounds: int = MOST_ROUNDS,
     tolerance: float = TOLERANCE,
 ) -> np.ndarray:
-    """Return a texture mask of `picture`: its statistics, and none of its shapes.
+    """Return a texture mask of `picture`, with its statistics and none of its shapes.
 
     Args:
-        picture: (side, side, 3), uint8, from 16 px.
-        rng: source of the noise that the mask starts from.
-        rounds: projections at most.
-        tolerance: remaining error at which to stop before.
+        picture: (side, side, 3), uint8, at least 16 px.
+        rng: random generator of the noise that the mask starts from.
+        rounds: maximum number of projections.
+        tolerance: remaining error at which to stop earlier.
 
     Returns:
-        (side, side, 3), uint8, within the picture's own range of levels by colour up to the shift
-        (a level or so) that gives it the picture's mean relative luminance, within 0.001. A picture
-        without contrast comes back as it is.
+        (side, side, 3), uint8, within the image's own range of levels by colour, except for the shift
+        (a level or so) that gives it the image's mean relative luminance, within 0.001. An image
+        without contrast is returned unchanged.
     """
     source = read(picture)
     if not len(source.channels):
@@ -117,7 +117,7 @@ def synthesise(
 
 
 def read(picture: np.ndarray) -> Source:
-    """Return a picture (side, side, 3; uint8) in its principal colours, those that vary noticeably."""
+    """Return an image (side, side, 3; uint8) in its principal colours, those that vary noticeably."""
     is_gray = (picture == picture[..., :1]).all()
     levels = np.moveaxis(picture[..., :1] if is_gray else picture, -1, 0).astype(np.float32)
     flat = rows(levels)
@@ -143,9 +143,9 @@ def _iterated(
     error: Callable[[np.ndarray], float] | None = None,
     tolerance: float = 0,
 ) -> np.ndarray:
-    """Return `half` after up to `rounds` of `projections`, each of which goes on a little beyond the last.
+    """Return `half` after up to `rounds` of `projections`, each extrapolating a little beyond the last.
 
-    It stops before where the error is within tolerance, or no longer changes.
+    It stops earlier if the error is within tolerance, or no longer changes.
     """
     before = after = half
     found, check = np.inf, _ROUNDS_A_CHECK
@@ -154,7 +154,7 @@ def _iterated(
             beyond = after + np.float32(_BEYOND) * (after - before)
             before, after = after, project(beyond)
         if number == 1:
-            before = after  # what came of noise is no direction to go on in
+            before = after  # the step away from noise is no direction to extrapolate
         if error and number == check < rounds:
             last, found = found, error(after)
             if found <= tolerance or abs(found / last - 1) < _STALLED:
@@ -164,7 +164,7 @@ def _iterated(
 
 
 def _rounds_to(tolerance: float, last: float, found: float) -> int:
-    """Return after how many rounds to look again: when `tolerance` will be met if it goes on so, but soon."""
+    """Return the number of rounds to the next check: until `tolerance` is expected to be met, but few."""
     if not tolerance < found < last < np.inf:
         return _ROUNDS_A_CHECK
     wanted = np.log(tolerance / found) / np.log(found / last) * _ROUNDS_A_CHECK
@@ -183,7 +183,7 @@ def _projected(wanted: Statistics, pyramid: Pyramid, finest: int, half: np.ndarr
 
 
 def _low_projected(half: np.ndarray, wanted: Statistics, pyramid: Pyramid, finest: int) -> np.ndarray:
-    """Return what scale `finest` and all below carry of `half`, projected once, on the scale's grid."""
+    """Return the part of `half` in scale `finest` and coarser ones, projected once, on the scale's grid."""
     residual = pyramids.resized(half, pyramid.residual_side) * pyramid.below
     low = _low_matched(residual, pyramid.residual_side, wanted.below)
     parents = None
@@ -209,11 +209,11 @@ def _low_matched(half: np.ndarray, side: int, goal: LowpassStatistics) -> np.nda
 
 
 def _bands_matched(bands: np.ndarray, parents: np.ndarray | None, goal: BandStatistics) -> np.ndarray:
-    """Return the real parts of complex bands, first their magnitudes and then they themselves projected.
+    """Return the real parts of complex bands after projecting their magnitudes, then the parts themselves.
 
     Args:
         bands: (channel, orientation, side, side).
-        parents: the coarser scale's, on the same grid; None at the coarsest.
+        parents: bands of the coarser scale, on the same grid; None at the coarsest.
     """
     magnitudes = np.abs(bands)
     parent_magnitudes = None if parents is None else np.abs(parents)
@@ -254,7 +254,7 @@ def _mixed(matrix: np.ndarray, half: np.ndarray) -> np.ndarray:
 
 
 def _levels(channels: np.ndarray, source: Source) -> np.ndarray:
-    """Return levels (colour, side, side) of the source's moments and within its range."""
+    """Return levels (colour, side, side) with the source's moments and within its range."""
     deviations = mixed(source.directions, rows(channels)).reshape(-1, *channels.shape[1:])
     levels = rows(match_moments(deviations, source.skewness, source.kurtosis)) + source.mean
     levels = np.clip(levels, source.low[:, None], source.high[:, None])

@@ -1,4 +1,4 @@
-"""The media that a judgment can show: each module of this folder is one, and declares `MEDIUM`."""
+"""The media that a judgment can show: each module of this folder defines one, as `MEDIUM`."""
 
 import importlib
 import pkgutil
@@ -10,16 +10,16 @@ MEDIA: dict[str, Medium] = {
     found.name: importlib.import_module(f"{__name__}.{found.name}").MEDIUM
     for found in pkgutil.iter_modules(__path__)
 }
-"""By name."""
+"""Media by name."""
 _OF_SUFFIX = {suffix: medium for medium in MEDIA.values() for suffix in medium.types}
 TYPES = {suffix: kind for medium in MEDIA.values() for suffix, kind in medium.types.items()}
-"""The media type of a study's files, by their suffix."""
+"""The media type of a study's files, by file extension."""
 
 
 def medium_of_file(name: str) -> Medium:
-    """Return what a file of a study is.
+    """Return the medium of a study's file.
 
     Raises:
-        KeyError: no study has such files.
+        KeyError: no medium has files with this extension.
     """
     return _OF_SUFFIX[PurePath(name).suffix]

@@ -1,4 +1,4 @@
-"""Pictures: PNG and JPEG files, all brought to one size, format and length."""
+"""Pictures: PNG and JPEG files, all of one size, format and length."""
 
 import struct
 import zlib
@@ -26,7 +26,7 @@ class Picture(Medium):
         return take_in(real, models, out, **options)
 
     def salted(self, data: bytes, salt: bytes) -> bytes:
-        """Return the file with a chunk or comment more; one that is neither PNG nor JPEG stays as it is."""
+        """Return the file with an added chunk or comment; a file that is neither PNG nor JPEG unchanged."""
         if data.startswith(_PNG_START):
             body = b"opSt" + salt
             chunk = struct.pack(">I", len(salt)) + body + struct.pack(">I", zlib.crc32(body))
