@@ -1,8 +1,8 @@
-"""The bootstrap of a mean, exact: no dice, no seed, no noise.
+"""The exact bootstrap of a mean, without random numbers.
 
-Values of evaluators lie on a lattice (k wrong of 100; means of three modes). The mean of n values
-drawn with replacement is the n-fold convolution of their empirical distribution, and one FFT gives
-it. Where values share no lattice of a sensible size, Monte Carlo stands in, and says so.
+Values of evaluators lie on a lattice (k wrong of 100; means of three modes). The distribution of the mean
+of n values drawn with replacement is the n-fold convolution of their empirical distribution, and one FFT
+gives it. If values share no lattice of a moderate size, a Monte Carlo bootstrap replaces it (`way`).
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ import numpy as np
 from backend.foundation.errors import InvalidInput
 
 ITERATIONS = 10_000
-"""Of the Monte Carlo bootstrap, as in HYPE, section 3."""
+"""Iterations of the Monte Carlo bootstrap, as in HYPE, section 3."""
 _LONGEST = 2**22
 _CDF_TOLERANCE = 1e-12
 
@@ -35,7 +35,7 @@ def exact(values: Sequence[Fraction | float], drawn: int, level: float = 0.95) -
     """Return the interval of the mean of `drawn` values drawn with replacement from `values`.
 
     The ends are the smallest means whose cumulative probability reaches (1 - level) / 2 and
-    1 - (1 - level) / 2. None where the values share no lattice that one FFT can hold.
+    1 - (1 - level) / 2. None if the values share no lattice that fits into one FFT.
 
     Raises:
         InvalidInput: no values, one that is not finite, nothing drawn, or a level not between 0 and 1.
@@ -46,7 +46,7 @@ def exact(values: Sequence[Fraction | float], drawn: int, level: float = 0.95) -
 
 
 def exact_on_lattice(lattice: "Lattice", drawn: int, level: float = 0.95) -> Interval | None:
-    """Return `exact` of values whose lattice is known; None where one FFT cannot hold the sums."""
+    """Return `exact` for values whose lattice is known; None if the sums do not fit into one FFT."""
     _check(lattice.whole, drawn, level)
     low = int(lattice.whole.min())
     places = lattice.whole - low
@@ -78,7 +78,7 @@ def monte_carlo(
     """Return the interval from `iterations` resamples of `drawn` values (HYPE, section 3).
 
     Raises:
-        InvalidInput: as `exact`, or no iterations.
+        InvalidInput: as for `exact`, or no iterations.
     """
     _check(values, drawn, level)
     if iterations < 1:
@@ -107,13 +107,13 @@ def _check(values: Sequence, drawn: int, level: float) -> None:
 
 
 def _spread(places: np.ndarray) -> float:
-    """Return the population's SD of whole numbers; whole sums do not depend on the order."""
+    """Return the population SD of integers; sums of integers do not depend on their order."""
     count, total = len(places), int(places.sum())
     return sqrt(count * int(places.dot(places)) - total**2) / count
 
 
 def _power(base: np.ndarray, exponent: int) -> np.ndarray:
-    """Return base**exponent by squaring; numpy's own power of complex numbers is 40 times slower."""
+    """Return base**exponent by squaring; numpy's power of complex numbers is 40 times slower."""
     result = None
     while exponent:
         if exponent & 1:
@@ -126,7 +126,7 @@ def _power(base: np.ndarray, exponent: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Lattice:
-    """Values as whole numbers of a unit: value = whole * unit."""
+    """Values as integer multiples of a unit: value = whole * unit."""
 
     whole: np.ndarray
     """int64."""
@@ -139,8 +139,8 @@ _UNITS = [np.array([1.0, 10, 100, 3]), np.arange(1.0, 1001), 10.0 ** np.arange(4
 def lattice_of(values: Sequence[Fraction | float]) -> Lattice | None:
     """Return the lattice on which all values lie, or None.
 
-    Whole numbers and fractions are taken as they are. A float is taken for k / d where it is the float
-    nearest to k / d, for a d up to 1000 or a power of ten; chance alone does not do that.
+    Integers and fractions are used as they are. Floats are interpreted as k / d if each is the float nearest
+    to k / d, for one d up to 1000 or a power of ten, which does not happen by chance.
     """
     if all(isinstance(value, Fraction | int) for value in values):
         return _of_fractions([Fraction(value) for value in values])

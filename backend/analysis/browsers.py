@@ -1,7 +1,7 @@
-"""Whether evaluators with different browsers answer differently: what they saw may hang on the engine.
+"""Whether evaluators with different browsers answer differently: what they saw may depend on the engine.
 
-A linear model of evaluators' values: the model judged, and the browser's engine. It takes values to vary
-alike, and evaluators for different people, so that there is none where people judged several models.
+A linear model of evaluators' values, with the model judged and the browser's engine as factors. It assumes
+equal variances and independent values, so it is not fitted if evaluators judged several models.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,20 +15,20 @@ from backend.analysis.response_table import Answers
 from backend.analysis.values import Values
 
 _FEW = 2
-"""Evaluators of an engine, below which it is told and not compared."""
+"""Evaluators of an engine below which it is reported but not compared."""
 _P_TOLD = 0.01
-"""Below which engines are said to differ: it is asked of every study, and is to alarm rarely for nothing."""
+"""p-value below which engines are reported to differ; small, as every study is tested: few false alarms."""
 
 
 def by_browser(answers: Answers, values: Mapping[str, Values], level: float) -> dict[str, Any] | None:
-    """Return what evaluators of each engine scored against the others, the models being equal.
+    """Return the differences between the evaluators of different engines, adjusted for the model judged.
 
     Returns:
-        `engines`, the most used first, each with its `browser` ('' where it is not known), `evaluators`,
-        `evidence`, the share (0 to 1) of its answers by how shown times were measured (HYPE-time; else {}),
-        `difference` from the evaluators of all other engines that are known (in the unit of the scores) and
-        its `ci`, null where there is nothing to compare; and `test`, that engines are alike (`F`, `df`,
-        `p`), null where there is none. None where no answer names a browser.
+        `engines`, the most used first, each with its `browser` ('' if unknown), `evaluators`, `evidence`,
+        the shares (0 to 1) of its answers by how shown times were measured (HYPE-time; else {}),
+        `difference` from the evaluators of all other compared engines (in the unit of the scores) and its
+        `ci`, both None if there is no comparison; and `test` of equal engines (`F`, `df`, `p`), or None.
+        None if no answer names a browser.
     """
     known = answers.memo.setdefault("browsers", {})
     if level not in known:
@@ -65,7 +65,7 @@ def _by_browser(answers: Answers, values: Mapping[str, Values], level: float) ->
 
 
 def _evidence(answers: Answers, is_of_engine: np.ndarray) -> dict[str, float]:
-    """Return the share of an engine's answers by evidence, the most frequent first; {} where none is told."""
+    """Return the share of an engine's answers by evidence, the most frequent first; {} if none is given."""
     column = answers.texts.get("evidence")
     if column is None or not is_of_engine.any():
         return {}
@@ -75,11 +75,11 @@ def _evidence(answers: Answers, is_of_engine: np.ndarray) -> dict[str, float]:
 
 
 def browser_caveats(found: Mapping[str, Any] | None, unit: str) -> Iterator[str]:
-    """Yield what is to be said where evaluators of several engines answer differently.
+    """Yield a caveat if evaluators of several engines answer differently.
 
     Args:
-        found: what `by_browser` gave.
-        unit: of the scores, as it is written after a number.
+        found: the result of `by_browser`.
+        unit: unit of the scores, as written after a number.
     """
     test = found["test"] if found else None
     if test is None or test["p"] >= _P_TOLD:
@@ -97,7 +97,7 @@ def browser_caveats(found: Mapping[str, Any] | None, unit: str) -> Iterator[str]
 
 
 def _fit(y: np.ndarray, model: np.ndarray, engines: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, int]:
-    """Return coefficients, design, sum of squares left, and degrees of freedom, engines last."""
+    """Return coefficients, design matrix (engines last), residual sum of squares, and degrees of freedom."""
     models = model[:, None] == np.unique(model)
     design = np.hstack([models, engines]).astype(float)
     coefficients, _, rank, _ = np.linalg.lstsq(design, y, rcond=None)

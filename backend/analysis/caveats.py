@@ -1,4 +1,4 @@
-"""Sentences on what the scores do not show."""
+"""Caveats: sentences on what the scores do not show."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,18 +11,18 @@ from backend.analysis.response_table import Answers
 from backend.analysis.time_scores import AT_A_BOUND
 
 ANOTHER_DISPLAY = 1.1
-"""Ratio of two refresh intervals from which on they are those of different displays."""
+"""Ratio of two refresh intervals above which they are those of different displays."""
 _ALMOST_ALL = 0.95
 
 
 def caveats(
     answers: Answers, groups: Groups, beside: Mapping[str, Mapping[str, Any]] | None = None
 ) -> list[str]:
-    """Return what a reader of the scores should know of the responses.
+    """Return what readers of the scores should know about the responses.
 
     Args:
         groups: the models that enter the tests.
-        beside: what `score_intervals.beside_scores` gave.
+        beside: the result of `score_intervals.beside_scores`.
     """
     found = [*_people(answers), *_unlike_others(answers, groups)]
     if answers.method == "time":
@@ -31,7 +31,7 @@ def caveats(
 
 
 def _bounds(beside: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what is to be said of models whose blocks come to the shortest or the longest exposure."""
+    """Yield caveats on models whose blocks reach the shortest or the longest exposure."""
     for model, one in beside.items():
         blocks, threshold = one["blocks"], one["threshold"]
         if blocks["at_floor"] >= AT_A_BOUND:
@@ -50,7 +50,7 @@ def _bounds(beside: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _displays(answers: Answers) -> Iterator[str]:
-    """Yield what is to be said of displays of several refresh rates."""
+    """Yield caveats on displays of several refresh rates."""
     frame_ms = answers.numbers.get("frame_ms")
     if frame_ms is None:
         return

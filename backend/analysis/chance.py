@@ -1,8 +1,8 @@
-"""A score against 50%: more real than real, or not to be told from chance?
+"""Tests of a score against 50%: hyper-realistic, or indistinguishable from real?
 
-Hyper-realism is a one-sided t-test over evaluators that the score is above 50%. Indistinguishability
-cannot be shown by a test that fails to reject; it is two one-sided tests (Schuirmann, 1987) that the
-score lies within a margin of 50%.
+Hyper-realism is tested with a one-sided t-test over evaluators that the score is above 50%.
+Indistinguishability cannot be shown by a test that fails to reject; it is tested with two one-sided tests
+(Schuirmann, 1987) that the score is within a margin of 50%.
 """
 
 import math
@@ -17,14 +17,14 @@ from backend.foundation.errors import InvalidInput
 
 CHANCE = 50.0
 MARGIN = 5.0
-"""Points of percent on either side of 50% that still count as indistinguishable."""
+"""Percentage points on either side of 50% that still count as indistinguishable."""
 
 
 def against_chance(values: np.ndarray, level: float = 0.95, margin: float = MARGIN) -> dict[str, Any] | None:
     """Return both tests for the values (percent) of a model's evaluators.
 
-    Each model's test stands alone; `over_models` corrects for their number. None where there is one
-    evaluator, or all agree: then no test exists.
+    The p-values are those of one model; `over_models` corrects for the number of models. None if there is
+    only one evaluator or all have the same value, for which no test exists.
 
     Raises:
         InvalidInput: a margin that is not between 0 and 50 points.
@@ -53,10 +53,10 @@ def against_chance(values: np.ndarray, level: float = 0.95, margin: float = MARG
 
 
 def over_models(tests: Sequence[dict[str, Any] | None], level: float = 0.95) -> list[dict[str, Any] | None]:
-    """Return the tests of several models with p-values corrected for their number beside the plain ones.
+    """Return the tests of several models, with added p-values that are corrected for their number.
 
     `p_holm` and `p_below_holm` are Holm's (1979), for each question over all models that have a test; the
-    verdict follows them. Of one model they are the plain ones.
+    verdict is based on them. For a single model they equal the uncorrected ones.
     """
     places = (("hyperrealism", "p"), ("hyperrealism", "p_below"), ("equivalence", "p"))
     there = [one for one in tests if one is not None]

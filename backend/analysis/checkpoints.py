@@ -1,4 +1,4 @@
-"""Progress of a model over its training: models that are checkpoints of one, named `name@4000`."""
+"""Progress of a model over its training, from models that are its checkpoints, named `name@4000`."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ _UNITS = {None: 1, "k": 1_000, "M": 1_000_000}
 
 
 def checkpoint(model: str) -> tuple[str, float] | None:
-    """Return (name, step) of `name@4000`, `name@4k` or `name@1.2M`; None of any other name."""
+    """Return (name, step) of `name@4000`, `name@4k` or `name@1.2M`; None for any other name."""
     found = _NAME.fullmatch(model)
     return (found["name"], float(found["at"]) * _UNITS[found["unit"]]) if found else None
 

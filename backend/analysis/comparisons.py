@@ -1,8 +1,8 @@
-"""Tests between models: are their evaluators' values apart, by how much, and do they vary alike?
+"""Tests between models: do the means of their evaluators' values differ, by how much, and the variances?
 
-Groups are arrays of evaluators' values by model, each of two or more. One-way ANOVA with Tukey's pairs
-(Tukey-Kramer for unequal groups) takes all models to vary alike; Welch's ANOVA (Welch, 1951) with the
-pairs of Games and Howell (1976) does not, and Brown and Forsythe (1974) test whether they do.
+Groups are arrays of evaluators' values by model, each of two or more. One-way ANOVA with Tukey's pairwise
+comparisons (Tukey-Kramer for unequal groups) assumes equal variances; Welch's ANOVA (Welch, 1951) with the
+comparisons of Games and Howell (1976) does not. The test of Brown and Forsythe (1974) is of equal variances.
 """
 
 import math
@@ -26,7 +26,7 @@ class Moments:
     sizes: np.ndarray
     means: np.ndarray
     variances: np.ndarray
-    """Of the sample, with n - 1."""
+    """Sample variances, with n - 1."""
 
     @classmethod
     def of(cls, groups: Groups) -> "Moments":
@@ -42,7 +42,7 @@ class Moments:
 
     @property
     def within(self) -> float:
-        """The variance within groups, pooled."""
+        """The pooled variance within groups."""
         return float(((self.sizes - 1) * self.variances).sum() / self.within_df)
 
     @property
@@ -52,7 +52,7 @@ class Moments:
 
 
 def are_comparable(groups: Groups) -> bool:
-    """Tell whether there are two models or more, and evaluators of one model who differ."""
+    """Return whether there are two models or more, and the evaluators of some model differ."""
     return len(groups) >= 2 and any(values.min() < values.max() for values in groups.values())
 
 
@@ -64,7 +64,7 @@ def anova(moments: Moments) -> dict[str, Any]:
 
 
 def effect_sizes(moments: Moments) -> dict[str, float]:
-    """Return eta squared, the share of variance that models explain, and omega squared, less its bias."""
+    """Return eta squared, the share of variance that models explain, and omega squared, its bias removed."""
     between, within, groups = moments.between_squares, moments.within, len(moments.sizes)
     total = between + within * moments.within_df
     return {
@@ -74,7 +74,7 @@ def effect_sizes(moments: Moments) -> dict[str, float]:
 
 
 def welch(moments: Moments) -> dict[str, Any] | None:
-    """Return Welch's ANOVA; None where the evaluators of a model all agree."""
+    """Return Welch's ANOVA; None if all evaluators of a model have the same value."""
     if not (moments.variances > 0).all():
         return None
     weights = moments.sizes / moments.variances
@@ -89,13 +89,13 @@ def welch(moments: Moments) -> dict[str, Any] | None:
 
 
 def equal_spread(groups: Groups) -> dict[str, Any] | None:
-    """Return the test of Brown and Forsythe (Levene's, about the medians) that all models vary alike."""
+    """Return the Brown-Forsythe test (Levene's, about the medians) that all models have equal variances."""
     distances = {model: np.abs(values - np.median(values)) for model, values in groups.items()}
     return anova(Moments.of(distances)) if are_comparable(distances) else None
 
 
 def tukey(groups: Groups, level: float) -> list[dict[str, Any]]:
-    """Return Tukey's comparison of every pair, in the order of the groups, with simultaneous intervals."""
+    """Return Tukey's comparison of each pair, in the order of the groups, with simultaneous intervals."""
     moments = Moments.of(groups)
     i, j = np.triu_indices(len(groups), 1)
     error = np.sqrt(moments.within / 2 * (1 / moments.sizes[i] + 1 / moments.sizes[j]))
@@ -103,9 +103,9 @@ def tukey(groups: Groups, level: float) -> list[dict[str, Any]]:
 
 
 def games_howell(groups: Groups, level: float) -> list[dict[str, Any]]:
-    """Return the comparisons of Games and Howell, which take no variances for equal.
+    """Return the comparisons of Games and Howell, which do not assume equal variances.
 
-    A pair of models whose evaluators all agree has no such comparison and is left out.
+    A pair of models without variance has no such comparison and is omitted.
     """
     moments = Moments.of(groups)
     i, j = np.triu_indices(len(groups), 1)
@@ -118,10 +118,10 @@ def games_howell(groups: Groups, level: float) -> list[dict[str, Any]]:
 
 
 def student(groups: Groups, level: float) -> dict[str, Any]:
-    """Return the unpaired t-test of two models, Student's, with Welch's and the effect size beside it.
+    """Return Student's unpaired t-test of two models, with Welch's t-test and the effect size.
 
-    `d` is Cohen's, over the pooled SD; `g` is Hedges', less its bias in small samples; their interval is
-    the exact one from the noncentral t distribution (Hedges and Olkin, 1985).
+    `d` is Cohen's, over the pooled SD; `g` is Hedges', corrected for bias in small samples; their interval
+    is the exact one from the noncentral t distribution (Hedges and Olkin, 1985).
     """
     moments = Moments.of(groups)
     (n1, n2), (v1, v2) = moments.sizes, moments.variances / moments.sizes
@@ -146,9 +146,9 @@ def student(groups: Groups, level: float) -> dict[str, Any]:
 
 
 def pair_effects(groups: Groups, level: float) -> list[dict[str, Any]]:
-    """Return the effect size of each pair, `effect` of `student` over the SDs of the two models alone.
+    """Return the effect size of each pair, `effect` of `student`, from the SDs of these two models only.
 
-    A pair of models whose evaluators all agree has none and is left out.
+    A pair of models without variance has none and is omitted.
     """
     if len(groups) < 2:
         return []
@@ -170,7 +170,7 @@ def pair_effects(groups: Groups, level: float) -> list[dict[str, Any]]:
 def _ranges(
     groups: Groups, moments: Moments, error: np.ndarray, df: np.ndarray, level: float
 ) -> Iterator[dict[str, Any]]:
-    """Yield comparisons by the studentized range; `error` and `df` stand by pair."""
+    """Yield comparisons by the studentized range; `error` and `df` have one element for each pair."""
     i, j = np.triu_indices(len(groups), 1)
     differences = moments.means[i] - moments.means[j]
     is_there = error > 0
@@ -191,7 +191,7 @@ def _mean(values: np.ndarray) -> float:
 
 
 def _variance(values: np.ndarray) -> float:
-    """Return the sample variance; exactly 0 where all values are one."""
+    """Return the sample variance; exactly 0 if all values are equal."""
     centred = values - values[0]
     return float(centred.var(ddof=1))
 

@@ -1,4 +1,4 @@
-"""Where each reading of "3-up/1-down" settles on the papers' six models, by simulation.
+"""Where each interpretation of "3-up/1-down" converges for the papers' six models, by simulation.
 
 Evaluators answer right with a probability drawn from Normal(1 - HYPE-infinity, SD between
 evaluators), clipped to [0.3, 0.995]; 150 trials a block, 3 blocks, the mode of each block.
@@ -22,7 +22,7 @@ READINGS = {
 
 
 MODELS = tuple(sorted(published.MODELS, key=lambda model: model.percent))
-"""The worst first."""
+"""The models with the lowest HYPE-infinity first."""
 TAU_MS = 200
 BIAS_AT_MS = (50, 100, 150, 250, 425, 670, 1000)
 _BIAS_SLOPE, _BIAS_LAPSE = 2.0, 0.02
@@ -32,7 +32,7 @@ OBSERVERS = ("constant", "exponential")
 def settling_table(
     rng: np.random.Generator, evaluators: int = 4000, observer: str = "constant"
 ) -> dict[str, list[tuple[float, float]]]:
-    """Return for each reading the (mean, SD between evaluators) of each model, ms.
+    """Return for each interpretation the (mean, SD between evaluators) of each model's values, ms.
 
     Args:
         observer: `constant`, or `exponential`: accuracy rises from 0.5 with exposure t as
@@ -72,13 +72,13 @@ def evaluators_values(
 def bias_table(
     rule: StaircaseRule, rng: np.random.Generator, evaluators: int = 4000, trials: int = 150
 ) -> list[dict[str, float | None]]:
-    """Return what evaluators score by the exposure at which they are right as often as `rule` settles at.
+    """Return scores by the exposure at which evaluators have the accuracy that `rule` converges to.
 
-    Their accuracy is the logistic of log exposure, of slope 2 with 2% of lapses; the last row's guess.
+    Their accuracy is the logistic of log exposure, of slope 2 with 2% of lapses; those of the last row guess.
 
     Returns:
         Rows of `threshold_ms` (None: guessing), `mode_ms` and its `sd_ms` between evaluators of three blocks,
-        and the shares of blocks that stand `at_floor` and `at_ceiling`, and that `reached_ceiling`.
+        and the shares of blocks with a mode `at_floor` or `at_ceiling`, and that `reached_ceiling`.
     """
     settles = equilibrium_accuracy(rule)
     best, slope = 1 - _BIAS_LAPSE, _BIAS_SLOPE

@@ -1,4 +1,4 @@
-"""What evaluators cost, and how long a study takes."""
+"""The cost of evaluators, and the duration of a study."""
 
 import math
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ class Costs:
     """Pay and time of one evaluator; money in US cents. Defaults are the papers' (HYPE 2.3, 4.3)."""
 
     base_usd_cents: float = 0.0
-    """For taking part: consent, instructions, qualification."""
+    """Pay for taking part: consent, instructions, qualification."""
     right_usd_cents: float = 2.0
-    """For each right answer."""
+    """Pay for each right answer."""
     hourly_usd_cents: float = 0.0
-    """Wage for the time that images take; taking part is paid by the base."""
+    """Wage for the time that images take; the base pays for taking part."""
     fee_percent: float = 0.0
-    """What the panel takes on top of the pay; 25 is a quarter."""
+    """The panel's fee in addition to the pay; 25 is a quarter."""
     image_seconds: float = 6.0
     """100 images take about 10 minutes (HYPE 2.2)."""
     base_seconds: float = 60.0
-    """Consent and instructions."""
+    """Time for consent and instructions."""
     at_once: int = 10
     """Evaluators who take part at the same time."""
 
@@ -40,12 +40,12 @@ class Costs:
             raise InvalidInput(f"at_once must be 1 or more, not {self.at_once}")
 
     def evaluator_usd_cents(self, images: float, accuracy: float) -> float:
-        """Return what an evaluator of so many images costs, right at a rate of `accuracy` (0 to 1)."""
+        """Return the cost of an evaluator who judges `images` with `accuracy` (0 to 1), fee included."""
         return (self.base_usd_cents + self.image_usd_cents(accuracy) * images) * self.with_fee
 
     @property
     def with_fee(self) -> float:
-        """What is paid to the panel for each cent that an evaluator gets."""
+        """Amount paid to the panel for each cent that an evaluator receives."""
         return 1 + self.fee_percent / 100
 
     def image_usd_cents(self, accuracy: float) -> float:
@@ -53,9 +53,9 @@ class Costs:
         return self.right_usd_cents * accuracy + self.hourly_usd_cents * self.image_seconds / 3600
 
     def evaluator_seconds(self, images: float) -> float:
-        """Return how long an evaluator of so many images takes."""
+        """Return the time that an evaluator needs for `images`."""
         return self.base_seconds + self.image_seconds * images
 
     def study_hours(self, evaluators: int, images: float) -> float:
-        """Return how long so many evaluators take, some of them at a time."""
+        """Return the hours that all evaluators need, `at_once` of them at a time."""
         return math.ceil(evaluators / self.at_once) * self.evaluator_seconds(images) / 3600

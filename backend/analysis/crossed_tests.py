@@ -1,16 +1,16 @@
-"""Tests between models over evaluators *and* pictures, beside ANOVA and Tukey's pairs over evaluators alone.
+"""Tests between models over evaluators *and* stimuli, in addition to ANOVA and Tukey's over evaluators only.
 
-With V_a the variance of model a's score over evaluators and pictures (`crossing.py`), the models are
-compared as Welch (1951) and Games and Howell (1976) compare means of unequal variances, with V_a in place of
+With V_a the variance of model a's score over evaluators and stimuli (`crossing.py`), the models are
+compared as Welch (1951) and Games and Howell (1976) compare means of unequal variances, with V_a instead of
 s^2 / n, and with Satterthwaite's degrees of freedom for it: a quasi-F in the sense of Clark (1973). Real
-pictures that evaluators of all models saw move all scores alike, and do not count: their covariance
-between evaluators of two models is taken off V_a, down to what evaluators and fakes add.
+stimuli that evaluators of all models saw shift all scores equally and do not count: their covariance
+between evaluators of two models is subtracted from V_a, down to the part of evaluators and fakes.
 
-Where evaluators judged several models, the variance of a difference is that of `repeated.py` over
-evaluators, with what pictures add to both scores.
+If evaluators judged several models, the variance of a difference is that of `repeated.py` over
+evaluators, plus the parts of the stimuli in both scores.
 
-Shared pictures make ANOVA find differences that other pictures would not show. It is read where their
-share of some model's variance is `NEGLIGIBLE` or more.
+With shared stimuli, ANOVA finds differences that other stimuli would not show. This test is advised if
+their share of some model's variance is `NEGLIGIBLE` or more.
 """
 
 import math
@@ -29,7 +29,7 @@ from backend.analysis.designs import Crossing
 
 @dataclass(frozen=True)
 class Part:
-    """A share of a score's variance, with its degrees of freedom."""
+    """A component of a score's variance, with its degrees of freedom."""
 
     variance: float
     df: float
@@ -37,7 +37,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Sampled:
-    """A model's score, and the parts of its variance, evaluators first."""
+    """A model's score, and the components of its variance, that of evaluators first."""
 
     score: float
     parts: tuple[Part, ...]
@@ -57,7 +57,7 @@ class Sampled:
 
 
 def over_pictures(models: Mapping[str, Sampled], level: float) -> dict[str, Any] | None:
-    """Return the test of all models and of each pair; None with fewer than two that vary.
+    """Return the test of all models and of each pair; None if fewer than two vary.
 
     Returns:
         `F`, `df`, `p`, `pairs` with simultaneous intervals, each model's `share_of_pictures`, and whether
@@ -78,10 +78,10 @@ def over_pictures(models: Mapping[str, Sampled], level: float) -> dict[str, Any]
 def within_evaluators(
     crossing: Crossing, models: Mapping[str, Sampled], level: float
 ) -> dict[str, Any] | None:
-    """Return the same where evaluators judged several models; None if no pair varies.
+    """Return the same tests if evaluators judged several models; None if no pair varies.
 
-    `F`, `df`, `p` are those of `repeated.wald`, and None where evaluators are too few for it;
-    `share_of_pictures` is a model's largest in the variance of a difference.
+    `F`, `df`, `p` are those of `repeated.wald`, and None if there are too few evaluators for it;
+    `share_of_pictures` is a model's largest share in the variance of a difference.
     """
     pictures = [models[model].parts[1:] for model in crossing.models]
     extra = repeated.Extra(

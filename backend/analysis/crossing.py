@@ -1,20 +1,20 @@
-"""What evaluators and pictures each add to the variance of a score.
+"""Variance components of a score: the contributions of evaluators and of stimuli.
 
-Evaluators who see the same pictures err on the same ones, so that their mean is less sure than their
-spread shows (Clark, 1973). With y_i the mean error of evaluator i, n evaluators, and c the mean
-covariance of two of them, var(mean) = s^2 / n + c, whoever saw what. A picture j contributes to c by the
+Evaluators who see the same stimuli err on the same ones, so that their mean is less precise than their
+spread suggests (Clark, 1973). With y_i the mean error of evaluator i, n evaluators, and c the mean
+covariance of two of them, var(mean) = s^2 / n + c, whoever saw what. A stimulus j contributes to c by the
 products of two evaluators' residuals on it:
 
     sum_{i != i'} w_ij r_ij w_i'j r_i'j - w_ij w_i'j d,  over n (n - 1),
 
-where w_ij is what the answer weighs in y_i (1 over the number of answers of i, unless sides are
+where w_ij is the weight of the answer in y_i (1 over the number of answers of i, unless sides are
 balanced), r_ij is the answer's error (0 or 1) less the mean error
 on its side, real or fake, and d is the mean product of two evaluators' residuals on two *different*
-pictures of that side. Taking d off centres the products: residuals about a mean of the same answers have
-a covariance below 0 where nothing is shared, so that c would be too small by 1 / pictures.
+stimuli of that side. Subtracting d centres the products: residuals about a mean of the same answers have
+a negative covariance even if nothing is shared, so that c would be too small by 1 / stimuli.
 
-Where everybody saw other pictures, c is about 0. An answer that does not name its picture counts as one
-to a picture that nobody else saw.
+If all evaluators saw different stimuli, c is about 0. An answer that does not name its stimulus counts as
+one to a stimulus that nobody else saw.
 """
 
 import math
@@ -29,13 +29,13 @@ from backend.analysis.response_table import Answers, distinct
 from backend.analysis.values import one_model
 
 NEGLIGIBLE = 0.1
-"""Share of a variance below which pictures may be left out: a test that takes 90% of the variance for all
-of it errs in 6.3% where it promises 5%, P(|z| > 1.96 sqrt(0.9))."""
+"""Share of the variance below which stimuli may be ignored: a test at 5% that uses only 90% of the variance
+has a true error rate of 6.3%, P(|z| > 1.96 sqrt(0.9))."""
 
 
 @dataclass(frozen=True)
 class Crossed:
-    """What the evaluators and the pictures each add to the variance of a score (a share, 0 to 1)."""
+    """The parts of evaluators and of stimuli in the variance of a score (a share, 0 to 1)."""
 
     mean: float
     of_evaluators: float
@@ -43,7 +43,7 @@ class Crossed:
     """The covariance c; not below 0."""
     images_df: float
     of_reals: float
-    """What real pictures add to c; it may be below 0 by chance."""
+    """The part of real stimuli in c; it may be below 0 by chance."""
     of_fakes: float
     fakes_df: float
     evaluators: int
@@ -52,13 +52,13 @@ class Crossed:
 
     @property
     def share_of_images(self) -> float | None:
-        """The pictures' share of the variance, 0 to 1; None where nothing varies."""
+        """The stimuli's share of the variance, 0 to 1; None if nothing varies."""
         variance = self.of_evaluators + self.of_images
         return self.of_images / variance if variance else None
 
     @property
     def people(self) -> Spread:
-        """The spread over evaluators alone."""
+        """The spread over evaluators only."""
         return Spread(self.mean, self.of_evaluators, self.evaluators - 1, self.responses)
 
 
@@ -69,9 +69,9 @@ class Seen:
     person: np.ndarray
     """From 0 to `people` - 1."""
     evaluator: np.ndarray
-    """The same person's place among all evaluators."""
+    """The same person's index among all evaluators."""
     image: np.ndarray
-    """A code; -1 where the answer names no picture."""
+    """A code; -1 if the answer names no stimulus."""
     residual: np.ndarray
     """Weighted: w_ij r_ij."""
     weight: np.ndarray
@@ -79,7 +79,7 @@ class Seen:
 
 
 def crossed(answers: Answers, model: int) -> Crossed | None:
-    """Return the parts of a model's variance; None with one evaluator, or where no picture is named."""
+    """Return the parts of a model's variance; None with one evaluator, or if no stimulus is named."""
     known = answers.memo.setdefault("crossed", {})
     if model not in known:
         known[model] = _crossed(answers, model)
@@ -115,11 +115,11 @@ def _crossed(answers: Answers, model: int) -> Crossed | None:
 def sides_of(answers: Answers, model: int, residual: np.ndarray | None = None) -> list[Seen]:
     """Return a model's answers to reals and to fakes.
 
-    People and pictures are numbered by their names, so that the order of the answers does not matter.
+    Evaluators and stimuli are numbered by their names, so that the order of the answers does not matter.
 
     Args:
-        residual: of each of the model's answers, unweighted; default, its error less the mean error of
-            its side.
+        residual: residual of each of the model's answers, unweighted; default, its error less the mean
+            error of its side.
     """
     mine = answers.of_model[model]
     evaluator = answers.evaluator.ranks[answers.evaluator.codes[mine]]
@@ -137,8 +137,8 @@ def sides_of(answers: Answers, model: int, residual: np.ndarray | None = None) -
 
 
 def parts_of_images(seen: Seen) -> np.ndarray:
-    """Return what each picture adds to the summed covariance of two evaluators: shape (pictures,)."""
-    # what an evaluator answered to a picture, more than once or to no named one, is one cell
+    """Return the part of each stimulus in the summed covariance of two evaluators: shape (stimuli,)."""
+    # an evaluator's answers to one stimulus, or to no named stimulus, form one cell
     cells, cell = np.unique(
         (seen.image + 1).astype(np.int64) * seen.people + seen.person, return_inverse=True
     )
@@ -149,7 +149,7 @@ def parts_of_images(seen: Seen) -> np.ndarray:
     images, place = np.unique(image[is_named], return_inverse=True)
 
     def of_pairs(values: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return sums of products over pairs of different evaluators: by picture, and over all."""
+        """Return sums of products over pairs of different evaluators: by stimulus, and over all."""
         sums = np.bincount(cell, values, len(cells))
         named = sums[is_named]
         together = np.bincount(place, named, len(images)) ** 2
@@ -159,16 +159,16 @@ def parts_of_images(seen: Seen) -> np.ndarray:
 
     (same, every), (pairs, all_pairs) = of_pairs(seen.residual), of_pairs(seen.weight)
     elsewhere = all_pairs - pairs.sum()
-    if elsewhere <= 1e-9 * all_pairs:  # one picture: there is no other to compare with
+    if elsewhere <= 1e-9 * all_pairs:  # one stimulus: there is no other to compare with
         return same
     return same - pairs * (every - same.sum()) / elsewhere
 
 
 def shared_reals(answers: Answers, models: list[int]) -> float:
-    """Return the mean covariance of two models' scores (shares) by the real pictures that both showed.
+    """Return the mean covariance of two models' scores (shares) due to the real stimuli that both showed.
 
-    Of two different evaluators, each of one of the models; centred as within a model. 0 where fewer than
-    two models have named reals, and not below it.
+    It is that of two different evaluators, one of each model, centred as within a model; at least 0, and 0
+    if fewer than two models have named reals.
     """
     sides = [sides_of(answers, model)[0] for model in models]
     named = [seen.image >= 0 for seen in sides]
@@ -183,7 +183,7 @@ def shared_reals(answers: Answers, models: list[int]) -> float:
     i, j = np.triu_indices(len(models), 1)
 
     def products(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return sums of products of different evaluators by pairs of models: on one picture, and on all."""
+        """Return sums of products of different evaluators by pair of models: on one stimulus, and on all."""
         on_one, own_on_one, own = (_products(model, keys, values) for keys in (image, cell, evaluator))
         whole = np.bincount(model, values, len(models))
         return (on_one - own_on_one)[i, j], (np.outer(whole, whole) - own)[i, j]
@@ -201,17 +201,17 @@ def shared_reals(answers: Answers, models: list[int]) -> float:
 
 
 def _products(model: np.ndarray, key: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return, for each two models, the sum over keys of the products of their sums of values."""
+    """Return, for each pair of models, the sum over keys of the products of their sums of values."""
     _, place = np.unique(key, return_inverse=True)
     sums = coo_array((values, (model, place)), (int(model.max()) + 1, int(place.max()) + 1)).tocsr()
     return (sums @ sums.T).toarray()
 
 
 def df_of_parts(parts: np.ndarray) -> float:
-    """Return the degrees of freedom of a sum of pictures' parts: twice its square over its variance.
+    """Return the degrees of freedom of a sum of stimuli's parts: twice its square over its variance.
 
-    Satterthwaite's (1946), with the variance that the parts show: a few pictures that fool everyone make
-    the sum far less sure than as many pictures of normal difficulty. At most pictures - 1.
+    They are Satterthwaite's (1946), with the empirical variance of the parts: a few stimuli that fool
+    everyone make the sum far less precise than as many stimuli of normal difficulty. At most stimuli - 1.
     """
     count, total = len(parts), float(parts.sum())
     most = max(count - 1.0, 1.0)
@@ -220,9 +220,9 @@ def df_of_parts(parts: np.ndarray) -> float:
 
 
 def crossed_interval(answers: Answers, model: int, level: float) -> dict[str, Any] | None:
-    """Return the interval (percent) over evaluators and pictures, and the pictures' share of its variance.
+    """Return the interval (percent) over evaluators and stimuli, and the stimuli's share of its variance.
 
-    `df` is None where it is infinite: evaluators who differ less than independent answers would.
+    `df` is None if it is infinite: evaluators differ less than independent answers would.
     """
     found = crossed(answers, model)
     if found is None:

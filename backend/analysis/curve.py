@@ -1,4 +1,4 @@
-"""The interval's width against the number of evaluators (HYPE, figure 4), with cost and time beside it."""
+"""The interval's width against the number of evaluators (HYPE, figure 4), with cost and time."""
 
 from typing import Any
 
@@ -16,10 +16,11 @@ def width_curve(
 ) -> list[dict[str, Any]] | None:
     """Return a row for each number of evaluators: SD and width of the exact bootstrap, cost, time.
 
-    Where values lie on no lattice, the SD is the same and the width that of a normal distribution.
+    If values are on no lattice, the SD is the same and the width that of a normal distribution. None with
+    fewer than two evaluators.
 
     Args:
-        responses: that the model's evaluators gave in all.
+        responses: total number of responses of the model's evaluators.
         accuracy: share of right answers, 0 to 1, for the pay.
     """
     if len(values) < 2:

@@ -1,4 +1,4 @@
-"""Who judged which models: different people each (HYPE 3), all people all models, or something between."""
+"""Study designs by who judged which models: between subjects (HYPE 3), within subjects, or mixed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ BETWEEN, WITHIN, MIXED = "between", "within", "mixed"
 
 @dataclass(frozen=True)
 class Design:
-    """How evaluators and models go together."""
+    """The design of a set of responses."""
 
     kind: str
-    """`between`: everybody judged one model; `within`: everybody judged every model; else `mixed`."""
+    """`between`: each evaluator judged one model; `within`: each judged every model; else `mixed`."""
     people: int
     several: int
-    """Of these, who judged more than one model."""
+    """Number of these who judged more than one model."""
 
 
 def design_of(answers: Answers) -> Design:
-    """Return the design of responses; that of one model is `between`."""
+    """Return the design of responses; with one model it is `between`."""
     models_of = np.bincount(answers.judges.evaluator, minlength=len(answers.evaluator.names))
     models, several = len(answers.model.names), int((models_of > 1).sum())
     kind = BETWEEN if not several else WITHIN if (models_of == models).all() else MIXED
@@ -32,17 +32,17 @@ def design_of(answers: Answers) -> Design:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Values by person and model, of the models that enter tests."""
+    """Values by person and model, for the models that enter tests."""
 
     models: list[str]
     values: np.ndarray
-    """Shape (people, models); 0 where a person did not judge a model."""
+    """Shape (people, models); 0 if a person did not judge a model."""
     is_there: np.ndarray
-    """Of the same shape."""
+    """Whether a person judged a model, of the same shape."""
 
 
 def crossing_of(answers: Answers, values: Mapping[str, Values], models: list[str]) -> Crossing:
-    """Return the values of those models by person."""
+    """Return the values of `models` by person."""
     judges, names = answers.judges, {name: code for code, name in enumerate(answers.model.names)}
     table = np.zeros((len(answers.evaluator.names), len(models)))
     is_there = np.zeros(table.shape, bool)

@@ -1,9 +1,9 @@
-"""Sensitivity and bias apart: d-prime and the criterion of signal detection theory.
+"""Sensitivity and response bias, separated: d-prime and the criterion of signal detection theory.
 
-An error rate mixes how well fakes are told from reals with how readily "fake" is said. With H the share
-of fakes called fake and F the share of reals called fake, d' = z(H) - z(F) and c = -(z(H) + z(F)) / 2
-(Green and Swets, 1966). Shares of 0 and 1 have no z, so that every count is raised by 0.5 and every
-number of trials by 1, for all evaluators alike (the log-linear correction: Hautus, 1995).
+An error rate confounds how well fakes are discriminated from reals with the bias to answer "fake". With H
+the share of fakes called fake and F the share of reals called fake, d' = z(H) - z(F) and
+c = -(z(H) + z(F)) / 2 (Green and Swets, 1966). Shares of 0 and 1 have no z, so every count is raised by 0.5
+and every number of trials by 1, for all evaluators (the log-linear correction: Hautus, 1995).
 """
 
 import math
@@ -18,7 +18,7 @@ from backend.analysis.response_table import Judges
 def sensitivity(
     hits: np.ndarray, fakes: np.ndarray, false_alarms: np.ndarray, reals: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (d', c) of each evaluator from counts: fakes and reals seen, and those called fake."""
+    """Return (d', c) of each evaluator, from the numbers of fakes and reals seen and of those called fake."""
     z_hits = ndtri((hits + 0.5) / (fakes + 1))
     z_false = ndtri((false_alarms + 0.5) / (reals + 1))
     return z_hits - z_false, -(z_hits + z_false) / 2
@@ -27,7 +27,7 @@ def sensitivity(
 def detection(judges: Judges, mine: np.ndarray, level: float) -> dict[str, Any] | None:
     """Return mean d' and c over a model's evaluators who saw both sides, with Student's intervals.
 
-    A positive c is a leaning to "real". None where nobody saw both sides.
+    A positive c is a bias to "real". None if nobody saw both sides.
     """
     mine = mine & (judges.fakes > 0) & (judges.reals > 0)
     if not mine.any():

@@ -1,10 +1,10 @@
 """Whether models lose evaluators at different rates: a test of those who began and did not finish.
 
-Where people who cannot tell a model's pictures leave sooner, those who stay score it too well, so that who
-left is told by model. Dropouts are few, and Pearson's chi-square distribution does not hold for sparse
-tables; so its statistic is compared with that of every table of the same margins (the exact conditional
-test: Agresti, 1992, section 2), or, where there are too many of them, with random ones (Patefield, 1981),
-the observed one counted among them (Phipson and Smyth, 2010).
+If evaluators who cannot recognize a model's fakes leave more often, the score is biased by those who
+remain, so dropout is reported by model. Dropouts are few, and Pearson's statistic is not chi-square
+distributed for sparse tables; so it is compared with that of every table of the same margins (the exact
+conditional test: Agresti, 1992, section 2), or, if these are too many, of random ones (Patefield, 1981),
+including the observed one (Phipson and Smyth, 2010).
 """
 
 from collections import defaultdict
@@ -16,23 +16,23 @@ import numpy as np
 from scipy.special import betaincinv
 
 DRAWN = 99_999
-"""Random tables. The standard error of a p of .05 is .0007."""
+"""Number of random tables. The standard error of a p-value of .05 is .0007."""
 _MOST_STATES = 20_000
 
 
 def dropout_test(
     began: Sequence[int], left: Sequence[int], rng: np.random.Generator
 ) -> dict[str, Any] | None:
-    """Return the test that all models lose evaluators at one rate; None where nothing can differ.
+    """Return the test that all models lose evaluators at the same rate; None if no difference is possible.
 
     Args:
-        began: evaluators of each model.
-        left: of these, who did not finish.
-        rng: draws tables where there are too many for the exact test.
+        began: number of evaluators of each model.
+        left: number of these who did not finish.
+        rng: draws tables if there are too many for the exact test.
 
     Returns:
-        `statistic` (Pearson's), `df`, `p`, `method` (`exact` or `monte-carlo`) and `tables` drawn (None
-        where exact).
+        `statistic` (Pearson's), `df`, `p`, `method` (`exact` or `monte-carlo`) and the number of `tables`
+        drawn (None if exact).
     """
     counts = [(int(n), int(d)) for n, d in zip(began, left, strict=True) if n]
     total, lost = sum(n for n, _ in counts), sum(d for _, d in counts)
@@ -49,7 +49,7 @@ def dropout_test(
 
 
 def dropout_interval(began: int, left: int, level: float) -> list[float] | None:
-    """Return the interval of a model's share who left (Clopper and Pearson, 1934); None if nobody began."""
+    """Return the interval of a model's dropout rate (Clopper and Pearson, 1934); None if nobody began."""
     if not began:
         return None
     tail = (1 - level) / 2
@@ -59,13 +59,13 @@ def dropout_interval(began: int, left: int, level: float) -> list[float] | None:
 
 
 def _order(sizes: Sequence[int]) -> list[int]:
-    """Return whole weights w so that sum w d^2 orders tables of these margins as Pearson's statistic does."""
+    """Return integer weights w such that sum w d^2 orders tables of these margins as Pearson's statistic."""
     common = lcm(*sizes)
     return [common // n for n in sizes]
 
 
 def _exact(sizes: Sequence[int], dropped: Sequence[int]) -> float | None:
-    """Return p, summed over models one at a time; None where there are too many different sums."""
+    """Return p by summation over one model after another; None if there are too many different sums."""
     weights, lost = _order(sizes), sum(dropped)
     observed = sum(w * d * d for w, d in zip(weights, dropped, strict=True))
     ways: dict[tuple[int, int], int] = {(0, 0): 1}
@@ -74,7 +74,7 @@ def _exact(sizes: Sequence[int], dropped: Sequence[int]) -> float | None:
         room -= n
         following: dict[tuple[int, int], int] = defaultdict(int)
         for (sum_left, squares), count in ways.items():
-            # at least as many as the models after this one cannot take
+            # at least the dropouts that exceed the capacity of the models after this one
             for d in range(max(0, lost - sum_left - room), min(n, lost - sum_left) + 1):
                 following[sum_left + d, squares + w * d * d] += count * comb(n, d)
         if len(following) > _MOST_STATES:

@@ -1,14 +1,13 @@
-"""HYPE-time besides the mode: reversals of the staircases, and the psychometric functions.
+"""Other measures of HYPE-time than the mode: reversals of the staircases, and psychometric functions.
 
-A block's trials are taken in the order of `trial_index` where it is there, else of the rows. A reversal
-is a trial at which the exposure turns from falling to rising or back; their mean leaves out the first,
-which tells where the staircase began (and one more where that leaves an odd number: Levitt, 1971, takes
-reversals in pairs).
+A block's trials are ordered by `trial_index` if the column exists, else by row. A reversal is a trial at
+which the exposure changes from falling to rising or vice versa. Their mean omits the first, which depends
+on where the staircase began (and one more if an odd number is left: Levitt, 1971, uses pairs of reversals).
 
 Not every evaluator's function reaches the accuracy of the threshold at the exposures shown. A mean over
-those whose does is a mean over the better evaluators. So the median over evaluators counts the others as
-beyond the longest exposure; it is the advised summary, and where half or more are beyond, the threshold
-of the pooled answers is.
+those that do is a mean over the better evaluators. So the median over evaluators counts the others as
+beyond the longest exposure; it is the advised summary. If half or more are beyond, it is the threshold
+of the pooled answers.
 """
 
 from collections.abc import Sequence
@@ -22,11 +21,11 @@ from backend.analysis.psychometric import Fit, Trials
 from backend.analysis.response_table import Answers
 
 FEWEST_TRIALS = 30
-"""Of an evaluator, below which no function is fitted to them alone."""
+"""Trials of an evaluator below which no individual function is fitted."""
 
 
 def staircases(answers: Answers) -> list[dict[str, Any]]:
-    """Return one row a block: model, evaluator, block, `exposure_ms` and `was_correct` by trial."""
+    """Return a row for each block: model, evaluator, block, `exposure_ms` and `was_correct` by trial."""
     rows = []
     for judge, some in enumerate(answers.judges.responses):
         for block in np.unique(answers.block[some]):
@@ -62,7 +61,7 @@ def exposures_of(
     Args:
         model: code of `answers.model`.
         at: accuracy (0 to 1) of the threshold.
-        rng: for the goodness of fit.
+        rng: random generator for the goodness of fit.
     """
     rows, reversals, thresholds, trials = [], [], [], []
     mine = answers.of_model[model]
@@ -102,11 +101,11 @@ def _reversals(answers: Answers, some: np.ndarray) -> float | None:
 
 
 def over_evaluators(thresholds: Sequence[float | None], longest_ms: float, level: float) -> dict[str, Any]:
-    """Return median and mean of evaluators' thresholds (ms), those beyond `longest_ms` counted as such.
+    """Return median and mean of evaluators' thresholds (ms), with those beyond `longest_ms` censored.
 
-    `median_ci` is the interval between two order statistics, whose coverage is that of the binomial
-    distribution and at least `level`; an end that is beyond is None, and so is the median. `mean` and
-    `ci` are over the `evaluators` who are not beyond, and so are too low where any is.
+    `median_ci` is the interval between two order statistics, with a coverage by the binomial distribution
+    of at least `level`; an end that is beyond is None, and so is the median. `mean` and `ci` are over the
+    `evaluators` who are not beyond, and so are too low if any is.
     """
     reached = sorted(ms for ms in thresholds if ms is not None and ms <= longest_ms)
     count, beyond = len(thresholds), len(thresholds) - len(reached)
@@ -132,7 +131,7 @@ def _trials(answers: Answers, some: np.ndarray) -> Trials:
 def _pooled(
     everything: Trials, by_evaluator: list[Trials], level: float, at: float, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Return the fit to all answers; `ci` is over evaluators, `ci_of_answers` takes answers for apart."""
+    """Return the fit to all answers; `ci` is over evaluators, `ci_of_answers` assumes independent answers."""
     fit = psychometric.fit(everything, at=at, level=level, rng=rng)
     over = psychometric.interval_over_evaluators(fit, by_evaluator, level)
     row = plain(fit)
@@ -140,7 +139,7 @@ def _pooled(
 
 
 def _points(trials: Trials) -> list[dict[str, Any]]:
-    """Return how many answers were right at each exposure."""
+    """Return the numbers of right answers and of all answers at each exposure."""
     return [
         {"exposure_ms": ms, "right": int(right), "total": int(total)}
         for ms, right, total in zip(trials.exposure_ms.tolist(), trials.right, trials.total, strict=True)

@@ -1,8 +1,8 @@
-"""How often each image fooled people: one row an image and model, in the shape others publish.
+"""How often each image fooled evaluators: one row for each image and model, in a published format.
 
-Columns: model, generated, image_path, number_guesses, number_guesses_generated, soft_label, and after
-them the share of wrong answers with its interval. `soft_label` is the share of people who called the
-image generated. The table is counted from the same answers as the evaluators', so that both reconcile.
+Columns: model, generated, image_path, number_guesses, number_guesses_generated, soft_label, then
+the share of wrong answers with its interval. `soft_label` is the share of evaluators who called the
+image generated. The table is counted from the same answers as the evaluators' table, so that both agree.
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ COLUMNS = ("model", "generated", "image_path", "number_guesses", "number_guesses
 
 
 def image_table(answers: Answers, level: float = 0.95) -> Sequence[dict[str, Any]]:
-    """Return a row for each image that was named, the most fooling first within its model and side.
+    """Return a row for each named image, the most fooling first within its model and side.
 
-    `error` and `ci` are shares (0 to 1); the interval is Clopper and Pearson's (1934) for one image's
-    judgements. The share regresses to the mean: of many images judged by few, the extremes are partly luck.
+    `error` and `ci` are shares (0 to 1); the interval is Clopper and Pearson's (1934) for the answers to one
+    image. Shares regress to the mean: among many images judged by few evaluators, extremes are partly chance.
     """
     if not answers.has_image.all():
         answers = some_of(answers, answers.has_image)
@@ -56,9 +56,9 @@ def image_table(answers: Answers, level: float = 0.95) -> Sequence[dict[str, Any
 def _counts(
     is_fake: np.ndarray, guesses: np.ndarray, said_fake: np.ndarray, level: float
 ) -> tuple[list[dict[str, Any]], np.ndarray]:
-    """Return what the different counts amount to, and the place of each image among them.
+    """Return the row of each distinct pair of counts, and the index of each image's row.
 
-    Many images share their counts, and each is worked out once.
+    Many images share their counts, so each row is computed once.
     """
     most = int(guesses.max()) + 1
     found, place = np.unique((guesses * most + said_fake) * 2 + is_fake, return_inverse=True)

@@ -1,16 +1,16 @@
-"""The interval of a score: the one that covers.
+"""The interval of a score with the stated coverage.
 
-The percentile bootstrap of the papers takes the evaluators' own spread for that of the people they stand
-for, and their mean for normal: with n evaluators its 95% interval covers about 2 F(1.96 sqrt((n-1)/n)) - 1
-(F of Student's t with n - 1 degrees of freedom): 94% with 30, 90% with 10, 85% with 5, and less where
-evaluators differ lopsidedly, err a few times in all, or saw the same pictures.
+The percentile bootstrap of the papers uses the evaluators' own spread as that of the population, and treats
+their mean as normal: with n evaluators its 95% interval covers about 2 F(1.96 sqrt((n-1)/n)) - 1
+(F of Student's t with n - 1 degrees of freedom): 94% with 30, 90% with 10, 85% with 5, and less if
+evaluators' values are skewed, all of them err only a few times, or they saw the same stimuli.
 
-For shares, the interval is Wilson's (1927), with Student's quantile for the normal one and with the
-sample size that a simple random sample would need for the variance that the evaluators, and the pictures
-(`crossing.py`), show (Korn and Graubard, 1998; Dean and Pagano, 2015). It is asymmetric near 0 and 100%,
-and stays within them. Evaluators cannot vary less than answers by chance do: of this interval and the one
-that takes all answers for independent, the wider one stands. For times it is Student's, and near the ends
-of the staircase that of `population.py`. `make validate` holds it to what it promises.
+For shares, the interval is Wilson's (1927), with Student's quantile instead of the normal one and with the
+effective sample size: that of a simple random sample with the variance that evaluators and stimuli
+(`crossing.py`) show (Korn and Graubard, 1998; Dean and Pagano, 2015). It is asymmetric near 0 and 100%,
+and remains within them. Evaluators cannot vary less than answers do by chance, so the wider of this interval
+and the one that treats all answers as independent is used. For times it is Student's, and near the ends
+of the staircase that of `population.py`. `make validate` tests its coverage.
 """
 
 import math
@@ -20,35 +20,35 @@ import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
 
 COVERS_WELL = 0.94
-"""Expected coverage below which the percentile interval of 95% is said to be too narrow."""
+"""Expected coverage below which the percentile interval of 95% is reported as too narrow."""
 FEW_ANSWERS = 10
-"""Wrong (or right) answers in all, below which their mean is too lopsided for the percentile method."""
+"""Total of wrong (or right) answers below which their mean is too skewed for the percentile method."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """What an interval is made of, for shares from 0 to 1 or for times in ms."""
+    """A mean and its variance, for shares from 0 to 1 or for times in ms."""
 
     mean: float
     variance: float
-    """Of the mean."""
+    """Variance of the mean."""
     df: float
     responses: int
 
 
 def spread_of(values: np.ndarray, responses: int) -> Spread:
-    """Return the spread of the mean over evaluators; two values or more."""
+    """Return the mean over evaluators and its variance; needs two values or more."""
     count, mean = len(values), math.fsum(values) / len(values)
     squares = math.fsum((values - mean) ** 2) if values.min() < values.max() else 0.0
     return Spread(mean, squares / (count - 1) / count, count - 1, responses)
 
 
 def wilson(p: float, variance: float, quantile: float, responses: int) -> tuple[float, float]:
-    """Return Wilson's interval of a share (0 to 1) with a variance of its own.
+    """Return Wilson's interval of a share (0 to 1) with a given variance.
 
     Args:
-        variance: of the share; 0 for that of independent responses.
-        quantile: two-sided, of Student's t or of the normal distribution.
+        variance: variance of the share; 0 for that of independent responses.
+        quantile: two-sided quantile of Student's t or of the normal distribution.
     """
     size = p * (1 - p) / variance if variance else responses
     weight = quantile**2 / size
@@ -60,15 +60,15 @@ def wilson(p: float, variance: float, quantile: float, responses: int) -> tuple[
 def wilson_over_both(
     people: Spread, of_images: float, images_df: float, level: float
 ) -> tuple[tuple[float, float], float]:
-    """Return the interval of a share over evaluators and pictures, and its degrees of freedom.
+    """Return the interval of a share over evaluators and stimuli, and its degrees of freedom.
 
     Args:
-        people: the spread over evaluators alone.
-        of_images: the variance that shared pictures add to it, 0 or above.
+        people: the spread over evaluators only.
+        of_images: the additional variance due to shared stimuli, 0 or above.
         images_df: degrees of freedom of that part.
     """
     independent = people.mean * (1 - people.mean) / people.responses
-    # evaluators who do not differ at all tell nothing of the variance: then their own number counts
+    # evaluators who do not differ at all give no information on the variance: then their number counts
     sure = math.inf if people.variance else people.df
     candidates = []
     for variance, df in ((people.variance, people.df), (independent, sure)):
@@ -81,7 +81,7 @@ def wilson_over_both(
 
 
 def student_quantile(df: float, level: float) -> float:
-    """Return the two-sided quantile of Student's t; of the normal distribution where `df` is infinite."""
+    """Return the two-sided quantile of Student's t; of the normal distribution if `df` is infinite."""
     upper = (1 + level) / 2
     return float(ndtri(upper)) if math.isinf(df) else float(stdtrit(df, upper))
 
@@ -93,17 +93,17 @@ def student(spread: Spread, level: float) -> tuple[float, float]:
 
 
 def percentile_coverage(evaluators: int, level: float) -> float:
-    """Return how often the percentile bootstrap of normal values covers the mean (0 to 1)."""
+    """Return the coverage (0 to 1) of the percentile bootstrap for the mean of normal values."""
     reach = float(ndtri((1 + level) / 2)) * math.sqrt((evaluators - 1) / evaluators)
     return float(2 * stdtr(evaluators - 1, reach) - 1)
 
 
 def doubts(values: np.ndarray, responses: int, method: str, level: float) -> list[str]:
-    """Return why the percentile interval would be too narrow, in words.
+    """Return reasons why the percentile interval would be too narrow, in words.
 
     Args:
-        values: of two evaluators or more; percent, or ms.
-        responses: that they gave in all.
+        values: values of two evaluators or more; percent, or ms.
+        responses: their total number of responses.
     """
     found, covers = [], percentile_coverage(len(values), level)
     if covers < COVERS_WELL - 0.95 + level:

@@ -1,4 +1,4 @@
-"""The tests between models that fit a design: of different people, or of people who judged several models."""
+"""The tests between models that fit a design: for different evaluators, or for the same on several models."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,11 +10,11 @@ from backend.analysis.response_table import Answers
 from backend.analysis.values import Values
 
 TUKEY, PAIRED, CLUSTERED = "tukey", "paired", "clustered"
-"""Of pairs: Tukey's; t-tests within evaluators; t-tests over evaluators who partly judged both."""
+"""Tests of pairs: Tukey's; t-tests within evaluators; t-tests over evaluators of whom some judged both."""
 
 
 def tests_of(answers: Answers, values: Mapping[str, Values], groups: Groups, level: float) -> dict[str, Any]:
-    """Return `anova`, `pairs`, `pairs_method` and, with two models in all, `ttest`.
+    """Return `anova`, `pairs`, `pairs_method` and, if there are two models in total, `ttest`.
 
     Args:
         groups: values of the models that enter tests, in the order of the scores.
@@ -39,7 +39,7 @@ def tests_of(answers: Answers, values: Mapping[str, Values], groups: Groups, lev
 def beside_tests(
     answers: Answers, values: Mapping[str, Values], groups: Groups, level: float
 ) -> dict[str, Any]:
-    """Return what is said between models besides `tests_of`."""
+    """Return further tests and effect sizes between models, in addition to `tests_of`."""
     kind = design_of(answers).kind
     names = ("anova_note", "effects", "equal_spread", "welch", "pairs_advised")
     empty = {**dict.fromkeys(names), "games_howell": [], "pair_effects": []}
@@ -67,7 +67,7 @@ def beside_tests(
 
 
 def between_subjects(groups: Groups, level: float) -> dict[str, Any]:
-    """Return what `tests_of` returns, of models that different people judged."""
+    """Return the result of `tests_of` for models that different evaluators judged."""
     is_testable = comparisons.are_comparable(groups)
     return {
         "anova": comparisons.anova(Moments.of(groups)) if is_testable else None,

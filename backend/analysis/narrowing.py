@@ -1,14 +1,14 @@
-"""The score as evaluators came in, one after the other, with two intervals.
+"""The score by number of evaluators, in the order in which they finished, with two intervals.
 
-`ci` is the interval of the score (`score_intervals.py`), right for one look that was planned. Who looks
-again and again, and stops when an interval pleases, is misled by it. `any_look` holds at all looks
-together: the mixture of t statistics of Lai (1976), with the unit-free weight c^2 = 3. With n evaluators
-and ss the sum of squares about their mean it is
+`ci` is the interval of the score (`score_intervals.py`), valid for one planned analysis. It is misleading if
+one looks repeatedly and stops at a convenient interval. `any_look` is a confidence sequence, valid at
+all looks together: the mixture of t statistics of Lai (1976), with the unit-free weight c^2 = 3. With n
+evaluators and ss the sum of squares about their mean it is
 
     mean -+ sqrt(ss (n + c^2) (R - 1) / (n (n + c^2 - R c^2))),  R = ((n + c^2) / c^2)^(1/n) alpha^(-2/n),
 
-about 1.6 times as wide as Student's interval at 30 evaluators. Pictures that evaluators share widen it as
-they do the other, and it is nowhere narrower than that.
+about 1.6 times as wide as Student's interval at 30 evaluators. Stimuli that evaluators share widen both
+intervals, and `any_look` is never narrower than `ci`.
 """
 
 import math
@@ -22,7 +22,7 @@ from backend.analysis.score_intervals import beside_scores
 from backend.analysis.values import Values, values_by_model
 
 FEWEST = 5
-"""Evaluators; fewer tell hardly anything of how people differ."""
+"""Minimum number of evaluators; fewer give hardly any information on how people differ."""
 POINTS = {"infinity": 16, "time": 8}
 """Numbers of evaluators at which intervals are computed; those of HYPE-time take longer."""
 _WEIGHT = 3.0
@@ -33,11 +33,11 @@ def narrowing(
 ) -> list[dict[str, Any]]:
     """Return `score`, `ci` and `any_look` of a model after its first 5, ..., n evaluators.
 
-    Empty where there are fewer. An end of `any_look` that nothing bounds is None.
+    Empty if there are fewer. An unbounded end of `any_look` is None.
 
     Args:
         order: names of the model's evaluators, in the order in which they finished.
-        points: at most so many numbers of evaluators.
+        points: maximum number of rows.
     """
     count = len(order)
     if count < FEWEST:
@@ -63,7 +63,7 @@ def narrowing(
 
 
 def any_look(values: Values, interval: dict[str, Any], method: str, level: float) -> list[float | None]:
-    """Return the interval that holds at all looks together; an end that nothing bounds is None."""
+    """Return the interval that is valid at all looks together; an unbounded end is None."""
     numbers, (low, high) = values.numbers, interval["ci"]
     count, alpha = len(numbers), 1 - level
     ratio = ((count + _WEIGHT) / _WEIGHT) ** (1 / count) * alpha ** (-2 / count)

@@ -5,9 +5,9 @@ T = (Z + shift) / S, where Z is standard normal and df * S^2 is chi-squared with
 
     P(T > t) = E[Phi(shift - t S)] = E[P(S < (Z + shift) / t)],
 
-and whichever of the two integrands is the smoother is summed over a fixed grid. Nothing is subtracted
-from 1: either tail is a sum of positive terms, and is right where the other one vanishes. Programs that
-expand the distribution in series (`scipy.special.nctdtr` among them) give NaN there.
+and the smoother of the two integrands is summed over a fixed grid. Nothing is subtracted
+from 1: each tail is a sum of positive terms, accurate even where the other tail is almost 1. Programs that
+expand the distribution in a series (such as `scipy.special.nctdtr`) give NaN there.
 """
 
 import math
@@ -20,23 +20,23 @@ from scipy.special import chdtr, chdtrc, gammaln, ndtr, ndtri
 from backend.foundation.errors import InvalidInput
 
 _REACH = 9.0
-"""SDs on either side; what lies beyond is below 1e-18."""
+"""SDs on either side; the probability beyond them is below 1e-18."""
 _LARGE_DF = 1e10
 _FEW_DF = 5.0
-"""Below, log S has a long tail and takes a longer grid."""
+"""With fewer degrees of freedom, log S has a long tail and needs a longer grid."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _PANELS = 12
 _STEPS = 12
 _CLOSE = 1e-11
-"""On the scale of the normal quantile."""
+"""Tolerance on the scale of the normal quantile."""
 
 
 def sf(t: np.ndarray | float, df: np.ndarray | float, shift: np.ndarray | float) -> np.ndarray:
-    """Return P(T > t), to 1e-10, of the shape that the arguments broadcast to.
+    """Return P(T > t), to 1e-10, in the shape that the arguments broadcast to.
 
     Args:
         df: degrees of freedom, 1 or more.
-        shift: the noncentrality: the mean of the normal variable.
+        shift: the noncentrality parameter: the mean of the normal variable.
 
     Raises:
         InvalidInput: a number that is not finite, or fewer degrees of freedom.
@@ -50,7 +50,7 @@ def sf(t: np.ndarray | float, df: np.ndarray | float, shift: np.ndarray | float)
             f"df = {one[1]:g}, shift = {one[2]:g}"
         )
     found = np.empty(t.shape)
-    # below 0, the upper tail is the lower one of -T
+    # for t < 0, the upper tail of T is the lower tail of -T
     is_above, sign = t >= 0, np.where(t < 0, -1.0, 1.0)
     t, shift, df = np.abs(t), sign * shift, np.minimum(df, _LARGE_DF)
     is_over_s = t <= np.sqrt(2 * df)
@@ -62,18 +62,18 @@ def sf(t: np.ndarray | float, df: np.ndarray | float, shift: np.ndarray | float)
 
 
 def cdf(t: np.ndarray | float, df: np.ndarray | float, shift: np.ndarray | float) -> np.ndarray:
-    """Return P(T < t); arguments and errors as `sf`."""
+    """Return P(T < t); arguments and errors as for `sf`."""
     return sf(-np.asarray(t, float), df, -np.asarray(shift, float))
 
 
 def shift_where(above: float, t: np.ndarray | float, df: np.ndarray | float) -> np.ndarray:
-    """Return the shift under which P(T > t) is `above`, of the shape that `t` and `df` broadcast to.
+    """Return the shift for which P(T > t) is `above`, in the shape that `t` and `df` broadcast to.
 
-    Secants on the scale of the normal quantile, on which P(T > t) is nearly a straight line of the shift;
-    by halves where they do not arrive.
+    It is found by the secant method on the scale of the normal quantile, on which P(T > t) is nearly linear
+    in the shift, or by a bracketing root finder if that does not converge.
 
     Raises:
-        InvalidInput: as `sf`, or a probability that is not between 0 and 1.
+        InvalidInput: as for `sf`, or a probability that is not between 0 and 1.
     """
     if not 0 < above < 1:
         raise InvalidInput(f"a probability must be between 0 and 1, not {above}")
@@ -104,12 +104,12 @@ def shift_where(above: float, t: np.ndarray | float, df: np.ndarray | float) -> 
 def effects(t: np.ndarray, df: np.ndarray, scale: np.ndarray, level: float) -> list[dict[str, Any]]:
     """Return Cohen's d and Hedges' g with their intervals, for each t of a difference.
 
-    The interval's ends are the shifts under which t is the upper and the lower quantile (Hedges and
+    The interval's ends are the shifts for which t is the upper and the lower quantile (Hedges and
     Olkin, 1985).
 
     Args:
-        df: 1 or more; from 1 there is no unbiased g.
-        scale: what t is multiplied with to give d: the root of the sum of 1 / n.
+        df: 1 or more; with 1 there is no unbiased g.
+        scale: factor from t to d: the square root of the sum of 1 / n.
     """
     bias = [math.exp(gammaln(v / 2) - gammaln((v - 1) / 2)) / math.sqrt(v / 2) if v > 1 else None for v in df]
     low, high = (shift_where(above, t, df) * scale for above in ((1 - level) / 2, (1 + level) / 2))
@@ -126,7 +126,7 @@ def effects(t: np.ndarray, df: np.ndarray, scale: np.ndarray, level: float) -> l
 
 
 def _bracketed(above: float, t: float, df: float) -> float:
-    """Return `shift_where` of one t by a bracket that is halved."""
+    """Return `shift_where` for one t, by a bracketing root finder."""
 
     def excess(shift: float) -> float:
         return float(sf(t, df, shift)) - above

@@ -1,8 +1,8 @@
-"""Plans of studies: evaluators, cost and time for an aim, and the number of images that costs least.
+"""Planning of studies: evaluators, cost and time for an aim, and the number of images of least cost.
 
-An evaluator costs F to take part and C for each image. For a wanted variance of the score, n evaluators
-of k images cost in proportion to (F + C k) (B + W / k), B and W being the variances of `spreads.py`,
-which is least at k = sqrt(F W / (C B)) (Cochran, 1977, section 10.6: two-stage sampling).
+An evaluator costs F to take part and C for each image. For a wanted variance of the score, the cost of n
+evaluators of k images is proportional to (F + C k) (B + W / k), where B and W are the variances of
+`spreads.py`. The minimum is at k = sqrt(F W / (C B)) (Cochran, 1977, section 10.6: two-stage sampling).
 """
 
 import math
@@ -19,12 +19,12 @@ PANEL_COSTS = {
     "infinity": Costs(base_usd_cents=100, hourly_usd_cents=1200),
     "time": Costs(base_usd_cents=100, hourly_usd_cents=1200, image_seconds=8),
 }
-"""A panel's terms: $1.00 for taking part (consent, instructions, qualification: HYPE 2.3), $12 an hour for
-the time that images take, and $0.02 for each right answer on top. 450 flashes take an hour."""
+"""Typical pay at a panel: $1.00 for taking part (consent, instructions, qualification: HYPE 2.3), $12 an hour
+for the time that images take, and $0.02 more for each right answer. 450 flashes take an hour."""
 CURVE = (5, *range(10, 125, 5))
-"""Evaluators, for the picture."""
+"""Numbers of evaluators in the figure."""
 IMAGES = tuple(range(4, 201, 4))
-"""Images an evaluator, for the picture."""
+"""Numbers of images for each evaluator in the figure."""
 _FEW = 10
 _DEFAULT_WIDTH = {"infinity": 5.0, "time": 100.0}
 _UNITS = {"infinity": "percent", "time": "ms"}
@@ -32,16 +32,16 @@ _UNITS = {"infinity": "percent", "time": "ms"}
 
 @dataclass(frozen=True)
 class Aim:
-    """What a study is to show, in the score's unit; at least one of width and difference."""
+    """The precision or power that a study should have, in the score's unit."""
 
     width: float | None = None
-    """Of the interval of a score."""
+    """Width of the interval of a score."""
     difference: float | None = None
-    """Between two models, which is to be found significant."""
+    """Difference between two models that should be found significant."""
     power: float = 0.8
     level: float = 0.95
     models: int | None = None
-    """How many the study has: default two where they are to differ, else one. With three or more,
+    """Number of models in the study: by default two with a `difference`, else one. With three or more,
     Tukey's test is planned for as well."""
 
     def __post_init__(self):
@@ -70,11 +70,11 @@ def plan(
     """Return the plan as plain data: a row for each spread, with its assumptions in `assumptions`.
 
     Without an aim, an interval 5 points (HYPE-time: 100 ms) wide is planned for. Money is in dollars, for
-    the whole study of `aim.models` models; evaluators are those of each model.
+    the complete study of `aim.models` models; evaluators are those of each model.
 
     Args:
-        images: that an evaluator judges; default, those of the spread.
-        most_images: that one may be asked to judge, half of them real.
+        images: number that an evaluator judges; default, that of the spread.
+        most_images: maximum number for an evaluator, half of them real.
 
     Raises:
         InvalidInput: a number out of range, or images for HYPE-time.
@@ -93,13 +93,13 @@ def plan(
 
 
 def best_images(spread: Spread, costs: Costs, most: int) -> int:
-    """Return the even number of images an evaluator, up to `most`, at which an interval costs least."""
+    """Return the even number of images for each evaluator, up to `most`, at which an interval costs least."""
     fixed, each = costs.base_usd_cents, costs.image_usd_cents(spread.accuracy)
     return _least(spread.between, spread.within, fixed, each, most)
 
 
 def quickest_images(spread: Spread, costs: Costs, most: int) -> int:
-    """Return the even number of images at which a wanted interval takes least of the evaluators' time."""
+    """Return the even number of images at which a wanted interval takes the least time of evaluators."""
     return _least(spread.between, spread.within, costs.base_seconds, costs.image_seconds, most)
 
 
@@ -112,7 +112,7 @@ def _least(between: float, within: float, fixed: float, each: float, most: int) 
 
 
 def _completed(aim: Aim, method: str) -> Aim:
-    """Return the aim with what it leaves open."""
+    """Return the aim with defaults for what is not set."""
     is_open = aim.width is None and aim.difference is None
     return replace(
         aim,
@@ -143,7 +143,7 @@ def _row(spread: Spread, aim: Aim, costs: Costs, images: int | None, most: int) 
 
 
 def _needs(spread: Spread, aim: Aim, costs: Costs, images: float) -> dict[str, Any]:
-    """Return the evaluators of each model that the aim asks for, and what the study then costs."""
+    """Return the number of evaluators of each model that the aim requires, and the cost of the study."""
     sd, needed = spread.sd_at(images), {}
     if aim.width is not None:
         needed["width"] = evaluators_for_width(spread, aim.width, images, aim.level)
@@ -169,10 +169,10 @@ def _cost(spread: Spread, aim: Aim, costs: Costs, evaluators: int, images: float
 
 
 def _best(spread: Spread, aim: Aim, costs: Costs, usual: dict[str, Any], most: int) -> dict[str, Any]:
-    """Return the plan with the number of images that costs least, and what it saves.
+    """Return the plan with the number of images of least cost, and its savings.
 
-    `saving_usd` is the difference of two plans of whole evaluators; `saving_share` that at exactly the same
-    interval.
+    `saving_usd` is the difference of two plans with integer numbers of evaluators; `saving_share` is the
+    relative saving at exactly the same interval.
     """
     images = best_images(spread, costs, most)
     needs = _needs(spread, aim, costs, images)
@@ -216,7 +216,7 @@ def _check_images(method: str, images: int | None, most_images: int) -> None:
 def _assumptions(
     spreads: Sequence[Spread], method: str, aim: Aim, costs: Costs, rows: Sequence[dict[str, Any]], most: int
 ) -> Iterator[str]:
-    """Yield what the numbers rest on, in sentences."""
+    """Yield the assumptions behind the numbers, as sentences."""
     yield from _of_aim(aim, any(spread.values is not None for spread in spreads))
     yield (
         f"an evaluator is paid ${costs.base_usd_cents / 100:.2f} for taking part, "

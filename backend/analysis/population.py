@@ -1,23 +1,23 @@
-"""Thresholds of the people whom a model's evaluators stand for, and the score that a rule gives them.
+"""Thresholds in the population from which a model's evaluators are sampled, and its expected score.
 
 An evaluator's psychometric function is the logistic of log exposure with a lapse rate, as in
 `psychometric.py`; all evaluators share slope and lapse rate, and their log thresholds are normal about
 that of the typical one (a mixed model of psychometric functions: Moscatelli, Mezzetti and Lacquaniti,
-2012). The threshold is the exposure at which accuracy is that at which the staircase's rule settles. A fit
-to all answers as if one person had given them would not do: each staircase looks where its own evaluator
-is right that often, so that together they show the same accuracy at every exposure.
+2012). The threshold is the exposure with the accuracy that the staircase converges to. Pooling all answers
+as if they were one person's would be wrong: each staircase samples exposures at which its own evaluator
+has this accuracy, so that the pooled accuracy is the same at every exposure.
 
 Likelihoods are summed over grids, without random numbers, over slopes and lapse rates too. The typical log
-threshold has a flat prior and the SD between evaluators one of 1/SD, under which the interval of a mean of
-normal values is Student's (Box and Tiao, 1973, section 2.4).
+threshold has a flat prior and the SD between evaluators a prior of 1/SD, under which the interval of a mean
+of normal values is Student's (Box and Tiao, 1973, section 2.4).
 
-The score is a mean of modes, and the expected mode of an evaluator follows from threshold, slope and lapse
-rate by simulation of the rule. Near the shortest or longest exposure most evaluators have one and the same
-value, and their spread tells nothing of the few who have not; the functions do, since whoever is right in
-95% of cases at 100 ms is farther from 100 ms than who is right in 75%. So the interval of the score there
-is that of the expected modes of the population, with what evaluators' values are off those expected of
-them added (a difference estimator: Särndal, Swensson and Wretman, 1992, section 6.3; ends are put
-together as by Zou and Donner, 2008).
+The score is a mean of modes, and an evaluator's expected mode follows from threshold, slope and lapse rate
+by simulation of the rule. Near the shortest or longest exposure most evaluators have the same value, and
+their spread gives no information on the few others. The functions do: an evaluator who is right in 95% of
+trials at 100 ms has a threshold farther from 100 ms than one who is right in 75%. So the interval of the
+score is there that of the population's expected modes, corrected by the differences between evaluators'
+values and their expected modes (a difference estimator: Särndal, Swensson and Wretman, 1992, section 6.3;
+ends are combined as by Zou and Donner, 2008).
 """
 
 import math
@@ -35,18 +35,18 @@ _SLOPES = (1.0, 1.5, 2.0, 3.0, 4.5)
 _LAPSES = (0.0, 0.02, 0.05)
 _KINDS = [(slope, lapse) for slope in _SLOPES for lapse in _LAPSES]
 _SDS = (math.log(0.05), math.log(2.0))
-"""Between evaluators, of the log threshold: the logarithms of the least and the most."""
+"""Logarithms of the smallest and the largest SD of the log threshold between evaluators."""
 _SD_POINTS = 12
-"""Of each look, even on the logarithm, which is the prior 1 / SD."""
+"""Number of SDs in each grid, evenly spaced on the logarithm, which gives the prior 1 / SD."""
 _POINTS = 81
 _REACH = (2.5, 1.6)
-"""Natural logarithms by which thresholds may lie under the shortest exposure and over the longest."""
+"""Natural logarithms by which thresholds may be below the shortest exposure and above the longest."""
 _COARSE, _FINE = 33, 41
-"""Typical log thresholds of the first look and the second."""
+"""Numbers of typical log thresholds in the coarse and in the fine grid."""
 _UNLIKELY = 1e-4
-"""Kinds of functions with less of the likeliest one's weight are left out of the second look."""
+"""Kinds of functions below this share of the likeliest one's weight are omitted from the fine grid."""
 _BLOCKS = 100
-"""Simulated for each threshold and kind of function."""
+"""Number of blocks simulated for each threshold and kind of function."""
 _GUESSERS = 4000
 HIGHEST_AT = 0.94
 """Accuracy of a threshold that every kind of function reaches."""
@@ -66,38 +66,38 @@ class Counts:
 
 @dataclass(frozen=True)
 class Range:
-    """The exposures that a study can show, and how it moves between them."""
+    """The exposures that a study can show, and the rule that chooses among them."""
 
     low_ms: float
     high_ms: float
     rule: StaircaseRule | None
-    """None where it is not known; then a mode is taken for the threshold, within the range."""
+    """None if it is unknown; the expected mode is then the threshold, limited to the range."""
     trials: int
-    """Of a block."""
+    """Trials of a block."""
 
 
 @dataclass(frozen=True)
 class Population:
-    """What the answers tell of the people; thresholds in natural logarithms of ms."""
+    """Estimates for the population; thresholds in natural logarithms of ms."""
 
     threshold: tuple[float, float, float]
-    """Of the typical evaluator: lower end, median, upper end."""
+    """Threshold of the typical evaluator: lower end, median, upper end."""
     expected: tuple[float, float, float]
-    """The score (ms) expected of the people: lower end, median, upper end."""
+    """Expected score (ms) of the population: lower end, median, upper end."""
     slope: float
     lapse: float
     of_evaluators: np.ndarray
-    """The mode (ms) expected of each evaluator, by their own answers."""
+    """Expected mode (ms) of each evaluator, given their own answers."""
     rise: float
-    """By how much accuracy rises with log exposure, over the answers there are."""
+    """Mean slope of accuracy against log exposure, over the answers."""
     turn: float
-    """By how much the expected score (ms) rises with the typical log threshold."""
+    """Slope of the expected score (ms) against the typical log threshold."""
     accuracy: np.ndarray
-    """Expected of each evaluator at each exposure, (evaluators, exposures)."""
+    """Expected accuracy of each evaluator at each exposure, (evaluators, exposures)."""
 
 
 def population(counts: Counts, of: Range, at: float, level: float) -> Population:
-    """Return what the answers of two evaluators or more tell of the people.
+    """Return estimates for the population from the answers of two evaluators or more.
 
     Args:
         at: accuracy (0 to 1) of the threshold, above `GUESS` and at most `HIGHEST_AT`.
@@ -109,7 +109,7 @@ def population(counts: Counts, of: Range, at: float, level: float) -> Population
     first = _shares(_marginal(likely, offset, _weights(x, coarse, log_sds)))
     first = first.reshape(len(_KINDS), _COARSE, _SD_POINTS)
     kinds = np.flatnonzero(first.sum((1, 2)) > _UNLIKELY * first.sum((1, 2)).max())
-    # of many evaluators little more than one SD of the first look is left, and so of their typical thresholds
+    # with many evaluators, the coarse grid leaves little more than one SD and one typical threshold
     middles = _around(coarse, first.sum((0, 2)), _FINE)
     log_sds = _around(log_sds, first.sum((0, 1)), _SD_POINTS)
     weights = _weights(x, middles, log_sds)
@@ -138,10 +138,10 @@ def population(counts: Counts, of: Range, at: float, level: float) -> Population
 def score_interval(
     found: Population, values: np.ndarray, of: Range, extra_variance: float, level: float
 ) -> tuple[float, float]:
-    """Return the interval of the mean of evaluators' `values` (ms): what the people's would be.
+    """Return the interval of the population mean from evaluators' `values` (ms).
 
     Args:
-        extra_variance: (ms^2) of the mean, from pictures that evaluators share.
+        extra_variance: variance of the mean (ms^2) due to stimuli that evaluators share.
     """
     low, middle, high = found.expected
     off = values - found.of_evaluators
@@ -161,14 +161,14 @@ def expected_modes(of: Range, at: float) -> np.ndarray:
 
 @lru_cache(maxsize=16)
 def guessing_ms(rule: StaircaseRule, trials: int) -> float:
-    """Return the score (ms) expected of someone who is right in half of their answers at any exposure."""
+    """Return the expected score (ms) of an evaluator who is right in half of the trials at any exposure."""
     uniform = np.random.default_rng(0).random((trials, _GUESSERS))
     return float(modal_exposures(rule, lambda ms: np.full((len(ms), 1), GUESS), uniform).mean())
 
 
 @lru_cache(maxsize=16)
 def _simulated(rule: StaircaseRule, trials: int, at: float) -> np.ndarray:
-    """Simulate blocks at every other threshold; each kind of function meets the same numbers."""
+    """Simulate blocks at every other threshold; all kinds of functions use the same random numbers."""
     x = _grid(Range(rule.min_ms, rule.max_ms, rule, trials))
     some = x[::2]
     uniform = np.random.default_rng(0).random((trials, len(some) * _BLOCKS))
@@ -185,12 +185,12 @@ def _simulated(rule: StaircaseRule, trials: int, at: float) -> np.ndarray:
 
 
 def _grid(of: Range) -> np.ndarray:
-    """Return the log thresholds that are looked at."""
+    """Return the grid of log thresholds."""
     return np.linspace(math.log(of.low_ms) - _REACH[0], math.log(of.high_ms) + _REACH[1], _POINTS)
 
 
 def _shift(slope: float, lapse: float, at: float) -> float:
-    """Return by how much the log threshold is above the log midpoint of a function."""
+    """Return the difference of the log threshold from the log midpoint of a function."""
     return float(logit((at - GUESS) / (1 - GUESS - lapse))) / slope
 
 
@@ -206,8 +206,8 @@ def _accuracy(x: np.ndarray, log_ms: np.ndarray, at: float) -> np.ndarray:
 
 
 def _likelihoods(counts: Counts, accuracy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each evaluator's likelihood, (kinds, evaluators, thresholds), the greatest of each being 1,
-    and by kind the logarithms that were taken off for that.
+    """Return each evaluator's likelihood, (kinds, evaluators, thresholds), scaled to a maximum of 1,
+    and by kind the sum of the logarithms of the scale factors.
     """
     bounded = np.clip(accuracy, 1e-9, 1 - 1e-9)
     log = counts.right @ np.log(bounded) + (counts.total - counts.right) @ np.log1p(-bounded)
@@ -239,7 +239,7 @@ def _shares(log_likelihood: np.ndarray) -> np.ndarray:
 
 
 def _around(coarse: np.ndarray, shares: np.ndarray, points: int) -> np.ndarray:
-    """Return a finer grid over all of `coarse` that is not out of the question."""
+    """Return a finer grid over the part of `coarse` with non-negligible weight."""
     is_in = np.flatnonzero(shares > 1e-5 * shares.sum())
     low, high = coarse[max(is_in[0] - 1, 0)], coarse[min(is_in[-1] + 1, len(coarse) - 1)]
     return np.linspace(low, high, points)

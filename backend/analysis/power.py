@@ -1,8 +1,8 @@
-"""How many evaluators an aim needs: an interval of some width, or a significant difference of two models.
+"""Sample size: evaluators needed for an interval of a given width, or for a significant difference.
 
 Power is that of the two-sided two-sample t-test at the level, by the noncentral t distribution, for
-models of one SD and as many evaluators each (Cohen, 1988, section 2.3); or, among several models, that of
-one pair under Tukey's test, whose bar is that of the studentised range over all of them.
+models of equal SD and equal numbers of evaluators (Cohen, 1988, section 2.3); or, among several models, that
+of one pair in Tukey's test, with the critical value of the studentized range over all of them.
 """
 
 import math
@@ -16,17 +16,17 @@ from backend.analysis.spreads import Spread
 from backend.foundation.errors import InvalidInput
 
 FEWEST = 2
-"""Evaluators without whom there is no spread."""
+"""Minimum number of evaluators, without which there is no spread."""
 _MOST = 10**7
 _EXACT_UP_TO = 500
-"""Evaluators; the bootstrap of more is normal."""
+"""Number of evaluators above which the bootstrap distribution is taken as normal."""
 
 
 def width(spread: Spread, evaluators: int, images: float, level: float) -> float:
-    """Return the width of the percentile interval that so many evaluators will have.
+    """Return the expected width of the percentile interval with this number of evaluators.
 
-    Of a pilot's values it is that of their exact bootstrap, scaled to the SD of so many images, and from
-    the SD with n, which the bootstrap uses, to that with n - 1; else that of a normal distribution.
+    From a pilot's values it is that of their exact bootstrap, rescaled to the SD at `images` images, and from
+    the SD with n, which the bootstrap uses, to that with n - 1; otherwise that of a normal distribution.
     """
     sd = spread.sd_at(images)
     found = _exact(spread, evaluators, level) if sd > 0 else None
@@ -36,7 +36,7 @@ def width(spread: Spread, evaluators: int, images: float, level: float) -> float
 
 
 def evaluators_for_width(spread: Spread, wanted: float, images: float, level: float) -> int:
-    """Return the fewest evaluators whose interval is at most `wanted` wide."""
+    """Return the smallest number of evaluators whose interval is at most `wanted` wide."""
     root = 2 * float(ndtri((1 + level) / 2)) * spread.sd_at(images) / wanted
     if not root <= math.sqrt(_MOST):
         raise InvalidInput(f"an interval of {wanted:g} would need more than {_MOST:,} evaluators; widen it")
@@ -50,10 +50,10 @@ def evaluators_for_width(spread: Spread, wanted: float, images: float, level: fl
 
 
 def power(evaluators: int, effect: float, level: float, tukey_models: int | None = None) -> float:
-    """Return the chance of a significant difference between two models with so many evaluators each.
+    """Return the power to find a difference between two models with this number of evaluators each.
 
     Args:
-        effect: the difference in SDs between evaluators.
+        effect: the difference, in units of the SD between evaluators.
         tukey_models: models among which Tukey's test compares all pairs; default, a t-test of two.
     """
     df = float((tukey_models or 2) * (evaluators - 1))
@@ -63,7 +63,7 @@ def power(evaluators: int, effect: float, level: float, tukey_models: int | None
 
 
 def evaluators_for_power(effect: float, wanted: float, level: float, tukey_models: int | None = None) -> int:
-    """Return the fewest evaluators of each model whose test has the power `wanted`."""
+    """Return the smallest number of evaluators of each model with which the test has power `wanted`."""
 
     def suffices(count: int) -> bool:
         return power(count, effect, level, tukey_models) >= wanted
@@ -91,7 +91,7 @@ def _exact(spread: Spread, evaluators: int, level: float) -> bootstrap.Interval 
 
 @lru_cache(maxsize=4096)
 def _bar(level: float, df: float, tukey_models: int | None) -> float:
-    """Return the t value beyond which a difference counts."""
+    """Return the critical value of t."""
     if tukey_models is None:
         return float(stdtrit(df, (1 + level) / 2))
     return float(studentized_range.isf(1 - level, tukey_models, np.array([df]))[0]) / math.sqrt(2)

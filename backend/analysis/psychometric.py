@@ -1,16 +1,16 @@
 """The psychometric function: how accuracy rises with exposure, fitted by maximum likelihood.
 
 accuracy(t) = guess + (1 - guess - lapse) / (1 + (midpoint / t)^slope), the logistic on log t, as in
-`observer.PsychometricObserver`; `guess` is 0.5 where the task is real or fake, half and half; `lapse` is
-fitted and takes in pictures that nobody can tell at any exposure. The threshold is the exposure at which
-accuracy reaches a stated value.
+`observer.PsychometricObserver`; `guess` is 0.5 if half of the stimuli are real and half fake; `lapse` is
+fitted and includes stimuli that nobody can recognize at any exposure. The threshold is the exposure at
+which accuracy reaches a stated value.
 
-The interval of one evaluator's threshold is that of the profile likelihood, which takes answers for
-independent. Answers of several evaluators are not: they come in people, and the interval of a pooled
-threshold is that of the sandwich of Huber (1967), summed by evaluator, with Student's quantile. The
-goodness of fit is the deviance against answers simulated from the fitted function (Wichmann and Hill,
-2001), each less what a refit of the free parameters would take off it, to the second order; without
-that, fits look better than they are.
+The interval of one evaluator's threshold is that of the profile likelihood, which assumes independent
+answers. Answers of several evaluators are clustered by evaluator, so the interval of a pooled threshold
+is that of the sandwich estimator of Huber (1967), summed by evaluator, with Student's quantile. The
+goodness of fit is the deviance, compared with answers simulated from the fitted function (Wichmann and
+Hill, 2001). From each simulated deviance the reduction by a refit of the free parameters is subtracted, to
+second order; without that, fits look better than they are.
 """
 
 import math
@@ -27,14 +27,14 @@ THRESHOLD_AT = 0.75
 _SLOPES = (math.log(0.3), math.log(30.0))
 _LAPSES = (0.0, 0.45)
 _REACH = math.log(30.0)
-"""Midpoint and threshold are sought within 30 times the exposures shown, on either side."""
+"""Midpoint and threshold are searched for up to a factor of 30 beyond the exposures shown, on either side."""
 _SIMULATED = 1000
 _STEPS = 200
-"""Of a descent, at most."""
+"""Maximum number of steps of a descent."""
 _SMALLEST = 1e-9
-"""Accuracies are kept this far from 0 and 1, and log likelihoods are known to it."""
+"""Minimum distance of accuracies from 0 and 1, and tolerance of log likelihoods."""
 _CLOSE = 1e-4
-"""On the logarithm of ms: how closely the ends of an interval are sought."""
+"""Tolerance of the ends of an interval, on the logarithm of ms."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,11 @@ class Trials:
 
     @classmethod
     def of(cls, exposure_ms: np.ndarray, was_right: np.ndarray) -> "Trials":
-        """Count answers one by one.
+        """Count single answers.
 
         Raises:
-            InvalidInput: no answers, two lengths, or an exposure that is not a number above 0.
+            InvalidInput: no answers, different lengths, an exposure that is not a number above 0, or an
+                answer that is neither right nor wrong.
         """
         exposure_ms, was_right = np.asarray(exposure_ms, float), np.asarray(was_right)
         if exposure_ms.shape != was_right.shape or exposure_ms.ndim != 1:
@@ -83,13 +84,13 @@ class Fit:
     at: float
     """The accuracy (0 to 1) of the threshold."""
     threshold_ms: float | None
-    """None where accuracy levels off below `at`."""
+    """None if accuracy levels off below `at`."""
     ci: tuple[float | None, float | None] | None
-    """Of the threshold (ms); an open end is None. None where none was asked for."""
+    """Interval of the threshold (ms); an open end is None. None if none was requested."""
     deviance: float
     p: float | None
-    """Share of data sets simulated from the fit that fit as badly; small is a bad fit. None where none was
-    asked for, or there are no more exposures than free parameters."""
+    """Share of data sets simulated from the fit that fit as badly; a small share is a bad fit. None if it was
+    not requested, or if there are no more exposures than free parameters."""
     log_likelihood: float
     trials: int
 
@@ -107,15 +108,16 @@ def fit(
     level: float | None = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Fit:
-    """Return the function of the greatest likelihood.
+    """Return the maximum-likelihood fit.
 
     Args:
         at: accuracy of the threshold, between `guess` and 1.
-        level: of the threshold's interval; None for no interval.
+        level: confidence level of the threshold's interval; None for no interval.
         rng: draws the data sets that the deviance is compared with; None for no comparison.
 
     Raises:
-        InvalidInput: `guess` is not from 0 to under 1, `at` not between it and 1, or `level` not from 0 to 1.
+        InvalidInput: `guess` is not from 0 to below 1, `at` not between it and 1, or `level` not between 0
+            and 1.
     """
     if level is not None and not 0 < level < 1:
         raise InvalidInput(f"level must be between 0 and 1, such as 0.95, not {level}")
@@ -154,7 +156,7 @@ def _cost(trials: Trials, accuracy: np.ndarray) -> float:
 
 
 def _starts(trials: Trials, guess: float, bounds: list[tuple[float, float]]) -> list[np.ndarray]:
-    """Return the two best points of a coarse grid."""
+    """Return the two points of least cost in a coarse grid."""
     middles = np.linspace(trials.log_ms.min() - 0.7, trials.log_ms.max() + 0.7, 9)
     grid = [
         np.array([middle, log_slope, lapse])
@@ -172,13 +174,13 @@ def _minimum(
     bounds: list[tuple[float, float]],
     starts: list[np.ndarray],
 ) -> tuple[np.ndarray, float]:
-    """Return the parameters of the least cost within bounds, and the cost.
+    """Return the parameters of least cost within bounds, and the cost.
 
-    Fisher scoring with the damping of Levenberg and Marquardt: a dozen steps of two or three parameters,
-    for which a general optimiser spends most of its time on itself.
+    This is Fisher scoring with the damping of Levenberg and Marquardt: a dozen steps in two or three
+    parameters, for which a general optimiser would consist mostly of overhead.
 
     Args:
-        curve: gives accuracy and its derivatives by the parameters.
+        curve: returns accuracy and its derivatives with respect to the parameters.
     """
     low, high = np.array(bounds).T
     found = [_descended(curve, trials, low, high, np.clip(start, low, high)) for start in starts]
@@ -218,7 +220,7 @@ def _descended(
 
 
 def _profile(trials: Trials, guess: float, at: float, start: np.ndarray) -> Callable[[float], float]:
-    """Return the least cost at a given log threshold, as a function; each search starts at the last end."""
+    """Return a function for the least cost at a given log threshold; it starts from its last result."""
     lapses = (_LAPSES[0], min(_LAPSES[1], (1 - at) * 0.999))
     starts = [np.array([start[1], min(start[2], lapses[1])]), np.array([math.log(3.0), lapses[1] / 4])]
 
@@ -252,10 +254,10 @@ def _interval(
     level: float,
     reach: tuple[float, float],
 ) -> tuple[float | None, float | None]:
-    """Return the thresholds at which twice the log likelihood has fallen by chi-squared's quantile."""
+    """Return the thresholds at which twice the log likelihood has decreased by the chi-squared quantile."""
     limit = math.sqrt(float(chdtri(1, 1 - level)))
     is_open = threshold is None
-    if is_open:  # from the likeliest of those that would be reached
+    if is_open:  # start from the likeliest threshold on a grid
         least = _profile(trials, guess, at, best)
         threshold = min(np.linspace(trials.log_ms.min(), reach[1], 16).tolist(), key=least)
     inside = min(max(threshold, reach[0]), reach[1])
@@ -272,7 +274,7 @@ def _crossing(
 ) -> float | None:
     """Return the exposure (ms) beyond `inside` from which `excess` is above 0; None if it is out of reach.
 
-    The root of twice the log likelihood lost is nearly a straight line, so that false position (with
+    The square root of twice the decrease in log likelihood is nearly linear, so that false position (with
     the Illinois rule) needs few steps.
     """
     here, at_here, step = inside, excess(inside), 0.1
@@ -303,7 +305,7 @@ def _crossing(
 
 
 def _slopes(trials: Trials, guess: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return accuracy (exposures,) and its derivatives by midpoint, log slope, lapse (exposures, 3)."""
+    """Return accuracy (exposures,) and its derivatives in log midpoint, log slope, lapse (exposures, 3)."""
     slope, span = math.exp(x[1]), 1 - guess - x[2]
     z = slope * (trials.log_ms - x[0])
     rise = expit(z)
@@ -313,7 +315,7 @@ def _slopes(trials: Trials, guess: float, x: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _deviance(right: np.ndarray, total: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
-    """Return twice the log likelihood lost against the shares themselves; over the last axis."""
+    """Return twice the loss in log likelihood against the saturated model, over the last axis."""
     wrong = total - right
     terms = xlogy(right, right / (total * accuracy)) + xlogy(wrong, wrong / (total * (1 - accuracy)))
     return 2 * terms.sum(axis=-1)
@@ -322,10 +324,10 @@ def _deviance(right: np.ndarray, total: np.ndarray, accuracy: np.ndarray) -> np.
 def _goodness(
     trials: Trials, accuracy: np.ndarray, slopes: np.ndarray, deviance: float, rng: np.random.Generator
 ) -> float | None:
-    """Return the share of simulated data sets whose deviance, refitted, is as large.
+    """Return the share of simulated data sets whose deviance after a refit is at least as large.
 
-    A refit takes s' I^-1 s off the deviance, with s the score and I the information of the free
-    parameters at the fit, up to terms of a higher order.
+    A refit reduces the deviance by s' I^-1 s, with s the score and I the information of the free
+    parameters at the fit, up to terms of higher order.
     """
     if len(accuracy) <= slopes.shape[1]:
         return None
@@ -343,7 +345,7 @@ def interval_over_evaluators(
 ) -> tuple[float, float] | None:
     """Return the interval (ms) of the threshold of a fit to all answers of two evaluators or more.
 
-    None where the threshold is not reached, or the answers do not tell its variance.
+    None if the threshold is not reached, or the answers do not determine its variance.
     """
     if found.threshold_ms is None or len(by_evaluator) < 2:
         return None
@@ -361,7 +363,7 @@ def interval_over_evaluators(
     kept = information[np.ix_(is_free, is_free)]
     if not np.linalg.cond(kept) <= 1e12:
         return None
-    # the change of the log threshold that each evaluator makes
+    # the influence of each evaluator on the log threshold
     influence = np.array(scores)[:, is_free] @ np.linalg.solve(kept, by_x[is_free])
     people = len(by_evaluator)
     error = math.sqrt(float((influence**2).sum()) * people / (people - 1))

@@ -1,7 +1,7 @@
-"""What each evaluator's answers look like beside the others': shown, never used to leave anyone out.
+"""Measures of each evaluator's data quality, which are reported but never used to exclude anyone.
 
-On a model that fools everyone, a conscientious evaluator looks like one who guesses. So nothing here
-excludes; it tells a researcher whom to look at.
+For a model that fools everyone, a conscientious evaluator looks like one who guesses. So nothing here
+excludes; it shows a researcher which evaluators to check.
 """
 
 from typing import Any
@@ -13,9 +13,9 @@ from backend.analysis.response_table import Answers
 from backend.analysis.values import Values
 
 FAST_MS = 300.0
-"""Answers within this time of the picture can hardly have followed from it."""
+"""Answers faster than this can hardly be based on the stimulus."""
 NOTICE = "same_answer_notice"
-"""The flag of the first answer after the page spoke of a run of equal answers (frontend/trials.js)."""
+"""The flag of the first answer after the page's notice of a run of equal answers (frontend/trials.js)."""
 _NO_TIMES = {"rt_median_ms": None, "rt_total_ms": None, "fast": None}
 
 
@@ -23,10 +23,10 @@ def evaluator_table(answers: Answers, values: dict[str, Values]) -> list[dict[st
     """Return a row for each evaluator of each model.
 
     Shares are 0 to 1, times in ms. `z` is the distance of the evaluator's value from the mean of the
-    model's others, in their SDs. `agreement` is the mean share of the others who gave the evaluator's
-    answer to the same image, less what it would be had the evaluator's answers been dealt out at random.
-    `guessing_p` is the chance of being right as often or more by tossing a coin. `same_answer_notices` is how
-    often the flags say that the page spoke of a run of equal answers. What cannot be told is None.
+    model's other evaluators, in units of their SD. `agreement` is the mean share of the others who gave the
+    evaluator's answer to the same image, less its expectation if the evaluator's answers were shuffled.
+    `guessing_p` is the probability of being right as often or more by tossing a coin. `same_answer_notices`
+    is the number of notices of a run of equal answers, by the flags. Unknown values are None.
     """
     judges = answers.judges
     seen, right = judges.seen, judges.seen - judges.wrong
@@ -71,7 +71,7 @@ def evaluator_table(answers: Answers, values: dict[str, Values]) -> list[dict[st
 
 
 def _shares(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Return shares; NaN of nothing."""
+    """Return shares; NaN where the denominator is 0."""
     return np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
 
 
@@ -80,11 +80,11 @@ def _known(number: float) -> float | None:
 
 
 def _distances(numbers: np.ndarray) -> dict[float, float | None]:
-    """Return by value how far it is from the mean of all others, in their SDs."""
+    """Return, by value, its distance from the mean of all others, in units of their SD."""
     found: dict[float, float | None] = {}
     for value, place in zip(*np.unique(numbers, return_index=True), strict=True):
         others = np.delete(numbers, place)
-        # centred on one of them, so that others who all agree have no spread that is but rounding
+        # centred on one of them, so that equal values have no spread from rounding
         spread = (others - others[0]).std(ddof=1) if len(others) >= 2 else 0.0
         found[float(value)] = float((value - others.mean()) / spread) if spread > 0 else None
     return found
@@ -96,7 +96,7 @@ def _agreement(answers: Answers) -> np.ndarray:
     images = answers.texts["stimulus"].codes.astype(np.int64) * models + answers.model.codes
     _, image = np.unique(images, return_inverse=True)
     judge, said = answers.judges.of_response, answers.said_fake.astype(float)
-    # what others said of an image: all that was said of it, less what the judge said, once or more
+    # answers of the others to an image: all answers to it, less those of the judge
     _, own = np.unique(image * len(answers.judges.model) + judge, return_inverse=True)
     seen = np.bincount(image)[image] - np.bincount(own)[own]
     fakes = np.bincount(image, said)[image] - np.bincount(own, said)[own]
@@ -112,7 +112,7 @@ def _agreement(answers: Answers) -> np.ndarray:
 
 
 def _notices(answers: Answers) -> np.ndarray:
-    """Return how often each judge was told that many answers in a row were equal."""
+    """Return the number of notices of a run of equal answers that each judge was shown."""
     size, flags = len(answers.judges.model), answers.texts.get("flags")
     if flags is None:
         return np.zeros(size, int)
@@ -121,7 +121,7 @@ def _notices(answers: Answers) -> np.ndarray:
 
 
 def _times(answers: Answers) -> dict[int, dict[str, float]]:
-    """Return, by judge, the median response time (ms), the total, and the share of too fast answers."""
+    """Return, by judge, the median and the total response time (ms), and the share of too fast answers."""
     judge, rt = answers.judges.of_response, answers.numbers["rt"]
     judge, rt = judge[~np.isnan(rt)], rt[~np.isnan(rt)]
     order = np.lexsort((rt, judge))

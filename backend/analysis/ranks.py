@@ -9,13 +9,14 @@ import numpy as np
 from scipy.special import stdtr
 
 _EXACT_UP_TO = 8
-"""Models; of more, the p-value of all orders costs more than it tells."""
+"""Number of models up to which the exact p-value over all permutations is worth its cost."""
 
 
 def spearman(x: Sequence[float], y: Sequence[float]) -> dict[str, Any] | None:
-    """Return rho, its p-value by Student's t as the papers have it, and by all orders of few models.
+    """Return rho, its p-value by Student's t as in the papers, and the exact one over all permutations.
 
-    Ties get their mean rank. None with fewer than three models, or where one side does not vary.
+    The exact p-value is None for many models. Ties get their mean rank. None with fewer than three models, or
+    if one side does not vary.
     """
     ranks_x, ranks_y = _ranks(np.asarray(x, float)), _ranks(np.asarray(y, float))
     count = len(ranks_x)
@@ -34,7 +35,7 @@ def with_metrics(
 
     Args:
         scores: by model.
-        metrics: by metric, then by model; NaN is a metric that the model has not.
+        metrics: by metric, then by model; NaN if a model does not have the metric.
 
     Each row also names the models `without` the metric.
     """
@@ -60,7 +61,7 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def _share_of_orders(x: np.ndarray, y: np.ndarray, rho: float) -> float:
-    """Return the share of all orders of `y` whose correlation with `x` is as far from 0."""
+    """Return the share of all permutations of `y` whose correlation with `x` is at least as far from 0."""
     x, y = x - x.mean(), y - y.mean()
     orders = y[np.array([*permutations(range(len(y)))])]
     all_rho = orders @ x / math.sqrt((x @ x) * (y @ y))

@@ -1,8 +1,9 @@
-"""What responses that come from elsewhere leave to be recognised, so that they are scored right.
+"""Normalization of responses from other sources, so that they are scored correctly.
 
-Names: `a ` and `a` are one. Reals that belong to no model (the cell is empty, or says `real`): an evaluator
-judged them beside the fakes of one model or of several, and they count for each of these. Sides that
-differ in number: where people saw far more reals than fakes, a share of wrong answers would be one of reals.
+Names: `a ` and `a` are the same. Reals that belong to no model (the cell is empty, or says `real`): an
+evaluator judged them together with the fakes of one or several models, and they count for each of these.
+Sides of unequal size: if evaluators saw far more reals than fakes, a share of wrong answers would be mostly
+that of reals.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,16 +16,16 @@ from backend.analysis.response_table import Answers, Coded, distinct, rows_of
 from backend.foundation.names import are_clean, clean
 
 NO_MODEL = frozenset({"", "real", "reals", "none", "null", "nan", "na", "n/a", "-"})
-"""What the column `model` says of a real image that belongs to no model; in any case of letters."""
+"""Values of the column `model` for a real image that belongs to no model; case is ignored."""
 UNEQUAL = 1.5
-"""How many times as many answers of one side as of the other make a score one of that side."""
+"""Ratio of the answers on the two sides above which a plain share would be mostly that of one side."""
 _NAMED = ("model", "evaluator", "session", "stimulus", "class")
 
 
 def recognised(answers: Answers) -> Answers:
-    """Return responses as they are scored; `notes` says what was recognised.
+    """Return responses in the form in which they are scored; `notes` lists the changes.
 
-    Answers in which there is nothing to recognise come back as they are.
+    Answers without anything to change are returned as they are.
     """
     answers, notes = _cleaned(answers)
     notes += _twins(answers.model.names)
@@ -64,7 +65,7 @@ def _cleaned(answers: Answers) -> tuple[Answers, list[str]]:
 
 
 def _merged(column: Coded) -> tuple[Coded, list[str]]:
-    """Return a column whose names are clean, each there once; and the names that were not."""
+    """Return a column with clean and unique names, and the names that were not clean."""
     if are_clean(column.names):
         return column, []
     cleaned = [clean(name) for name in column.names]
@@ -79,7 +80,7 @@ def _merged(column: Coded) -> tuple[Coded, list[str]]:
 
 
 def _twins(models: Sequence[Any]) -> list[str]:
-    """Return a note on models whose names differ in nothing but case."""
+    """Return notes on models whose names differ in case only."""
     by_fold: dict[str, list[str]] = {}
     for name in models:
         by_fold.setdefault(str(name).casefold(), []).append(str(name))
@@ -91,10 +92,9 @@ def _twins(models: Sequence[Any]) -> list[str]:
 
 
 def _with_shared_reals(answers: Answers) -> tuple[Answers, list[str]]:
-    """Return answers in which reals of no model stand once for each model that was judged beside them.
+    """Return answers in which reals of no model are repeated for each model that was judged with them.
 
-    Beside is in the same session, or by the same evaluator where the session shows no fakes or none is
-    named.
+    That is in the same session, or by the same evaluator if the session has no fakes or is not named.
     """
     orphaned = _orphaned(answers)
     if not orphaned.any():
@@ -133,10 +133,10 @@ def _said(names: list[str], used: np.ndarray, rows: np.ndarray, count: int) -> I
 
 
 def _orphaned(answers: Answers) -> np.ndarray:
-    """Tell of each name of a model whether it stands for reals that belong to none.
+    """Return for each model name whether it marks reals that belong to no model.
 
-    It has no fakes, and either says so (`NO_MODEL`), or each of its evaluators judged fakes of a model
-    that has no reals of its own.
+    Such a name has no fakes, and either is one of `NO_MODEL`, or each of its evaluators judged fakes of a
+    model that has no reals of its own.
     """
     count = len(answers.model.names)
     fakes = np.bincount(answers.model.codes[answers.is_fake], minlength=count)
@@ -158,10 +158,10 @@ def _orphaned(answers: Answers) -> np.ndarray:
 def _paired(
     visits: np.ndarray, model: np.ndarray, is_orphan: np.ndarray, models: int, among: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (row, model) of each orphan with each model of fakes that was judged in its visit.
+    """Return (row, model) for each orphan and each model of fakes that was judged in the same visit.
 
     Args:
-        among: which orphans; default, all.
+        among: mask of the orphans to pair; default, all.
     """
     found, visit = distinct(visits, int(visits.max()) + 1)
     pairs = np.unique(visit[~is_orphan].astype(np.int64) * models + model[~is_orphan])
@@ -173,7 +173,7 @@ def _paired(
 
 
 def _are_sides_unequal(answers: Answers) -> bool:
-    """Tell whether the median evaluator of some model saw far more of one side than of the other."""
+    """Return whether the median evaluator of any model saw far more of one side than of the other."""
     if answers.method != "infinity":
         return False
     judges = answers.judges

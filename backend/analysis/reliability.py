@@ -1,9 +1,9 @@
-"""How well one half of the evaluators repeats what the other half found.
+"""Split-half reliability: how well one half of the evaluators reproduces the results of the other half.
 
-Evaluators are split at random into halves many times; the halves' means are correlated over what is
-compared (models, or images), and the correlation is stepped up to the full number of evaluators by the
-formula of Spearman and Brown (1910): 2 r / (1 + r). Halves that disagree (r below 0) have no reliability
-that could be stepped up, and the formula would blow their noise up to minus infinity: `full` is None then.
+Evaluators are split at random into halves many times; the halves' means are correlated over models or
+images, and the correlation is stepped up to the full number of evaluators by the formula of Spearman and
+Brown (1910): 2 r / (1 + r). If halves disagree (r below 0), `full` is None: there is no reliability to step
+up, and the formula would inflate the noise up to minus infinity.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ from backend.analysis.response_table import Answers, distinct
 
 SPLITS = 200
 _CELLS = 2**16
-"""Images times splits that are worked on at once."""
+"""Number of images times splits that are processed at once."""
 _NOTHING = 1e-13
-"""A variance of rates, of which half is rounding."""
+"""Variance of rates up to which it is treated as rounding error."""
 
 
 def of_models(
@@ -44,10 +44,10 @@ def of_models(
 
 
 def of_people(crossing: Crossing, rng: np.random.Generator, splits: int = SPLITS) -> dict[str, Any] | None:
-    """Return the split-half reliability of models' scores where evaluators judged several models.
+    """Return the split-half reliability of models' scores if evaluators judged several models.
 
-    A person is in one half with all that they judged; else the halves would share people, and agree for it.
-    None with fewer than three models; a split in which a model has nobody in a half is left out.
+    All values of a person are in the same half; otherwise halves would agree because they share people.
+    None with fewer than three models; a split in which a model has nobody in one half is omitted.
     """
     if len(crossing.models) < 3:
         return None
@@ -67,9 +67,9 @@ def of_people(crossing: Crossing, rng: np.random.Generator, splits: int = SPLITS
 def of_images(
     answers: Answers, model: int, rng: np.random.Generator, splits: int = SPLITS
 ) -> dict[str, Any] | None:
-    """Return the split-half reliability of how often each image of a model was judged wrong.
+    """Return the split-half reliability of the error rates of a model's images.
 
-    Images judged in one half only are left out of a split. None where fewer than three images can be
+    Images judged in one half only are omitted from a split. None if fewer than three images can be
     compared, or no image was judged by two evaluators.
     """
     mine = answers.of_model[model]
@@ -103,8 +103,8 @@ def _between_halves(
     """Return Pearson's r of error rates over the images that both halves saw; NaN with fewer than three.
 
     Args:
-        seen, wrong: of each image, shape (images, 1).
-        seen_first, wrong_first: by the first half, shape (images, splits).
+        seen, wrong: counts of each image, shape (images, 1).
+        seen_first, wrong_first: counts by the first half, shape (images, splits).
     """
     seen_second = seen - seen_first
     is_known = (seen_first > 0) & (seen_second > 0)
@@ -124,7 +124,7 @@ def _stepped_up(first: np.ndarray, second: np.ndarray) -> dict[str, Any] | None:
 
 
 def _correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return Pearson's r of each row; NaN where one side does not vary."""
+    """Return Pearson's r of each row; NaN if one side does not vary."""
     x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         return (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))

@@ -1,18 +1,18 @@
-"""Tests between models where evaluators judged several of them.
+"""Tests between models if evaluators judged several of them.
 
 An evaluator who is lenient with one model is lenient with the next, so that differences within evaluators
-say more than differences between the means of groups. With y_em the value of evaluator e for model m and
-n_m evaluators of m, the covariance of two models' means is summed over the evaluators of both,
+are more informative than differences between group means. With y_em the value of evaluator e for model m
+and n_m evaluators of m, the covariance of two models' means is summed over the evaluators of both,
 
     cov(a, b) = sum_e u_ea u_eb,   u_em = (y_em - mean_m) / sqrt(n_m (n_m - 1)),
 
-evaluators being the clusters (Liang and Zeger, 1986). Where all judged both it is the paired t-test; where
-nobody did, Welch's; between the two, a test of partly overlapping samples (as Derrick, Toher and White,
-2017). Degrees of freedom are Satterthwaite's (1946), from the two moments of that sum for normal values with
-the covariances found (as Bell and McCaffrey, 2002): n - 1, Welch's, or between.
+with evaluators as clusters (Liang and Zeger, 1986). If all judged both, this gives the paired t-test; if
+nobody did, Welch's; otherwise a test of partly overlapping samples (as Derrick, Toher and White, 2017).
+Degrees of freedom are Satterthwaite's (1946), from the first two moments of that sum for normal values with
+the estimated covariances (as Bell and McCaffrey, 2002): n - 1, Welch's, or between them.
 
-Of many pairs, p-values are Holm's (1979), and the intervals are Bonferroni's, which hold together. Nothing
-is pooled over models: a pooled error term errs where some pairs vary more than others (Maxwell, 1980).
+For several pairs, p-values are Holm's (1979), and intervals are Bonferroni's, which are simultaneous. Nothing
+is pooled over models: a pooled error term is wrong if some pairs vary more than others (Maxwell, 1980).
 """
 
 import math
@@ -26,7 +26,7 @@ from backend.analysis import noncentral_t
 from backend.analysis.designs import Crossing
 
 _NOTHING = 1e-13
-"""Of the variance of the two means, what a variance of their difference is that is rounding alone."""
+"""Variance of a difference, relative to the variances of the two means, below which it is rounding error."""
 
 
 def holm(p: np.ndarray) -> np.ndarray:
@@ -40,18 +40,18 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Extra:
-    """What adds to the variance of each model's score besides evaluators; arrays of shape (models,)."""
+    """Additional variance of each model's score, not due to evaluators; arrays of shape (models,)."""
 
     variance: np.ndarray
     squares: np.ndarray
-    """Its parts' squares, each over its degrees of freedom."""
+    """Sum of the squares of its components, each divided by its degrees of freedom."""
 
 
 def pairs(crossing: Crossing, level: float, extra: Extra | None = None) -> list[dict[str, Any]]:
-    """Return the comparison of every pair, in the order of the models; `p` is Holm's.
+    """Return the comparison of each pair, in the order of the models; `p` is Holm's.
 
-    `p_alone` is not corrected; `both` counts the evaluators who judged both. A pair whose difference does
-    not vary has no test and is left out.
+    `p_alone` is not corrected; `both` is the number of evaluators who judged both. A pair whose difference
+    does not vary has no test and is omitted.
     """
     means = means_of(crossing)
     i, j = np.triu_indices(len(crossing.models), 1)
@@ -82,10 +82,11 @@ def pairs(crossing: Crossing, level: float, extra: Extra | None = None) -> list[
 
 
 def anova(crossing: Crossing) -> dict[str, Any] | None:
-    """Return the one-way ANOVA of repeated measures, where everybody judged every model.
+    """Return the one-way repeated-measures ANOVA, for evaluators who all judged every model.
 
-    `p` has the degrees of freedom that Greenhouse and Geisser (1959) take off where differences do not vary
-    alike; `epsilon` is by how much. None where nothing varies within evaluators.
+    `p` uses the degrees of freedom of Greenhouse and Geisser (1959), reduced by the factor `epsilon` if
+    differences have unequal variances; `p_sphericity` assumes equal ones. None if nothing varies within
+    evaluators.
     """
     parts = _Squares.of(crossing)
     if parts is None:
@@ -122,11 +123,11 @@ def variances(
 
 
 def wald(crossing: Crossing, extra: Extra | None = None) -> dict[str, Any] | None:
-    """Return the test that all models are alike, where some evaluators judged some of the models.
+    """Return the test that all models have equal scores, if evaluators judged only some of the models.
 
-    It is Hotelling's T^2 with the covariance over evaluators, as of one that has the degrees of freedom of
-    pairs on average; so it errs on the safe side (1.5 to 5% in simulations at 5%). None where these are too
-    few for so many models.
+    It is Hotelling's T^2 with the covariance over evaluators and the mean degrees of freedom of the pairs,
+    which is conservative (1.5 to 5% in simulations at 5%). None if these are too few for the number of
+    models.
     """
     covariance = covariance_of(crossing)
     count = len(crossing.models)
@@ -150,9 +151,10 @@ def wald(crossing: Crossing, extra: Extra | None = None) -> dict[str, Any] | Non
 
 
 def effect_sizes(crossing: Crossing) -> dict[str, float] | None:
-    """Return eta squared as of different people (generalised: Olejnik and Algina, 2003), and the partial one.
+    """Return generalised eta squared (Olejnik and Algina, 2003), omega squared, and partial eta squared.
 
-    Only where everybody judged every model; None where nothing varies within evaluators.
+    Generalised eta squared is comparable with a between-subjects design. All evaluators must have judged
+    every model; None if nothing varies within evaluators.
     """
     parts = _Squares.of(crossing)
     if parts is None:
@@ -168,10 +170,11 @@ def effect_sizes(crossing: Crossing) -> dict[str, float] | None:
 
 
 def pair_effects(crossing: Crossing, level: float) -> list[dict[str, Any]]:
-    """Return the effect size of each pair that the same evaluators judged: the mean difference in SDs of it.
+    """Return the effect size of each pair that the same evaluators judged, in SDs of the differences.
 
-    `d` (often d_z) is over the SD of the differences of those who judged both; `g` is less its bias; the
-    interval is that of the noncentral t. A pair of fewer than two such evaluators is left out.
+    `d` (often d_z) is the mean difference over the SD of the differences of those who judged both; `g` is
+    corrected for bias; the interval is that of the noncentral t. A pair is omitted if it has fewer than two
+    such evaluators, or its differences do not vary.
     """
     found = []
     for a, b in zip(*np.triu_indices(len(crossing.models), 1), strict=True):
@@ -214,17 +217,17 @@ def covariance_of(crossing: Crossing) -> np.ndarray:
 def degrees(covariance: np.ndarray, counts: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Return Satterthwaite's degrees of freedom of the differences of pairs.
 
-    A pair's variance is u'u with u normal and of covariance G; they are tr(G)^2 / tr(G^2). G has three
-    kinds of evaluators, of a alone, of b alone and of both, who are alike among themselves.
+    A pair's variance is u'u, where u is normal with covariance G; they are tr(G)^2 / tr(G^2). G has three
+    exchangeable groups of evaluators: those of a only, of b only and of both.
 
     Args:
-        covariance: of the scores.
-        counts: evaluators who judged both of two models; on the diagonal, each.
-        i, j: the pairs.
+        covariance: covariance of the scores.
+        counts: number of evaluators who judged both of two models; on the diagonal, each model.
+        i, j: the indices of the pairs' models.
     """
     a, b, both = (counts[one, other] for one, other in ((i, i), (j, j), (i, j)))
     only_a, only_b = a - both, b - both
-    # of one value: its variances, and the covariance of the two of one evaluator
+    # variances of single values, and the covariance of one evaluator's two values
     of_a, of_b = covariance[i, i] * a, covariance[j, j] * b
     shared = np.divide(covariance[i, j] * a * b, both, out=np.zeros(len(i)), where=both > 0)
     p, q = 1 / np.sqrt(a * (a - 1)), 1 / np.sqrt(b * (b - 1))
@@ -249,7 +252,7 @@ def degrees(covariance: np.ndarray, counts: np.ndarray, i: np.ndarray, j: np.nda
 
 
 class _Squares:
-    """Sums of squares of a full table."""
+    """Sums of squares of a complete table."""
 
     def __init__(self, models: float, people: float, error: float):
         self.models, self.people, self.error = models, people, error
@@ -269,7 +272,7 @@ class _Squares:
 
 
 def _differences(covariance: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Return the variances of the differences of pairs; exactly 0 where they are but rounding."""
+    """Return the variances of the differences of pairs; exactly 0 where they are only rounding errors."""
     both = covariance[i, i] + covariance[j, j]
     variance = both - 2 * covariance[i, j]
     return np.where(variance > _NOTHING * both, variance, 0.0)

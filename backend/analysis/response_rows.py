@@ -1,4 +1,4 @@
-"""Rows of plain data, checked and made a response table."""
+"""Conversion of rows of plain data to a response table, with checks."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,13 +14,13 @@ from backend.foundation.errors import InvalidInput
 
 
 def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool = False) -> Answers:
-    """Return rows given as mappings with the columns of the responses file.
+    """Return the response table of rows given as mappings with the columns of the responses file.
 
     Args:
-        simulated: as `of_one_kind`.
+        simulated: as for `of_one_kind`.
 
     Raises:
-        InvalidInput: a bad row; no row of a simulated session where they are asked for.
+        InvalidInput: an invalid row; no row of a simulated session although these are requested.
     """
     nameless: list[InvalidInput] = []
     texts = {name: Coder() for name in ("model", "evaluator", "block", *NAMES)}
@@ -72,10 +72,10 @@ def _batches(rows: Iterator[Mapping[str, Any]], size: int = 4096) -> Iterator[li
 def _checked(
     rows: Iterable[Mapping[str, Any]], method: str, nameless: list[InvalidInput]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield rows that the scoring can use; exposures are of no account in HYPE-infinity.
+    """Yield rows after checking that they can be scored; exposures are not checked in HYPE-infinity.
 
     Args:
-        nameless: gets the refusal of a real that names no model, due where no fakes name one either.
+        nameless: receives the error for each real without a model, to be raised if there are no fakes.
     """
     for number, row in enumerate(rows, start=1):
         try:
@@ -110,7 +110,7 @@ def _check_shown(number: int, row: Mapping[str, Any]) -> None:
 
 
 def _text(value: Any) -> Any:
-    """Return the text of a cell, several words joined; empty where there is none, or NaN in data frames."""
+    """Return the text of a cell, several words joined; empty for None, or for NaN in data frames."""
     if isinstance(value, (list, tuple)):
         return " ".join(value)
     return "" if value is None or value != value else value
@@ -122,7 +122,7 @@ def _finite(value: Any) -> float:
 
 
 def _number(value: Any) -> float:
-    """Return a cell's number; NaN where it has none."""
+    """Return a cell's number; NaN if it has none."""
     try:
         return float(value)
     except (TypeError, ValueError):

@@ -1,8 +1,8 @@
-"""Responses as columns: what every statistic is computed from.
+"""Responses as columns, from which every statistic is computed.
 
 A million responses are some twenty numpy arrays rather than a million objects. Texts are codes into
-a list of different texts, in order of first appearance. A judge is one evaluator of one model: the
-same person on two models is two judges.
+a list of distinct texts, in order of first appearance. A judge is one evaluator of one model: a person
+who judged two models is two judges.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ import numpy as np
 from backend.foundation.errors import InvalidInput
 
 NAMES = ("session", "stimulus", "class", "flags", "browser", "evidence")
-"""Columns of texts that need not be there."""
+"""Optional columns of texts."""
 NUMBERS = ("trial_index", "frames", "frame_ms", "rt")
-"""Columns of numbers that need not be there; an empty cell is NaN."""
+"""Optional columns of numbers; an empty cell is NaN."""
 FOR_INTERVALS = ("stimulus", "trial_index", "frame_ms", "browser")
-"""Of `NAMES` and `NUMBERS`, those that the scores alone take into account where they are there."""
+"""The columns of `NAMES` and `NUMBERS` that the scores use if they exist."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Coded:
     """A column of texts."""
 
     codes: np.ndarray
-    """Shape (responses,), int32: place in `names`."""
+    """Shape (responses,), int32: index into `names`."""
     names: Sequence[Any]
 
     @cached_property
     def ranks(self) -> np.ndarray:
-        """The place of each code among the names in their order, so that the order of responses is of no
-        account."""
+        """The rank of each code's name among the sorted names, which does not depend on the order of
+        responses."""
         order = sorted(range(len(self.names)), key=lambda code: str(self.names[code]))
         ranks = np.empty(len(order), int)
         ranks[order] = np.arange(len(order))
@@ -55,21 +55,21 @@ class Answers:
     exposure_ms: np.ndarray | None = None
     """HYPE-time only."""
     texts: Mapping[str, Coded] = field(default_factory=dict)
-    """Of `NAMES`, those that are there."""
+    """Those of `NAMES` that exist."""
     numbers: Mapping[str, np.ndarray] = field(default_factory=dict)
-    """Of `NUMBERS`, those that are there."""
+    """Those of `NUMBERS` that exist."""
     simulated: np.ndarray | None = None
-    """Whether each is of a simulated session, where its source tells; None once they are of one kind."""
+    """Whether each is of a simulated session, if known; None once all are of one kind."""
     is_simulated: bool = False
-    """Whether all are of simulated sessions, so that nobody looked at the pictures."""
+    """Whether all are of simulated sessions, so that nobody saw the stimuli."""
     left_out: int = 0
-    """Responses of the other kind that the source has besides."""
+    """Number of responses of the other kind in the source."""
     notes: tuple[str, ...] = ()
-    """What was recognised in the responses, in sentences (`analysis/recognition.py`)."""
+    """What was changed in the responses, in sentences (`analysis/recognition.py`)."""
     is_balanced: bool = False
     """Whether an evaluator's value is the mean of the errors on fakes and on reals (HYPE-infinity)."""
     source: np.ndarray | None = None
-    """The response that each stands for, where some stand for one: reals that several models share."""
+    """The index of each original response, if some are repeated: reals that several models share."""
 
     def __len__(self) -> int:
         return len(self.is_fake)
@@ -80,7 +80,7 @@ class Answers:
 
     @cached_property
     def has_image(self) -> np.ndarray:
-        """Tell of each response whether it names its image."""
+        """Whether each response names its image."""
         names = self.texts.get("stimulus")
         if names is None:
             return np.zeros(len(self), bool)
@@ -88,14 +88,14 @@ class Answers:
 
     @cached_property
     def of_model(self) -> list[np.ndarray]:
-        """The places of each model's responses."""
+        """The indices of each model's responses."""
         order = np.argsort(self.model.codes, kind="stable")
         counts = np.bincount(self.model.codes, minlength=len(self.model.names))
         return np.split(order, np.cumsum(counts)[:-1])
 
     @cached_property
     def image_ranks(self) -> np.ndarray:
-        """The rank of each response's image among the names of all; -1 where it names none."""
+        """The rank of each response's image name among all names; -1 if it names none."""
         column = self.texts.get("stimulus")
         if column is None:
             return np.full(len(self), -1)
@@ -103,7 +103,7 @@ class Answers:
 
     @cached_property
     def memo(self) -> dict[str, dict]:
-        """What is worked out once of these responses and asked for again, by its name."""
+        """Cache of results computed from these responses, by name."""
         return {}
 
     @cached_property
@@ -112,7 +112,7 @@ class Answers:
 
     @cached_property
     def weight(self) -> np.ndarray:
-        """What each response weighs in the share of wrong answers of its judge, whose weights sum to 1."""
+        """The weight of each response in its judge's share of wrong answers; a judge's weights sum to 1."""
         judges = self.judges
         if not self.is_balanced:
             return 1 / judges.seen[judges.of_response]
@@ -122,21 +122,21 @@ class Answers:
 
     @property
     def given(self) -> int:
-        """How many responses were given; one that counts for several models is one."""
+        """Number of responses given; one that counts for several models is counted once."""
         return len(self) if self.source is None else len(np.unique(self.source))
 
 
 @dataclass(frozen=True)
 class Judges:
-    """What each judge saw and got wrong, counted; arrays of shape (judges,) but `of_response`."""
+    """Counts of what each judge saw and got wrong; arrays of shape (judges,) except `of_response`."""
 
     of_response: np.ndarray
-    """Shape (responses,): the judge of each."""
+    """Shape (responses,): the judge of each response."""
     model: np.ndarray
     """Codes of `Answers.model`."""
     evaluator: np.ndarray
     fakes: np.ndarray
-    """Fakes seen."""
+    """Number of fakes seen."""
     reals: np.ndarray
     wrong_fakes: np.ndarray
     wrong_reals: np.ndarray
@@ -151,7 +151,7 @@ class Judges:
 
     @cached_property
     def responses(self) -> list[np.ndarray]:
-        """The places of each judge's responses."""
+        """The indices of each judge's responses."""
         order = np.argsort(self.of_response, kind="stable")
         return np.split(order, np.cumsum(self.seen)[:-1])
 
@@ -174,7 +174,7 @@ class Judges:
 
 
 def distinct(codes: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (the different codes in order, the place of each code among them); codes are below `size`."""
+    """Return (the sorted distinct codes, the index of each code among them); codes are below `size`."""
     if size > 4 * len(codes) + 2**20:
         return np.unique(codes, return_inverse=True)
     is_there = np.zeros(size, bool)
@@ -191,7 +191,7 @@ class Coder:
         self._parts: list[np.ndarray] = []
 
     def add(self, texts: Sequence[Any]) -> list[Any]:
-        """Take in texts and return those that were not there before."""
+        """Add texts and return those that are new."""
         new, known = [], self._codes
         try:
             codes = np.fromiter(map(known.__getitem__, texts), np.int32, len(texts))
@@ -207,10 +207,10 @@ class Coder:
 
 
 def of_one_kind(answers: Answers, simulated: bool) -> Answers:
-    """Return the answers of real evaluators, or of simulated ones if those are asked for or all there are.
+    """Return the answers of real evaluators, or of simulated ones if requested or if there are no others.
 
     Raises:
-        InvalidInput: simulated ones are asked for, and there are none.
+        InvalidInput: simulated ones are requested, but there are none.
     """
     column = answers.simulated
     if column is None or not column.any():
@@ -228,7 +228,7 @@ def of_one_kind(answers: Answers, simulated: bool) -> Answers:
 
 
 def truth_value(cell: Any) -> bool | None:
-    """Return what a cell of truth says, False where it is empty, and None where it says something else."""
+    """Return the value of a `true` or `false` cell, False if it is empty, and None for anything else."""
     if cell is None or cell != cell or cell == "":
         return False
     if isinstance(cell, (bool, np.bool_)):
@@ -237,18 +237,18 @@ def truth_value(cell: Any) -> bool | None:
 
 
 def some_of(answers: Answers, is_kept: np.ndarray) -> Answers:
-    """Return the answers at which `is_kept`; names of which nothing is left are dropped."""
+    """Return the answers at which `is_kept` is true; names without remaining answers are dropped."""
     return rows_of(answers, np.flatnonzero(is_kept), source=answers.source)
 
 
 def rows_of(
     answers: Answers, index: np.ndarray, model: Coded | None = None, source: np.ndarray | None = None
 ) -> Answers:
-    """Return the answers at the places `index`, where one may stand more than once.
+    """Return the answers at the indices `index`, which may be repeated.
 
     Args:
-        model: of the answers returned; default, their own.
-        source: of all answers, what each stands for; default, itself.
+        model: models of the returned answers; default, their own.
+        source: original response of each of all answers; default, itself.
     """
     is_repeated = source is not None or model is not None
     arrays = ("is_fake", "said_fake", "block", "exposure_ms", "simulated")

@@ -1,7 +1,7 @@
-"""*The* interval of each model's score, the one that covers, and what HYPE-time has beside it.
+"""The interval of each model's score with the stated coverage, and further results of HYPE-time.
 
-The percentile bootstrap of the papers keeps its place as `ci` and its name; `doubts` of `intervals.py`
-says where it is too narrow.
+The percentile bootstrap of the papers remains in the results as `ci`; `doubts` of `intervals.py` reports
+when it is too narrow.
 """
 
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ from backend.analysis.values import Values
 
 
 def beside_scores(answers: Answers, values: Mapping[str, Values], level: float) -> dict[str, dict[str, Any]]:
-    """Return by model `interval` (None of one evaluator), and of HYPE-time `threshold` and `blocks`.
+    """Return by model `interval` (None for one evaluator), and for HYPE-time `threshold` and `blocks`.
 
-    An interval is plain data: `ci` (percent or ms), `method`, what it is `of`, `df` (None where they are
-    infinite), `pictures` seen and the `share_of_pictures` of the variance (None where answers name none),
-    `percentile_covers`: how often the percentile interval of so many evaluators does, and `why` that one
-    is too narrow (None where nothing speaks against it).
+    An interval is plain data: `ci` (percent or ms), `method`, what it is `of`, `df` (None if infinite), the
+    number of `pictures` seen, `pictures_df` and the `share_of_pictures` of the variance (None if answers name
+    no stimuli), `percentile_covers`, the coverage of the percentile interval with this number of evaluators,
+    and `why` that interval is too narrow (None if there is no reason).
     """
     if answers.method == "time":
         found = times_of(answers, values, level)
@@ -48,13 +48,13 @@ def between_models(
     beside: Mapping[str, Mapping[str, Any]],
     level: float,
 ) -> dict[str, Any] | None:
-    """Return the test between models over evaluators and pictures, as `crossed_tests.over_pictures`.
+    """Return the test between models over evaluators and stimuli, as `crossed_tests.over_pictures`.
 
-    None where answers name no pictures, or no test can be made.
+    None if answers name no stimuli, or no test is possible.
 
     Args:
         groups: values of the models that enter tests (percent or ms).
-        beside: what `beside_scores` gave.
+        beside: the result of `beside_scores`.
     """
     is_between = design_of(answers).kind == BETWEEN
     if len(groups) < 2 or (is_between and not are_comparable(groups)):
@@ -109,9 +109,9 @@ def _of_shares(answers: Answers, code: int, values: Values, level: float) -> dic
 
 
 def _independent(answers: Answers, code: int) -> float:
-    """Return how many answers alike would have the variance of these, were all independent.
+    """Return the effective number of answers: that of equally weighted ones with the same variance.
 
-    As many as there are, unless evaluators saw different numbers or sides are balanced.
+    It is their actual number unless evaluators saw different numbers or sides are balanced.
     """
     weight = answers.weight[answers.of_model[code]]
     return float(weight.sum() ** 2 / (weight**2).sum())
@@ -130,7 +130,7 @@ def _pictures(found: Crossed | None) -> dict[str, Any]:
 def _percentile(
     answers: Answers, code: int, values: Values, found: Mapping[str, Any], level: float
 ) -> dict[str, Any]:
-    """Return what is to be said of the percentile interval."""
+    """Return the coverage of the percentile interval, and why it is too narrow."""
     responses = int(answers.judges.seen[answers.judges.model == code].sum())
     reasons = doubts(values.numbers, responses, answers.method, level)
     interval = found["interval"]

@@ -1,7 +1,7 @@
-"""Scores on what was really shown, instead of on the exposures that the staircase asked for.
+"""Scoring on the exposures actually shown, instead of those that the staircase requested.
 
-A shown exposure is its whole refreshes times the refresh interval of the block's display. Measured
-milliseconds differ by hundredths from trial to trial, so that no two of them would be the same to a mode.
+A shown exposure is its number of refreshes times the refresh interval of the block's display. Measured
+milliseconds differ by hundredths between trials, so that no two would be equal and there would be no mode.
 """
 
 from dataclasses import replace
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 
 def as_exposed(answers: "Answers", exposures: str) -> "Answers":
-    """Return the responses with exposures as asked for: `nominal`, or `shown` (`on_shown`)."""
+    """Return the responses with the given kind of exposures: `nominal`, or `shown` (`on_shown`)."""
     return on_shown(answers) if exposures == "shown" else answers
 
 
 def on_shown(answers: "Answers") -> "Answers":
     """Return responses of HYPE-time with `exposure_ms` (ms) as shown: `frames` times `frame_ms`.
 
-    What the staircase asked for is kept in the column `asked_ms`, by which its rule is recognised.
+    The requested exposures are stored in the column `asked_ms`, from which the staircase rule is inferred.
 
     Within an evaluator's block the refresh interval is that of its first response, since the
-    interval is measured anew where a display changed. Products are rounded to a millionth of a ms, without
-    the noise of floats that would take them off their common lattice.
+    interval is measured again if the display changes. Products are rounded to a millionth of a ms, as
+    floating-point errors would move them off their common lattice.
 
     Raises:
-        InvalidInput: HYPE-infinity, or a response does not tell its frames and their interval.
+        InvalidInput: HYPE-infinity, or a response without frames and their interval.
     """
     import numpy as np
 

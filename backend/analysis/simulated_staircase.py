@@ -1,4 +1,4 @@
-"""Staircases of simulated evaluators, side by side."""
+"""Staircases of many simulated evaluators, computed in parallel as arrays."""
 
 from collections.abc import Callable
 
@@ -12,19 +12,19 @@ _MOST_LEVELS = 4000
 def modal_exposures(
     rule: StaircaseRule, accuracy: Callable[[np.ndarray], np.ndarray], uniform: np.ndarray
 ) -> np.ndarray:
-    """Return the exposure (ms) that comes up most in each evaluator's block; arguments as `blocks`."""
+    """Return the modal exposure (ms) of each evaluator's block; arguments as for `blocks`."""
     return blocks(rule, accuracy, uniform)[0]
 
 
 def blocks(
     rule: StaircaseRule, accuracy: Callable[[np.ndarray], np.ndarray], uniform: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return each evaluator's modal exposure (ms; ties to the shortest) and longest one of a block.
+    """Return each evaluator's modal (ms; ties go to the shortest) and longest exposure in a block.
 
     Args:
-        accuracy: gives the chance of a right answer at exposures of shape (exposures, 1) for each
+        accuracy: returns the probability of a right answer at exposures of shape (exposures, 1) for each
             evaluator, as an array that broadcasts to (exposures, evaluators).
-        uniform: (trials, evaluators) numbers from 0 to 1; an answer is right where its number is below
+        uniform: (trials, evaluators) random numbers from 0 to 1; an answer is right if its number is below
             the accuracy.
     """
     levels, up, down = ladder(rule)
@@ -45,9 +45,9 @@ def blocks(
 
 
 def ladder(rule: StaircaseRule) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the exposures (ms) that a rule can come to, and the places of those next up and down.
+    """Return the exposures (ms) that a rule can reach, and for each the indices of the next one up and down.
 
-    Steps that share no sensible unit come to ever more exposures; those are taken to whole ms.
+    Steps without a common unit of moderate size reach too many exposures; these are rounded to whole ms.
     """
     digits, found, new = 6, {round(rule.start_ms, 6)}, [round(rule.start_ms, 6)]
     while new:
@@ -69,7 +69,7 @@ def _moves(rule: StaircaseRule, ms: float, digits: int) -> tuple[float, float]:
 def step(
     rule: StaircaseRule, exposure_ms: np.ndarray, in_a_row: np.ndarray, was_right: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return `staircase.step` of many staircases: their next exposures (ms) and right answers in a row."""
+    """Return `staircase.step` for many staircases: their next exposures (ms) and right answers in a row."""
     in_a_row = np.where(was_right, in_a_row + 1, 0)
     falls = in_a_row >= rule.right_to_descend
     change = np.where(falls, -rule.down_ms, np.where(was_right, 0, rule.up_ms))

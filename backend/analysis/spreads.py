@@ -1,9 +1,9 @@
-"""How much a model's evaluators differ: what a study is planned from.
+"""Spread of a model's evaluators, from which studies are planned.
 
-The variance of an evaluator's error rate over k images has two parts: evaluators differ (`between`),
-and each is judged by a sample of k images (`within` / k, where `within` is p (1 - p) at an error rate p).
-Variances are in squared percentage points. HYPE-time has no such parts: a threshold is not a mean over
-images, so that its spread is known only for sessions as long as those it was seen in.
+The variance of an evaluator's error rate over k images has two components: evaluators differ (`between`),
+and each judges a sample of k images (`within` / k, where `within` is p (1 - p) at an error rate p).
+Variances are in squared percentage points. HYPE-time has no such components: a threshold is not a mean over
+images, so that its spread is known only for sessions of the length in which it was observed.
 """
 
 import math
@@ -26,7 +26,7 @@ class Spread:
     model: str
     score: float
     sd: float
-    """Between evaluators' values, with n - 1, at `images` images each."""
+    """SD of evaluators' values, with n - 1, at `images` images each."""
     images: float
     accuracy: float
     """Share of right answers, for the pay."""
@@ -35,12 +35,12 @@ class Spread:
     within: float | None = None
     """Variance of one answer; HYPE-infinity only."""
     is_clipped: bool = False
-    """Whether the images explain all of the spread, and more."""
+    """Whether the sampling of images would explain more than the observed spread."""
     values: Values | None = None
-    """Of a pilot's evaluators."""
+    """Values of a pilot's evaluators."""
 
     def sd_at(self, images: float) -> float:
-        """Return the SD between evaluators who judge so many images each."""
+        """Return the SD between evaluators who judge `images` each."""
         if self.between is None or images == self.images:
             return self.sd
         return math.sqrt(self.between + self.within / images)
@@ -75,8 +75,8 @@ def published(method: str) -> list[Spread]:
 def spreads_of(answers: Answers) -> list[Spread]:
     """Return the spread of each model of a pilot that has two evaluators or more.
 
-    HYPE-infinity: evaluator i, wrong at a rate p_i of k_i images, shows a variance of p_i (1 - p_i) /
-    (k_i - 1) by the images alone; what the variance of the p_i has beyond the mean of these is between
+    HYPE-infinity: evaluator i, with error rate p_i on k_i images, has a variance of p_i (1 - p_i) /
+    (k_i - 1) due to the images only; the variance of the p_i less the mean of these is that between
     evaluators. Both are unbiased.
 
     Raises:
@@ -112,7 +112,7 @@ def _spreads(answers: Answers) -> Iterator[Spread]:
 def _split(
     model: str, score: float, sd: float, images: float, within: float, by_images: float, values: Values | None
 ) -> Spread:
-    """Return the spread with its parts; where images explain more than all of it, they are all of it."""
+    """Return the spread with its components; if images explain more than all of it, `between` is 0."""
     between = sd**2 - by_images
     is_clipped = between < 0
     if is_clipped:

@@ -1,8 +1,8 @@
-"""The rule of the staircases, read off the answers: files from elsewhere do not state it.
+"""Inference of the staircase rule from the answers, since files from other sources do not state it.
 
-The commonest step after a wrong answer is the rule's step up, the commonest drop its step down, the
-commonest number of right answers before a drop what a drop takes. A bound is known where staircases ran
-against it; else it is the papers'. The rule is taken for found when it foretells nearly every exposure.
+The most frequent step after a wrong answer is the rule's step up, the most frequent decrease its step down,
+and the most frequent number of right answers before a decrease the number it requires. A bound is known if
+staircases reached it; else it is that of the papers. A rule is accepted if it predicts nearly all exposures.
 """
 
 from collections.abc import Iterator
@@ -17,23 +17,23 @@ from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 from backend.foundation.errors import InvalidInput
 
 FORETOLD = 0.98
-"""Share of exposures that a rule must foretell."""
+"""Share of exposures that a rule must predict."""
 _CLOSE_MS = 0.01
 
 
 def staircase_of(answers: Answers) -> StaircaseRule | None:
-    """Return the rule of HYPE-time's answers; None where no one rule moved all the exposures."""
+    """Return the staircase rule of HYPE-time's answers; None if no single rule explains the exposures."""
     ms, right = _blocks(answers)
     if ms.shape[1] < 2:
         return None
-    # where no staircase ran against a bound, both candidates foretell alike, and the papers' stands
+    # if no staircase reached a bound, candidates predict equally well, and the first has the papers' bound
     predicted = [(_predicted(rule, ms, right), rule) for rule in _candidates(ms, right)]
     best, rule = max(predicted, key=lambda one: one[0], default=(0.0, None))
     return rule if best >= FORETOLD else None
 
 
 def in_blocks(answers: Answers) -> tuple[np.ndarray, np.ndarray]:
-    """Return (order, starts): answers in the order of judges, blocks and trials; where each block starts."""
+    """Return (order, starts): indices of answers by judge, block and trial; the start of each block."""
     trial = answers.numbers.get("trial_index")
     if trial is None:
         trial = np.arange(len(answers))
@@ -44,7 +44,7 @@ def in_blocks(answers: Answers) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _blocks(answers: Answers) -> tuple[np.ndarray, np.ndarray]:
-    """Return exposures asked for (ms; NaN past a block's end) and right answers, (blocks, trials)."""
+    """Return requested exposures (ms; NaN after a block's end) and right answers, (blocks, trials)."""
     order, starts = in_blocks(answers)
     asked = answers.numbers.get("asked_ms", answers.exposure_ms)
     lengths = np.diff(np.r_[starts, len(order)])
@@ -58,12 +58,12 @@ def _blocks(answers: Answers) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _candidates(ms: np.ndarray, right: np.ndarray) -> Iterator[StaircaseRule]:
-    """Yield the rule that steps and counts suggest, with the papers' bounds and with those seen."""
+    """Yield the rule that steps and counts suggest, with the papers' bounds and with those observed."""
     change, answered = np.round(np.diff(ms, axis=1), 6), right[:, :-1]
     is_up, is_down = ~answered & (change > 0), answered & (change < 0)
     if not (is_up.any() and is_down.any()):
         return
-    # a count of right answers starts anew after a wrong answer and after a drop
+    # the count of right answers is reset by a wrong answer and by a decrease
     trials = np.arange(change.shape[1])
     last = np.maximum.accumulate(np.where(~answered | is_down, trials, -1), axis=1)
     before = np.concatenate([np.full((len(ms), 1), -1), last[:, :-1]], axis=1)
@@ -72,7 +72,7 @@ def _candidates(ms: np.ndarray, right: np.ndarray) -> Iterator[StaircaseRule]:
     up = _commonest(change[_whole(is_up, ms[:, 1:] < high)])
     down = _commonest(-change[_whole(is_down, ms[:, 1:] > low)])
     for min_ms, max_ms in product((min(low, usual.min_ms), low), (max(high, usual.max_ms), high)):
-        with suppress(InvalidInput):  # such as a start below what was seen
+        with suppress(InvalidInput):  # such as a start below the observed minimum
             yield StaircaseRule(
                 right_to_descend=int(_commonest((trials - before)[is_down])),
                 down_ms=down,
@@ -84,7 +84,7 @@ def _candidates(ms: np.ndarray, right: np.ndarray) -> Iterator[StaircaseRule]:
 
 
 def _whole(is_step: np.ndarray, is_within: np.ndarray) -> np.ndarray:
-    """Return the steps that ended within the bounds, or all where none did."""
+    """Return the steps that ended within the bounds, or all steps if none did."""
     return is_step & is_within if (is_step & is_within).any() else is_step
 
 

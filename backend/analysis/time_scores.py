@@ -1,13 +1,13 @@
-"""What stands beside every score of HYPE-time: its interval, the fitted threshold, and the blocks at a bound.
+"""Results reported with each HYPE-time score: its interval, the fitted threshold, and the blocks at a bound.
 
-The score, a mean of modal exposures, cannot leave the range of the staircase, comes near its longest
-exposure only in more trials than a block has, and is biased against the exposure at which an evaluator
-is right as often as the rule settles at (docs/protocol.md has the figures). So that exposure, fitted to
-all answers, is told beside it (`population.py`), with the shares of blocks that ended at a bound.
+The score, a mean of modal exposures, cannot leave the range of the staircase, approaches its longest
+exposure only in more trials than a block has, and is biased relative to the exposure at which an evaluator
+has the accuracy that the rule converges to (docs/protocol.md has the figures). So that exposure, fitted to
+all answers, is reported with it (`population.py`), and so are the shares of blocks at a bound.
 
-The interval is Student's over evaluators, and that of `population.py` where 1 in 20 blocks or more has
-its mode at a bound. Pictures that evaluators share add to both what their residuals on them have in
-common, each answer's error less what the evaluator's own function expects (`crossing.py`).
+The interval is Student's over evaluators, or that of `population.py` if 1 in 20 blocks or more has its mode
+at a bound. Both include the variance of stimuli that evaluators share: the covariance of residuals on them,
+each answer's error less the expectation of the evaluator's own function (`crossing.py`).
 """
 
 import math
@@ -28,18 +28,18 @@ from backend.analysis.values import Values, modal_exposures
 from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy
 
 AT_A_BOUND = 0.05
-"""Share of blocks at the shortest or longest exposure from which on they matter. Student's interval of 5
-or 10 evaluators covers under 93% from about there on (docs/statistics.md)."""
+"""Share of blocks at the shortest or longest exposure above which they matter. Student's interval of 5
+or 10 evaluators covers less than 93% above about this share (docs/statistics.md)."""
 _LOWEST_AT = 0.52
 _LEAST_RISE = 0.05
-"""Of accuracy with log exposure. Where it hardly rises, every picture would move thresholds without end."""
+"""Minimum slope of accuracy in log exposure; near 0, stimuli would shift thresholds without limit."""
 _LEVELS = 400
-"""Different exposures that are kept separate; more are grouped by their logarithm."""
+"""Maximum number of distinct exposures; more are grouped by their logarithm."""
 
 
 @dataclass(frozen=True)
 class Times:
-    """HYPE-time's answers, and what is read off all of them together."""
+    """HYPE-time's answers, and the quantities estimated from all of them together."""
 
     answers: Answers
     level: float
@@ -50,7 +50,7 @@ class Times:
 
     @cached_property
     def at(self) -> float:
-        """The accuracy (0 to 1) of the threshold: where the rule settles, if functions reach it."""
+        """The accuracy (0 to 1) of the threshold: that at which the rule converges, if functions reach it."""
         settles = None if self.rule is None else equilibrium_accuracy(self.rule)
         is_usable = settles is not None and _LOWEST_AT <= settles <= population.HIGHEST_AT
         return settles if is_usable else psychometric.THRESHOLD_AT
@@ -66,7 +66,7 @@ class Times:
 
     @cached_property
     def asked_ms(self) -> np.ndarray:
-        """The exposures that the staircase asked for, by answer."""
+        """The exposures that the staircase requested, by answer."""
         return self.answers.numbers.get("asked_ms", self.answers.exposure_ms)
 
     @cached_property
@@ -75,7 +75,7 @@ class Times:
         return modal_exposures(self.answers, self.asked_ms)
 
     def of_model(self, code: int, values: Values) -> dict[str, Any]:
-        """Return `interval`, `threshold` and `blocks` of a model; the first is None of one evaluator."""
+        """Return `interval`, `threshold` and `blocks` of a model; `interval` is None for one evaluator."""
         blocks = self._blocks(code)
         if len(values) < 2:
             return {"interval": None, "threshold": self._of_one(code), "blocks": blocks}
@@ -109,9 +109,9 @@ class Times:
         }
 
     def _student(self, people: Spread, extra: float, extra_df: float) -> tuple[float, float]:
-        """Return the interval whose halves by people and by pictures are put together (Zou and Donner, 2008).
+        """Return the interval with combined half-widths over evaluators and stimuli (Zou and Donner, 2008).
 
-        Satterthwaite's degrees of freedom of the sum would be too many: of 5 evaluators, the pictures' part
+        Satterthwaite's degrees of freedom of the sum would be too many: with 5 evaluators, the stimuli's part
         is often 0 by chance, and often large.
         """
         halves = (
@@ -137,7 +137,7 @@ class Times:
         return self._as_dict(math.inf if fit.threshold_ms is None else fit.threshold_ms, None)
 
     def _as_dict(self, ms: float, ci: list[float] | None) -> dict[str, Any]:
-        """Return a threshold within the range: what is beyond is told as at the bound, or beyond."""
+        """Return a threshold limited to the range; `censored` reports whether it is at a bound or beyond."""
         low, high = self.range.low_ms, self.range.high_ms
         return {
             "ms": min(max(ms, low), high),
@@ -168,7 +168,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Pictures:
-    """What shared pictures add to the variance of the typical log threshold."""
+    """The part of shared stimuli in the variance of the typical log threshold."""
 
     variance: float
     df: float
@@ -179,7 +179,7 @@ class Pictures:
 
 
 def times_of(answers: Answers, values: Mapping[str, Values], level: float) -> dict[str, dict[str, Any]]:
-    """Return what stands beside each model's score, by model."""
+    """Return the results reported with each model's score, by model."""
     times = Times(answers, level)
     return {model: times.of_model(code, values[model]) for code, model in enumerate(answers.model.names)}
 
@@ -196,7 +196,7 @@ def _counts(answers: Answers, code: int) -> Counts:
 
 
 def _levels(ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return exposures (ms), and the place of each answer's among them."""
+    """Return distinct exposures (ms), and the index of each answer's among them."""
     found, place = np.unique(ms, return_inverse=True)
     if len(found) <= _LEVELS:
         return found, place
@@ -207,8 +207,8 @@ def _levels(ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pictures(answers: Answers, code: int, counts: Counts, found: Population) -> Pictures | None:
-    """Return what shared pictures add, from answers' errors less those that each evaluator's function
-    expects at their exposures; None where no picture is named.
+    """Return the part of shared stimuli, from answers' errors less those that each evaluator's function
+    predicts at their exposures; None if no stimulus is named.
     """
     mine = answers.of_model[code]
     if not answers.has_image[mine].any():
@@ -216,7 +216,7 @@ def _pictures(answers: Answers, code: int, counts: Counts, found: Population) ->
     _, person = np.unique(answers.evaluator.codes[mine], return_inverse=True)
     _, level = _levels(answers.exposure_ms[mine])
     residual = answers.was_wrong[mine] - (1 - found.accuracy[person, level])
-    for side in (False, True):  # a leaning to real or fake is the evaluators', not the pictures'
+    for side in (False, True):  # a bias to real or fake is the evaluators', not the stimuli's
         here = answers.is_fake[mine] == side
         residual[here] -= residual[here].mean() if here.any() else 0.0
     parts = np.concatenate([parts_of_images(seen) for seen in sides_of(answers, code, residual)])

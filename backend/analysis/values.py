@@ -1,9 +1,9 @@
-"""One value for each judge: the share of answers that were wrong, or the threshold exposure.
+"""The value of each judge: the share of wrong answers, or the threshold exposure.
 
-HYPE-infinity: percent of the evaluator's answers that were wrong (HYPE 2.2), half of them to reals; where
+HYPE-infinity: percentage of the evaluator's answers that were wrong (HYPE 2.2), half of them to reals; if
 the sides differ in number (`recognition.py`), the mean of the errors on fakes and on reals.
-HYPE-time: the mean over blocks of the modal exposure of a block, in ms (HYPE 2.1). Values are kept
-twice: as floats for the tests, and as whole numbers of a unit for the exact bootstrap.
+HYPE-time: the mean over blocks of the modal exposure of a block, in ms (HYPE 2.1). Values are stored
+twice: as floats for the tests, and as integer multiples of a unit for the exact bootstrap.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Values:
     numbers: np.ndarray
     """Percent, or ms."""
     lattice: Lattice | None
-    """None where the values share none that is coarse enough."""
+    """None if the values share no lattice that is coarse enough."""
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -43,10 +43,10 @@ def values_by_model(answers: Answers) -> dict[str, Values]:
 
 
 def one_model(answers: Answers, mine: np.ndarray, modes: list[Fraction] | None = None) -> Values:
-    """Return the values of the judges `mine`, as their places.
+    """Return the values of the judges with the indices `mine`.
 
     Args:
-        modes: of HYPE-time, what `modal_ms` gave.
+        modes: for HYPE-time, the result of `modal_ms`.
     """
     judges = answers.judges
     names = [answers.evaluator.names[code] for code in judges.evaluator[mine]]
@@ -62,8 +62,8 @@ def plain(judges: Judges, mine: np.ndarray, names: list) -> Values:
     """Return the shares of wrong answers, in percent.
 
     Args:
-        mine: the judges, as their places.
-        names: of their evaluators.
+        mine: indices of the judges.
+        names: names of their evaluators.
     """
     seen, wrong = judges.seen[mine], judges.wrong[mine]
     common = lcm(*(int(count) for count in np.unique(seen)))
@@ -72,9 +72,9 @@ def plain(judges: Judges, mine: np.ndarray, names: list) -> Values:
 
 
 def balanced(judges: Judges, mine: np.ndarray, names: list) -> Values:
-    """Return the means of the errors on fakes and on reals, in percent; arguments as `plain`.
+    """Return the means of the errors on fakes and on reals, in percent; arguments as for `plain`.
 
-    Of who saw one side only it is the error on that side.
+    For a judge who saw only one side, it is the error on that side.
     """
     sides = [(judges.wrong_fakes[mine], judges.fakes[mine]), (judges.wrong_reals[mine], judges.reals[mine])]
     did_see = sum((seen > 0).astype(int) for _, seen in sides)
@@ -96,9 +96,9 @@ def modal_ms(answers: Answers) -> list[Fraction]:
 
 
 def modal_exposures(answers: Answers, column: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return, for each block, its judge and the exposure (ms) that came up most often in it.
+    """Return, for each block, its judge and its modal exposure (ms).
 
-    Of exposures that came up equally often the shortest counts, as in `staircase.modal_exposure`.
+    Ties go to the shortest exposure, as in `staircase.modal_exposure`.
 
     Args:
         column: exposures (ms) of the answers; default, their `exposure_ms`.
@@ -108,7 +108,7 @@ def modal_exposures(answers: Answers, column: np.ndarray | None = None) -> tuple
     visits = answers.judges.of_response.astype(np.int64) * blocks + answers.block
     cells, counts = np.unique(visits * len(exposures) + shown, return_counts=True)
     visit, exposure = cells // len(exposures), cells % len(exposures)
-    # cells stand by visit and exposure; a stable sort by falling count puts each visit's mode first
+    # cells are ordered by visit and exposure; sorting by decreasing count puts each visit's mode first
     order = np.lexsort((exposure, -counts, visit))
     found, first = np.unique(visit[order], return_index=True)
     return found // blocks, exposures[exposure[order][first]]
