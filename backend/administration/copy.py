@@ -1,12 +1,15 @@
 """Copying a study with its responses from one store to another.
 
-An interrupted copy can be repeated, and a study that has progressed can be copied again. Nothing at the
-target is lost: a study or a session that differs is refused.
+An interrupted copy can be repeated, and a study that has progressed can be copied again: copying twice gives
+what copying once after the source's last change gives. Nothing at the target is lost: a study or a session
+that differs is refused. Sessions that were withdrawn at either store are not copied, and are erased at the
+target.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Any
 
 from backend.administration import ledger_copies
 from backend.experiment.records import Response, Session, Study
@@ -14,7 +17,11 @@ from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, NotFound
 from backend.payment import accounts
 from backend.stores.store import Store
-from backend.studies import lifecycle
+from backend.stores.updates import update
+from backend.studies import lifecycle, pausing, places_given_back
+from backend.studies.withdrawals import BOOK as WITHDRAWN
+from backend.studies.withdrawals import withdrawn
+from backend.task.eligibility import PEOPLE, links_of
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,7 @@ def copy(
     names: tuple[str, str] = ("another store", "another store"),
     moves: bool = False,
 ) -> Copied:
-    """Copy the study `name` with its pool, sessions, responses, evaluators' claims, and its ledger.
+    """Copy the study `name` with its pool, sessions, responses, admission, pause state and ledger.
 
     Args:
         names: names of source and target for error messages about which of them pays.
@@ -50,18 +57,24 @@ def copy(
     """
     study = source.study(name)
     _copy_study(source, target, study)
+    if study.begun_at:  # before anything is there that could be paid twice
+        ledger_copies.copy_ledger(source, target, name, names)
+    ledger_copies.copy_withdrawals(source, target, name)
+    gone = {entry.key for store in (source, target) for entry in withdrawn(store, name)}
     count = written = 0
     sessions = chain(source.answered(name), source.answered(name, simulated=True))
     for session, cursor, responses in progress(sessions, None, "sessions") if progress else sessions:
+        if session.id in gone:
+            continue
         count += 1
         if _is_behind(target, session, cursor, responses):
-            target.restore(session, cursor, responses)
-            written += 1
-        _copy_place(source, target, session)
+            written += _restore(target, session, cursor, responses)
+        _copy_claim(source, target, session)
+    _copy_admission(source, target, name)
     if moves:
         ledger_copies.move_ledger(source, target, name, names)
     elif study.begun_at:
-        ledger_copies.copy_ledger(source, target, name, names[0])
+        ledger_copies.copy_ledger(source, target, name, names)
     return Copied(count, written, accounts.purse(target, name)[1].paid_from)
 
 
@@ -74,13 +87,21 @@ def _copy_study(source: Store, target: Store, study: Study) -> None:
         target.add_study(replace(study, version=1), stimuli)
         return
     is_same = replace(standing, version=study.version, begun_at=study.begun_at) == study
-    if is_same and study.begun_at:
-        lifecycle.begin(target, standing, study.begun_at)
-    if not is_same or list(target.stimuli(study.name)) != stimuli:
+    is_revised = (
+        not standing.begun_at
+        and standing.created_at == study.created_at
+        and standing.settings_id != study.settings_id
+    )
+    if not (is_same or is_revised) or list(target.stimuli(study.name)) != stimuli:
         raise Conflict(
             f"the target has another study {study.name}, made at {standing.created_at}, and this one was "
             f"made at {study.created_at}; nothing was copied"
         )
+    if not is_same:
+        standing = replace(study, version=standing.version + 1, begun_at="")
+        target.change_study(standing)
+    if study.begun_at:
+        lifecycle.begin(target, standing, study.begun_at)
 
 
 def _is_behind(target: Store, session: Session, cursor: Cursor, responses: list[Response]) -> bool:
@@ -101,7 +122,41 @@ def _is_behind(target: Store, session: Session, cursor: Cursor, responses: list[
     return standing.version < cursor.version and len(stored) <= len(responses)
 
 
-def _copy_place(source: Store, target: Store, session: Session) -> None:
+def _restore(target: Store, session: Session, cursor: Cursor, responses: list[Response]) -> bool:
+    """Store a session at the target, unless it is withdrawn there meanwhile; return whether it is stored."""
+    if target.entry(WITHDRAWN, session.id) is None:
+        target.restore(session, cursor, responses)
+    if target.entry(WITHDRAWN, session.id) is None:
+        return True
+    target.erase_session(session.id)
+    return False
+
+
+def _copy_admission(source: Store, target: Store, study: str) -> None:
+    """Copy what decides who may begin: participation, private links, the pause, and lost places."""
+    for entry in source.entries(PEOPLE):
+        if study in entry.data.get("studies", {}):
+            update(target, PEOPLE, entry.key, _with_participation(study, entry.data["studies"][study]))
+            holder = source.claimed(study, entry.key)
+            if holder and target.claimed(study, entry.key) is None:  # of a session that was withdrawn
+                target.claim(study, entry.key, holder)
+    for book in (links_of(study), places_given_back.book(study)):
+        for entry in source.entries(book):
+            update(target, book, entry.key, lambda now, entry=entry: entry.data if now is None else None)
+    pausing.copy(source, target, study)
+
+
+def _with_participation(study: str, session_id: str) -> Callable[[Mapping[str, Any] | None], Any]:
+    def rule(now: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        known = now or {"studies": {}, "opened": {}}
+        if study in known["studies"]:
+            return None
+        return {**known, "studies": {**known["studies"], study: session_id}}
+
+    return rule
+
+
+def _copy_claim(source: Store, target: Store, session: Session) -> None:
     """Copy an evaluator's claim, unless a session known only to the target holds it there."""
     key = session.evaluator_key
     if key is None or source.claimed(session.study, key) != session.id:

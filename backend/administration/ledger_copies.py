@@ -23,24 +23,32 @@ from backend.studies.withdrawals import withdrawn
 from backend.task.withdrawal import finish_one
 
 
-def copy_ledger(source: Store, target: Store, study: str, source_name: str) -> bool:
+def copy_ledger(source: Store, target: Store, study: str, names: tuple[str, str]) -> bool:
     """Update the target's books of a study from the source's; return whether that was done.
 
-    They are left unchanged if the source does not pay the study itself.
+    If the source is a copy itself, the target becomes one too, of the store that pays; it is left unchanged
+    if it pays the study, or is a copy of another store's ledger.
+
+    Args:
+        names: as for `move_ledger`.
 
     Raises:
         Conflict: both stores pay the study.
     """
-    of_source, of_target = accounts.purse(source, study)[1], accounts.purse(target, study)[1]
+    of_source, (version, of_target) = accounts.purse(source, study)[1], accounts.purse(target, study)
+    has_ledger = _has_ledger(target, study)
     if of_source.paid_from:
-        return False
-    if not of_target.paid_from and _has_ledger(target, study):
+        is_new = not version and not has_ledger and of_source.paid_from != names[1]
+        if of_target.paid_from != of_source.paid_from and not is_new:
+            return False
+    elif not of_target.paid_from and has_ledger:
         raise Conflict(
             f"both stores have a ledger of study {study}, and each may have paid people; they cannot be "
             "joined: pay from one of them only"
         )
+    payer = of_source.paid_from or names[0]
     accounts.change_purse(
-        target, study, lambda now: replace(of_source, paid_from=source_name, handover=now.handover)
+        target, study, lambda now: replace(of_source, paid_from=payer, handover=now.handover)
     )
     _copy_books(source, target, study)
     return True
@@ -62,7 +70,7 @@ def move_ledger(source: Store, target: Store, study: str, names: tuple[str, str]
             f"study {study} is not paid from {names[0]} but from {of_source.paid_from}; move it from there"
         )
     if not of_source.paid_from:
-        copy_ledger(source, target, study, names[0])
+        copy_ledger(source, target, study, names)
         handover = secrets.token_hex(8)
         accounts.change_purse(target, study, lambda now: replace(now, handover=handover))
         accounts.change_purse(source, study, lambda now: replace(now, paid_from=names[1], handover=handover))
@@ -71,6 +79,14 @@ def move_ledger(source: Store, target: Store, study: str, names: tuple[str, str]
     _copy_books(source, target, study)
     last = accounts.purse(source, study)[1]
     accounts.change_purse(target, study, lambda _: replace(last, paid_from=""))
+
+
+def copy_withdrawals(source: Store, target: Store, study: str) -> None:
+    """Withdraw at the target what was withdrawn at the source."""
+    for entry in withdrawn(source, study):
+        if target.entry(WITHDRAWN, entry.key) is None:
+            _put(target, WITHDRAWN, Entry(entry.key, 1, {**entry.data, "is_erased": False}))
+        finish_one(target, target.entry(WITHDRAWN, entry.key))
 
 
 def _has_ledger(store: Store, study: str) -> bool:
@@ -83,10 +99,7 @@ def _copy_books(source: Store, target: Store, study: str) -> None:
     for book in (lifecycle.recruitment_book(study), screened_out.book(study), waiting_room.book_of(study)):
         for entry in source.entries(book):
             _put(target, book, entry)
-    for entry in withdrawn(source, study):
-        if target.entry(WITHDRAWN, entry.key) is None:
-            _put(target, WITHDRAWN, Entry(entry.key, 1, {**entry.data, "is_erased": False}))
-        finish_one(target, target.entry(WITHDRAWN, entry.key))
+    waiting_room.copy_budget(source, target, study)
     for book, entry in _at_one_moment(source, study):
         _put(target, book, entry)
 

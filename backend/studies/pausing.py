@@ -24,6 +24,18 @@ def forget(store: Store, study: str) -> None:
     store.erase_entry(_BOOK, study)
 
 
+def copy(source: Store, target: Store, study: str) -> None:
+    """Give the target the source's pause state, unless its own was changed later."""
+    entry = source.entry(_BOOK, study)
+    if entry is not None:
+        update(
+            target,
+            _BOOK,
+            study,
+            lambda now: entry.data if now is None or now["at"] < entry.data["at"] else None,
+        )
+
+
 def set_paused(store: Store, study: str, is_to_pause: bool, at: str) -> bool:
     """Pause or resume a study; return whether that changed anything.
 

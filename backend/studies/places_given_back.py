@@ -9,7 +9,7 @@ from backend.stores.store import Stale, Store
 def note_given_back(store: Store, study: Study, session: Session, why: str) -> None:
     """Record why a place is lost, before its session is closed for that; only the first reason is stored."""
     with suppress(Stale):
-        store.write_entry(_book(study), session.id, 0, {"why": why})
+        store.write_entry(book(study.name), session.id, 0, {"why": why})
 
 
 def given_back(store: Store, study: Study) -> dict[str, str]:
@@ -17,8 +17,9 @@ def given_back(store: Store, study: Study) -> dict[str, str]:
 
     Not included: sessions closed by older versions, and those whose place is held.
     """
-    return {entry.key: entry.data["why"] for entry in store.entries(_book(study))}
+    return {entry.key: entry.data["why"] for entry in store.entries(book(study.name))}
 
 
-def _book(study: Study) -> str:
-    return f"given back {study.name}"
+def book(study: str) -> str:
+    """Return the name of the book of a study's lost places, by session."""
+    return f"given back {study}"

@@ -116,6 +116,13 @@ def _reply(store: Store, study: Study, wait: Wait, at: float) -> dict[str, Any]:
     }
 
 
+def copy_budget(source: Store, target: Store, study: str) -> None:
+    """Give the target what the source has used of the study's budget for waiting."""
+    entry = source.entry(_BUDGETS, study)
+    if entry is not None:
+        update(target, _BUDGETS, study, lambda _: entry.data)
+
+
 def _left(store: Store, study: str, protocol: Protocol) -> int:
     entry = store.entry(_BUDGETS, study)
     return max(minutes_in_budget(protocol) - (entry.data["minutes"] if entry else 0), 0)

@@ -1,6 +1,8 @@
 """A study moves between stores with all its answers, again and again, and writes over nothing."""
 
 import dataclasses
+from contextlib import suppress
+from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
@@ -10,13 +12,19 @@ from backend.cli import main
 from backend.commands.simulated_evaluators import simulate
 from backend.experiment import session as sessions
 from backend.foundation.errors import Conflict, NotFound
+from backend.payment import accounts
 from backend.responses.export import export
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+from backend.studies import lifecycle, pausing, places_given_back
+from backend.task.eligibility import PEOPLE
+from backend.task.withdrawal import withdraw
 
 from .. import sample_studies as studies
 from ..people import served, take_part_all
-from ..stores.test_contract import response
+from ..stores.test_contract import AT, response
+
+LATER = datetime(2026, 6, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -144,6 +152,175 @@ def test_evaluators_keep_their_places(pair):
 
     assert target.claimed("faces", "ann") == "s2"
     assert target.claimed("faces", "bob") == "s9"  # who took part at the target since
+
+
+def admitted(store, session_id, key, answers=3):
+    """Have a person with a claim and an entry of participation answer some trials."""
+    with_answers(store, answers, session_id, key=key)
+    store.claim("faces", key, session_id)
+    store.write_entry(PEOPLE, key, 0, {"studies": {"faces": session_id}, "opened": {"faces": [AT]}})
+
+
+def everything_of(store):
+    """Return what a store holds of the study, as plain data, without versions and the names of payers."""
+    books = ("withdrawn", PEOPLE, "links faces", "given back faces", "control", "retainers", "retainer faces",
+             "screened out faces", "recruitment faces", "ledger/faces", "payments/faces")  # fmt: skip
+    study = store.study("faces")
+    return {
+        "study": dataclasses.replace(study, version=0),
+        "sessions": [
+            (session, cursor, store.responses(session.id)) for session, cursor in store.sessions("faces")
+        ],
+        "claims": [store.claimed("faces", key) for key in ("ann", "bob", "eve")],
+        **{book: {entry.key: dict(entry.data) for entry in store.entries(book)} for book in books},
+    }
+
+
+def test_who_withdrew_at_the_source_is_erased_at_the_target_and_not_brought_back(pair):
+    source, target = pair
+    made(source)
+    for session_id, key in (("s1", "ann"), ("s2", "bob")):
+        admitted(source, session_id, key)
+    copy(source, target, "faces")
+    withdraw(source, source.study("faces"), "s1", AT)
+
+    for _ in range(2):
+        done = copy(source, target, "faces")
+        assert [session.id for session, _ in target.sessions("faces")] == ["s2"]
+        assert target.entry("withdrawn", "s1").data["is_erased"] is True
+        assert (done.sessions, done.written) == (1, 0)
+
+
+def test_who_withdrew_at_the_target_is_not_brought_back(pair):
+    source, target = pair
+    made(source)
+    admitted(source, "s1", "ann")
+    copy(source, target, "faces")
+    withdraw(target, target.study("faces"), "s1", AT)
+    with_answers(source, 5)
+
+    done = copy(source, target, "faces")
+
+    assert (done.sessions, list(target.sessions("faces"))) == (0, [])
+    with pytest.raises(NotFound):
+        target.session("s1")
+
+
+def test_who_withdraws_while_a_session_is_written_is_not_brought_back(pair):
+    source, target = pair
+    made(source)
+    admitted(source, "s1", "ann")
+    copy(source, target, "faces")
+    with_answers(source, 5)
+    restore = target.restore
+
+    def withdrawn_first(*session):
+        withdraw(target, target.study("faces"), "s1", AT)
+        with suppress(Conflict):  # DynamoDB itself refuses what was erased
+            restore(*session)
+
+    target.restore = withdrawn_first
+    copy(source, target, "faces")
+
+    assert list(target.sessions("faces")) == []
+
+
+def test_copying_again_after_each_change_gives_what_copying_once_gives(tmp_path):
+    source, often, once = (open_store(f"sqlite:///{name}.db", tmp_path) for name in ("a", "b", "c"))
+    made(source)
+    study = source.study("faces")
+
+    def recruit():
+        source.write_entry("recruitment faces", "prolific", 0, {"panel_study": "p1", "places": 3})
+
+    changes = [
+        lambda: source.change_study(dataclasses.replace(study, version=2, settings_id="revised")),
+        lambda: source.write_entry("links faces", "k1", 0, {}),
+        lambda: lifecycle.begin(source, source.study("faces"), AT),
+        lambda: admitted(source, "s1", "ann"),
+        recruit,
+        lambda: pausing.set_paused(source, "faces", True, AT),
+        lambda: admitted(source, "s2", "bob", answers=10),
+        lambda: places_given_back.note_given_back(source, study, source.session("s2"), "returned"),
+        lambda: accounts.enter_all(source, source.study("faces"), LATER),
+        lambda: with_answers(source, 6, "s1"),
+        lambda: withdraw(source, source.study("faces"), "s1", AT),
+        lambda: pausing.set_paused(source, "faces", False, "2027-01-01T00:00:00.000Z"),
+        lambda: source.write_entry("retainers", "faces", 0, {"minutes": 7}),
+        lambda: admitted(source, "s3", "eve"),
+    ]
+
+    for change in [lambda: None, *changes]:
+        change()
+        for _ in range(2):
+            copy(source, often, "faces")
+    copy(source, once, "faces")
+
+    assert everything_of(often) == everything_of(once)
+    of_source = everything_of(source)
+    for same in ("study", "sessions", "claims", "control", "links faces", "recruitment faces", "retainers",
+                 "given back faces", "ledger/faces"):  # fmt: skip
+        assert everything_of(once)[same] == of_source[same], same
+    assert {key: entry["studies"] for key, entry in everything_of(once)[PEOPLE].items()} == {
+        "ann": {"faces": "s1"}, "bob": {"faces": "s2"}, "eve": {"faces": "s3"},
+    }  # fmt: skip
+    for store in (source, often, once):
+        store.close()
+
+
+def test_a_pause_that_was_changed_later_at_the_target_stays(pair):
+    source, target = pair
+    made(source)
+    pausing.set_paused(source, "faces", True, AT)
+    copy(source, target, "faces")
+    pausing.set_paused(target, "faces", False, "2027-01-01T00:00:00.000Z")
+
+    copy(source, target, "faces")
+
+    assert pausing.is_paused(target, "faces") is False
+
+
+def test_participation_in_other_studies_at_the_target_stays(pair):
+    source, target = pair
+    made(source)
+    admitted(source, "s1", "ann")
+    target.write_entry(PEOPLE, "ann", 0, {"studies": {"cats": "s7"}, "opened": {}})
+
+    copy(source, target, "faces")
+
+    assert target.entry(PEOPLE, "ann").data["studies"] == {"cats": "s7", "faces": "s1"}
+
+
+def test_a_study_that_was_begun_at_the_target_is_not_revised_by_a_copy(pair):
+    source, target = pair
+    made(source)
+    copy(source, target, "faces")
+    lifecycle.begin(target, target.study("faces"), AT)
+    source.change_study(dataclasses.replace(source.study("faces"), version=2, settings_id="revised"))
+
+    with pytest.raises(Conflict, match="the target has another study faces"):
+        copy(source, target, "faces")
+
+
+def test_a_copy_of_a_copy_does_not_pay(tmp_path):
+    names = ["sqlite:///a.db", "sqlite:///b.db", "sqlite:///c.db"]
+    stores = dict(zip("abc", (open_store(name, tmp_path) for name in names), strict=True))
+    url = dict(zip("abc", names, strict=True))
+    made(stores["a"])
+    lifecycle.begin(stores["a"], stores["a"].study("faces"), AT)
+    admitted(stores["a"], "s1", "ann", answers=10)
+
+    def copied(one, other):
+        return copy(stores[one], stores[other], "faces", names=(url[one], url[other])).paid_from
+
+    assert [copied("a", "b"), copied("b", "c"), copied("b", "c")] == [url["a"]] * 3
+    assert [copied("b", "a"), copied("c", "a")] == ["", ""]  # the one that pays still does
+    accounts.check_paid_here(stores["a"], "faces")
+    for name in "bc":
+        with pytest.raises(Conflict, match="is paid from"):
+            accounts.check_paid_here(stores[name], "faces")
+    for store in stores.values():
+        store.close()
 
 
 def test_the_command_tells_what_it_did(stores, table, tmp_path):
