@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import boto3
-from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,
+    HTTPClientError,
+    NoCredentialsError,
+)
 
 from backend.foundation.errors import Conflict, InvalidInput, StoreFailed
 from backend.stores.datadir import DataDir, parse_keys
@@ -75,6 +81,7 @@ class Deployment:
 
         Raises:
             InvalidInput: no credentials, or a Python that Lambda does not have.
+            StoreFailed: AWS cannot be reached.
             Conflict: stacks of the name are somebody else's, or in trouble.
         """
         if sys.version_info[:2] > _NEWEST_RUNTIME:
@@ -86,6 +93,10 @@ class Deployment:
             account = self._session.client("sts").get_caller_identity()["Account"]
         except NoCredentialsError:
             raise InvalidInput("no AWS credentials found; run `aws configure`, or set AWS_PROFILE") from None
+        except (HTTPClientError, ConnectionError) as error:
+            raise StoreFailed(
+                f"AWS could not be reached: {error}; check the network, a proxy, and the region's name"
+            ) from None
         except (BotoCoreError, ClientError) as error:
             raise InvalidInput(f"AWS does not accept the credentials: {error}") from None
         for stack in (self._stored, self._service):
@@ -103,6 +114,7 @@ class Deployment:
             *self._stored.plan({}),
             self._keys_change(),
             *self._package_changes(packages, outputs.get("Bucket")),
+            *self._old_packages_change(packages, outputs.get("Bucket")),
             self._page_change(outputs.get("Bucket")),
             *self._service.plan(self._parameters(packages, outputs)),
         ]
@@ -121,6 +133,8 @@ class Deployment:
         page.upload_page(place, client=self._s3)
         report("functions and distribution (some minutes) …")
         self._service.apply(self._parameters(packages, outputs))
+        # Only now: an update that fails returns to the packages before.
+        self._delete(outputs["Bucket"], self._old_packages(packages, outputs["Bucket"]))
         return self.current()
 
     def current(self) -> dict[str, str]:
@@ -216,6 +230,14 @@ class Deployment:
             for stage, package in packages.items()
         ]
 
+    def _old_packages(self, packages: Mapping[str, Package], bucket: str) -> list[str]:
+        current = set(map(_package_key, packages.values()))
+        return [key for key in self._keys_of(bucket, f"{template.PACKAGES}/") if key not in current]
+
+    def _old_packages_change(self, packages: Mapping[str, Package], bucket: str | None) -> list[Change]:
+        old = self._old_packages(packages, bucket) if bucket else []
+        return [Change("remove", f"packages of earlier versions, {len(old)}")] if old else []
+
     def _page_change(self, bucket: str | None) -> Change:
         count = len(page.pages()) + len(page.loaded())
         if bucket is None:
@@ -229,8 +251,8 @@ class Deployment:
         found = self._s3.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1)
         return any(entry["Key"] == key for entry in found.get("Contents", ()))
 
-    def _keys_of(self, bucket: str) -> list[str]:
-        pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=bucket)
+    def _keys_of(self, bucket: str, prefix: str = "") -> list[str]:
+        pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
         try:
             return [entry["Key"] for page in pages for entry in page.get("Contents", ())]
         except self._s3.exceptions.NoSuchBucket:  # by a deletion that broke off
@@ -258,9 +280,13 @@ def check_name(name: str) -> None:
         )
 
 
-def build_packages(out: Path) -> dict[str, Package]:
+def build_packages(out: Path, report: Report) -> dict[str, Package]:
     """Return the packages of all stages, built where they are missing."""
-    return {stage: build(stage, out) for stage in STAGES}
+    packages = {}
+    for stage in STAGES:
+        report(f"package of {stage} …")
+        packages[stage] = build(stage, out)
+    return packages
 
 
 def _public(bucket: str) -> Place:

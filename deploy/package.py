@@ -32,6 +32,12 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 }
 """What each stage depends on; versions are those that openhype asks for."""
 
+_LEFT_OUT: Mapping[str, tuple[str, ...]] = {
+    "api": ("report", "commands", "cli.py", "__main__.py"),
+    "score": ("commands", "cli.py", "__main__.py"),
+}
+"""What of `backend/` the functions never call: commands, and in the one without numpy reports."""
+
 HANDLER = "deploy.entry_point.handle"
 UNPACKED_LIMIT = 250 * 2**20
 """Of Lambda, for a function and its layers (bytes)."""
@@ -96,7 +102,7 @@ def build(stage: str, out: Path) -> Package:
 def _key(stage: str) -> str:
     """Return a hash of all that goes into a zip, but for what pip finds newest that day."""
     parts = hashlib.sha256(f"{runtime()} {requirements(stage)} {settings(stage)}".encode())
-    for path in (*_sources(), Path(__file__)):
+    for path in (*_sources(stage), Path(__file__)):
         parts.update(f"{path.name}\n".encode() + path.read_bytes())
     return parts.hexdigest()[:16]
 
@@ -114,16 +120,22 @@ def requirements(stage: str) -> list[str]:
     return [bounds.get(name, name) for name in STAGES[stage]]
 
 
-def _sources() -> list[Path]:
+def _sources(stage: str) -> list[Path]:
     backend = HERE.parent / "backend"
-    ours = [path for path in backend.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    ours = [
+        path
+        for path in backend.rglob("*")
+        if path.is_file()
+        and "__pycache__" not in path.parts
+        and path.relative_to(backend).parts[0] not in _LEFT_OUT[stage]
+    ]
     return sorted([*ours, HERE / "__init__.py", HERE / "api.py", HERE / "entry_point.py"])
 
 
 def _lay_out(stage: str, folder: Path) -> None:
     """Make the folder that Zappa packs: our code, the settings, and the stage's environment."""
     project = folder / "openhype"
-    for source in _sources():
+    for source in _sources(stage):
         target = project / source.relative_to(HERE.parent)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)

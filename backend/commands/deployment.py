@@ -67,7 +67,7 @@ def site(world: World, name: str, out: Path, each: int) -> None:
 def _deploy(world: World, deployment: Any, yes: bool) -> None:
     from deploy.deployment import build_packages
 
-    packages = build_packages(world.data.cache("packages"))
+    packages = build_packages(world.data.cache("packages"), report=click.echo)
     plan = deployment.plan(packages)
     _show(plan)
     for line in _cost_lines():

@@ -126,6 +126,42 @@ def test_new_code_changes_one_package_and_its_function(deployed, packages, tmp_p
     assert verbs(deployed.plan(packages)) == {"leave"}
 
 
+def test_packages_of_earlier_versions_are_removed_once_the_new_ones_run(deployed, packages, tmp_path):
+    bucket = deployed.outputs["Bucket"]
+    before = {key for key in objects(bucket) if key.startswith("packages/")}
+    newer = {stage: package(tmp_path, stage, "2") for stage in packages}
+
+    plan = deployed.plan(newer)
+    deployed.apply(newer, report=str)
+
+    after = {key for key in objects(bucket) if key.startswith("packages/")}
+    assert [c.what for c in plan if c.verb == "remove"] == ["packages of earlier versions, 2"]
+    assert (len(before), len(after), before & after) == (2, 2, set())
+    assert verbs(deployed.plan(newer)) == {"leave"}
+
+
+def test_packages_stay_where_the_new_ones_could_not_be_put_to_work(deployed, packages, tmp_path, monkeypatch):
+    bucket = deployed.outputs["Bucket"]
+    before = {key for key in objects(bucket) if key.startswith("packages/")}
+
+    def fail(self, parameters):
+        raise StoreFailed("refused")
+
+    monkeypatch.setattr(deployed._service, "apply", fail.__get__(deployed._service))
+    with pytest.raises(StoreFailed, match="refused"):
+        deployed.apply({stage: package(tmp_path, stage, "2") for stage in packages}, report=str)
+
+    assert before <= objects(bucket)
+
+
+def test_an_aws_that_cannot_be_reached_is_not_taken_for_wrong_credentials(cloud, tmp_path, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+
+    with pytest.raises(StoreFailed, match=r"AWS could not be reached: .* check the network"):
+        deployment(tmp_path).check()
+
+
 def test_a_lost_file_of_the_page_is_brought_back(deployed, packages):
     boto3.client("s3").delete_object(Bucket=deployed.outputs["Bucket"], Key="public/index.html")
 
