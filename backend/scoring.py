@@ -24,7 +24,7 @@ from backend.analysis.designs import BETWEEN, design_of
 from backend.analysis.model_tests import between_subjects, tests_of
 from backend.analysis.response_rows import answers_of
 from backend.analysis.response_table import Answers
-from backend.analysis.score_intervals import beside_scores, between_models
+from backend.analysis.score_intervals import between_models, score_details
 from backend.analysis.values import Values, balanced, plain, values_by_model
 from backend.experiment.judgments import judgment_of, method_named
 from backend.foundation.errors import InvalidInput
@@ -183,7 +183,7 @@ def _scored(answers: Answers, options: Options) -> tuple[dict, dict, dict, list[
     """Return, by model, values, percentile intervals and columns beside the score; and the models' rows."""
     values = values_by_model(answers)
     intervals = {model: _interval(one, options) for model, one in values.items()}
-    beside = beside_scores(answers, values, options.level)
+    beside = score_details(answers, values, options.level)
     rows = [_model(answers, code, values, intervals) | beside[model] for code, model in enumerate(values)]
     return values, intervals, beside, sorted(rows, key=lambda row: (-row["score"], row["model"]))
 

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from backend.stimuli.images import PNG_SETTING
-from backend.stimuli.ingest import take_in
+from backend.stimuli.ingest import ingest
 
 EACH = 400
 SIDE = 512
@@ -61,7 +61,7 @@ def _plain_loop(root: Path, out: Path, setting: dict) -> None:
 
 
 def _ours(root: Path, out: Path) -> None:
-    take_in(root / "real", {"fake": root / "fake"}, out, size_px=SIZE)
+    ingest(root / "real", {"fake": root / "fake"}, out, size_px=SIZE)
 
 
 def _timed(work) -> float:

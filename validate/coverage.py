@@ -16,7 +16,7 @@ import numpy as np
 
 from backend.analysis import bootstrap
 from backend.analysis.psychometric import Trials, fit, interval_over_evaluators
-from backend.analysis.score_intervals import beside_scores
+from backend.analysis.score_intervals import score_details
 from backend.analysis.values import values_by_model
 from validate.studies import Shares, Times
 
@@ -85,7 +85,7 @@ def coverage(world: Shares | Times, evaluators: int, studies: int, rng: np.rando
     width, at_bound = 0.0, 0
     for answers in drawn:
         values = values_by_model(answers)
-        interval = beside_scores(answers, values, LEVEL)["m"]["interval"]
+        interval = score_details(answers, values, LEVEL)["m"]["interval"]
         low, high = interval["ci"]
         percentile = bootstrap.exact_on_lattice(values["m"].lattice, evaluators, LEVEL)
         held["interval"] += low - 1e-9 <= truth <= high + 1e-9

@@ -81,27 +81,27 @@ def copy(
 def _copy_study(source: Store, target: Store, study: Study) -> None:
     stimuli = list(source.stimuli(study.name))
     try:
-        standing = target.study(study.name)
+        existing = target.study(study.name)
     except NotFound:
         lifecycle.check_name(target, study.name)
         target.add_study(replace(study, version=1), stimuli)
         return
-    is_same = replace(standing, version=study.version, begun_at=study.begun_at) == study
+    is_same = replace(existing, version=study.version, begun_at=study.begun_at) == study
     is_revised = (
-        not standing.begun_at
-        and standing.created_at == study.created_at
-        and standing.settings_id != study.settings_id
+        not existing.begun_at
+        and existing.created_at == study.created_at
+        and existing.settings_id != study.settings_id
     )
     if not (is_same or is_revised) or list(target.stimuli(study.name)) != stimuli:
         raise Conflict(
-            f"the target has another study {study.name}, made at {standing.created_at}, and this one was "
+            f"the target has another study {study.name}, made at {existing.created_at}, and this one was "
             f"made at {study.created_at}; nothing was copied"
         )
     if not is_same:
-        standing = replace(study, version=standing.version + 1, begun_at="")
-        target.change_study(standing)
+        existing = replace(study, version=existing.version + 1, begun_at="")
+        target.change_study(existing)
     if study.begun_at:
-        lifecycle.begin(target, standing, study.begun_at)
+        lifecycle.begin(target, existing, study.begun_at)
 
 
 def _is_behind(target: Store, session: Session, cursor: Cursor, responses: list[Response]) -> bool:
@@ -111,7 +111,7 @@ def _is_behind(target: Store, session: Session, cursor: Cursor, responses: list[
         Conflict: neither side's responses are a prefix of the other's.
     """
     try:
-        standing, stored = target.cursor(session.id), target.responses(session.id)
+        existing, stored = target.cursor(session.id), target.responses(session.id)
     except NotFound:
         return True
     common = min(len(stored), len(responses))
@@ -119,7 +119,7 @@ def _is_behind(target: Store, session: Session, cursor: Cursor, responses: list[
         raise Conflict(
             f"session {session.id} has other answers at the target; it was left as it is, and the copy ended"
         )
-    return standing.version < cursor.version and len(stored) <= len(responses)
+    return existing.version < cursor.version and len(stored) <= len(responses)
 
 
 def _restore(target: Store, session: Session, cursor: Cursor, responses: list[Response]) -> bool:

@@ -41,7 +41,7 @@ _MASKS = 64
 
 
 @dataclass(frozen=True)
-class Order:
+class StudySpec:
     """A study as ordered by a researcher."""
 
     name: str
@@ -57,7 +57,7 @@ class Order:
     seed: int = 0
 
 
-def read_order(path: Path) -> Order:
+def read_spec(path: Path) -> StudySpec:
     """Return the study described by a TOML file; its relative paths start at the file's folder.
 
     Raises:
@@ -88,7 +88,7 @@ def read_order(path: Path) -> Order:
     settings = with_texts(data.get("settings", {}), here)
     if "panel" in data:
         settings["panel"] = read_panel(str(data["panel"]), here)
-    return Order(
+    return StudySpec(
         name=str(data["name"]),
         kind=data.get("kind", "study"),
         method=data.get("method", "infinity"),
@@ -146,13 +146,13 @@ def _read_toml(path: Path) -> dict[str, Any]:
 def create(
     store: Store,
     data: DataDir,
-    order: Order,
+    spec: StudySpec,
     now: datetime,
     progress: Any = None,
     publish: Callable[[str, Path], Any] | None = None,
     say: Callable[[str], Any] | None = None,
 ) -> Study:
-    """Create the study described by `order` and return it as stored.
+    """Create the study described by `spec` and return it as stored.
 
     Args:
         publish: uploads the images (study, folder) to where browsers get them, if that is elsewhere.
@@ -163,14 +163,14 @@ def create(
         Conflict: a study of that name exists, or is being created.
         StoreFailed: the disk is full; nothing is left behind.
     """
-    order, trimmed = _with_clean_names(order)
-    protocol = _checked(store, order)
+    spec, trimmed = _with_clean_names(spec)
+    protocol = _checked(store, spec)
     try:
-        with data.making(order.name) as partial:
+        with data.making(spec.name) as partial:
             return _made(
                 store,
                 data,
-                order,
+                spec,
                 trimmed,
                 protocol,
                 stamp(now),
@@ -183,7 +183,7 @@ def create(
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise StoreFailed(
-            f"the disk of {data.root} is full; nothing of the study {order.name} was left there; free some "
+            f"the disk of {data.root} is full; nothing of the study {spec.name} was left there; free some "
             "space, or choose another data directory with --data DIR"
         ) from None
 
@@ -191,7 +191,7 @@ def create(
 def _made(
     store: Store,
     data: DataDir,
-    order: Order,
+    spec: StudySpec,
     trimmed: Sequence[str],
     protocol: protocols.Protocol,
     created_at: str,
@@ -202,9 +202,9 @@ def _made(
 ) -> Study:
 
     study = Study(
-        name=order.name,
-        kind=order.kind,
-        models=tuple(name for name, _ in order.models),
+        name=spec.name,
+        kind=spec.kind,
+        models=tuple(name for name, _ in spec.models),
         protocol=protocol,
         created_at=created_at,
         settings_id=lifecycle.new_settings_id(),
@@ -216,30 +216,30 @@ def _made(
         return judgment.lack(dataclasses.replace(study, classes=tuple(classes)), sampling.pool_of(stimuli))
 
     try:
-        intake = MEDIA[judgment.medium].take_in(
-            order.real,
-            dict(order.models),
+        intake = MEDIA[judgment.medium].ingest(
+            spec.real,
+            dict(spec.models),
             partial,
             size_px=protocol.stimuli.size_px,
             image_format=protocol.stimuli.image_format,
-            equalise=order.equalise,
-            skip_bad=order.skip_bad,
-            strict=order.strict,
+            equalise=spec.equalise,
+            skip_bad=spec.skip_bad,
+            strict=spec.strict,
             lacking=lacking,
-            rng=Random(order.seed),
+            rng=Random(spec.seed),
             progress=progress,
             say=say,
         )
     except Refused as refused:
-        where = _listed(data, order.name, refused.everything)
+        where = _listed(data, spec.name, refused.everything)
         raise InvalidInput(f"{refused}{f'; all are listed in {where}' if where else ''}") from None
-    if say and (where := _listed(data, order.name, intake.left_out_untold)):
+    if say and (where := _listed(data, spec.name, intake.left_out_untold)):
         say(f"all files that were left out are listed in {where}")
     study = dataclasses.replace(study, classes=intake.classes, notes=(*trimmed, *intake.notes))
     of_pool = judgment.notes(study, sampling.pool_of(intake.stimuli))
     study = dataclasses.replace(study, notes=(*study.notes, *of_pool))
-    study = _with_masks(study, order, data, partial, intake, progress, say)
-    study = _with_flash_note(study, order, partial, intake)
+    study = _with_masks(study, spec, data, partial, intake, progress, say)
+    study = _with_flash_note(study, spec, partial, intake)
     _publish(store, data, study, intake.stimuli, partial, publish)
     return study
 
@@ -257,49 +257,49 @@ def _listed(data: DataDir, study: str, lines: Sequence[str]) -> Path | None:
     return path
 
 
-def _with_clean_names(order: Order) -> tuple[Order, list[str]]:
-    """Return the order with models' names normalized, and a note on each that was changed."""
-    models = tuple((clean(name), folder) for name, folder in order.models)
+def _with_clean_names(spec: StudySpec) -> tuple[StudySpec, list[str]]:
+    """Return the specification with models' names normalized, and a note on each that was changed."""
+    models = tuple((clean(name), folder) for name, folder in spec.models)
     notes = [
         f"the model {name!r} is called {after!r}"
-        for (name, _), (after, _) in zip(order.models, models, strict=True)
+        for (name, _), (after, _) in zip(spec.models, models, strict=True)
         if name != after
     ]
-    return dataclasses.replace(order, models=models), notes
+    return dataclasses.replace(spec, models=models), notes
 
 
-def _checked(store: Store, order: Order) -> protocols.Protocol:
-    """Return the protocol of an order after checking its names, settings and qualification."""
-    if not _NAME.fullmatch(order.name):
+def _checked(store: Store, spec: StudySpec) -> protocols.Protocol:
+    """Return the protocol of a specification after checking its names, settings and qualification."""
+    if not _NAME.fullmatch(spec.name):
         raise InvalidInput(
             "a study's name must be 1 to 63 lower-case letters, digits and hyphens, starting with a letter "
-            f"or digit, not {order.name!r}"
+            f"or digit, not {spec.name!r}"
         )
-    _check_models([name for name, _ in order.models])
-    lifecycle.check_name(store, order.name)
-    base = _base(order)
-    protocol = protocols.new_protocol(base, order.kind, order.settings)
-    judgment_of(protocol.method).check(protocol, order.kind)
-    if order.kind == "qualification" and protocol.page.debrief:
+    _check_models([name for name, _ in spec.models])
+    lifecycle.check_name(store, spec.name)
+    base = _base(spec)
+    protocol = protocols.new_protocol(base, spec.kind, spec.settings)
+    judgment_of(protocol.method).check(protocol, spec.kind)
+    if spec.kind == "qualification" and protocol.page.debrief:
         raise InvalidInput(
             "a qualification must not have debrief=true: a person who retakes it, or hears of it, would know "
             "the answers"
         )
-    if protocol.timing.masks == protocols.OWN_MASKS and order.masks is None:
+    if protocol.timing.masks == protocols.OWN_MASKS and spec.masks is None:
         raise InvalidInput("your own masks are read from a folder: --masks DIR")
-    if order.masks is not None:
+    if spec.masks is not None:
         protocol = protocol.changed(masks=protocols.OWN_MASKS)
     if protocol.admission.qualification:
-        check_qualification(store, order.kind, protocol.admission.qualification)
+        check_qualification(store, spec.kind, protocol.admission.qualification)
     return protocol
 
 
-def _base(order: Order) -> protocols.Protocol:
-    if order.kind not in ("study", "qualification"):
-        raise InvalidInput(f"kind must be 'study' or 'qualification', not {order.kind!r}")
-    if order.kind == "qualification":
+def _base(spec: StudySpec) -> protocols.Protocol:
+    if spec.kind not in ("study", "qualification"):
+        raise InvalidInput(f"kind must be 'study' or 'qualification', not {spec.kind!r}")
+    if spec.kind == "qualification":
         return protocols.QUALIFICATION
-    return method_named(order.method).protocol
+    return method_named(spec.method).protocol
 
 
 def _check_models(names: Sequence[str]) -> None:
@@ -332,18 +332,18 @@ def check_qualification(store: Store, kind: str, name: str) -> None:
 
 
 def _with_masks(
-    study: Study, order: Order, data: DataDir, partial: Path, intake: Any, progress: Any, say: Any
+    study: Study, spec: StudySpec, data: DataDir, partial: Path, intake: Any, progress: Any, say: Any
 ) -> Study:
     from backend.stimuli import masks
 
     if not study.protocol.is_timed or study.protocol.timing.mask_count == 0:
         return study
-    if order.masks is not None:
-        names = masks.take_in_masks(
-            order.masks, partial, size_px=study.protocol.stimuli.size_px, image_format=intake.image_format
+    if spec.masks is not None:
+        names = masks.ingest_masks(
+            spec.masks, partial, size_px=study.protocol.stimuli.size_px, image_format=intake.image_format
         )
     else:
-        rng = Random(f"masks {order.seed}")
+        rng = Random(f"masks {spec.seed}")
         pictures = sorted(partial / stimulus.name for stimulus in intake.stimuli)
         names = masks.make_masks(
             rng.sample(pictures, min(_MASKS, len(pictures))),
@@ -359,14 +359,14 @@ def _with_masks(
     return dataclasses.replace(study, masks=tuple(names))
 
 
-def _with_flash_note(study: Study, order: Order, partial: Path, intake: Any) -> Study:
+def _with_flash_note(study: Study, spec: StudySpec, partial: Path, intake: Any) -> Study:
     from backend.stimuli import photosensitivity
 
     if not study.protocol.is_timed:
         return study
     pictures = [stimulus.name for stimulus in intake.stimuli]
     return dataclasses.replace(
-        study, notes=(*study.notes, photosensitivity.note(study, pictures, partial, order.seed))
+        study, notes=(*study.notes, photosensitivity.note(study, pictures, partial, spec.seed))
     )
 
 

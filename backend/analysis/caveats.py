@@ -22,7 +22,7 @@ def caveats(
 
     Args:
         groups: the models that enter the tests.
-        beside: the result of `score_intervals.beside_scores`.
+        beside: the result of `score_intervals.score_details`.
     """
     found = [*_people(answers), *_unlike_others(answers, groups)]
     if answers.method == "time":

@@ -29,7 +29,7 @@ _BIAS_SLOPE, _BIAS_LAPSE = 2.0, 0.02
 OBSERVERS = ("constant", "exponential")
 
 
-def settling_table(
+def convergence_table(
     rng: np.random.Generator, evaluators: int = 4000, observer: str = "constant"
 ) -> dict[str, list[tuple[float, float]]]:
     """Return for each interpretation the (mean, SD between evaluators) of each model's values, ms.

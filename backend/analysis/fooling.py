@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
-from backend.analysis.response_table import Answers, distinct, some_of
+from backend.analysis.response_table import Answers, distinct, filter_rows
 from backend.foundation.column_rows import ColumnRows, Part
 
 COLUMNS = ("model", "generated", "image_path", "number_guesses", "number_guesses_generated", "soft_label",
@@ -25,7 +25,7 @@ def image_table(answers: Answers, level: float = 0.95) -> Sequence[dict[str, Any
     image. Shares regress to the mean: among many images judged by few evaluators, extremes are partly chance.
     """
     if not answers.has_image.all():
-        answers = some_of(answers, answers.has_image)
+        answers = filter_rows(answers, answers.has_image)
     if not len(answers):
         return []
     stimulus = answers.texts["stimulus"]

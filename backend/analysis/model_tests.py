@@ -36,7 +36,7 @@ def tests_of(answers: Answers, values: Mapping[str, Values], groups: Groups, lev
     return found
 
 
-def beside_tests(
+def further_tests(
     answers: Answers, values: Mapping[str, Values], groups: Groups, level: float
 ) -> dict[str, Any]:
     """Return further tests and effect sizes between models, in addition to `tests_of`."""

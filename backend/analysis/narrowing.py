@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.response_table import Answers, some_of
-from backend.analysis.score_intervals import beside_scores
+from backend.analysis.response_table import Answers, filter_rows
+from backend.analysis.score_intervals import score_details
 from backend.analysis.values import Values, values_by_model
 
 FEWEST = 5
@@ -42,15 +42,15 @@ def narrowing(
     count = len(order)
     if count < FEWEST:
         return []
-    mine = some_of(answers, answers.model.codes == answers.model.names.index(model))
+    mine = filter_rows(answers, answers.model.codes == answers.model.names.index(model))
     place = {name: i for i, name in enumerate(order)}
     places = np.array([place.get(name, count) for name in mine.evaluator.names])[mine.evaluator.codes]
     steps = np.linspace(FEWEST, count, points or POINTS[answers.method])
     rows = []
     for first in sorted({round(n) for n in steps}):
-        some = some_of(mine, places < first)
+        some = filter_rows(mine, places < first)
         values = values_by_model(some)
-        interval = beside_scores(some, values, level)[model]["interval"]
+        interval = score_details(some, values, level)[model]["interval"]
         rows.append(
             {
                 "evaluators": first,

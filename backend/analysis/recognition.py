@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.response_table import Answers, Coded, distinct, rows_of
+from backend.analysis.response_table import Answers, Coded, distinct, take_rows
 from backend.foundation.names import are_clean, clean
 
 NO_MODEL = frozenset({"", "real", "reals", "none", "null", "nan", "na", "n/a", "-"})
@@ -113,7 +113,7 @@ def _with_shared_reals(answers: Answers) -> tuple[Answers, list[str]]:
     index = np.concatenate([own, rows])
     order = np.argsort(index, kind="stable")
     model = np.concatenate([answers.model.codes[own], models])[order]
-    shared = rows_of(answers, index[order], Coded(model.astype(np.int32), answers.model.names))
+    shared = take_rows(answers, index[order], Coded(model.astype(np.int32), answers.model.names))
     names = [str(answers.model.names[code]) for code in np.flatnonzero(orphaned)]
     return shared, [*_said(names, np.unique(rows), rows, int(is_orphan.sum()))]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.recognition import recognised
-from backend.analysis.response_table import NAMES, NUMBERS, Answers, Coder, of_one_kind, truth_value
+from backend.analysis.response_table import NAMES, NUMBERS, Answers, Coder, select_simulated, truth_value
 from backend.experiment.records import FAKE, REAL
 from backend.experiment.response_columns import truth_of
 from backend.foundation.errors import InvalidInput
@@ -17,7 +17,7 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
     """Return the response table of rows given as mappings with the columns of the responses file.
 
     Args:
-        simulated: as for `of_one_kind`.
+        simulated: as for `select_simulated`.
 
     Raises:
         InvalidInput: an invalid row; no row of a simulated session although these are requested.
@@ -55,7 +55,7 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
     )
     if nameless and not answers.is_fake.any():
         raise nameless[0]
-    return recognised(of_one_kind(answers, simulated))
+    return recognised(select_simulated(answers, simulated))
 
 
 def _batches(rows: Iterator[Mapping[str, Any]], size: int = 4096) -> Iterator[list[Mapping[str, Any]]]:

@@ -206,7 +206,7 @@ class Coder:
         return Coded(np.concatenate(self._parts) if self._parts else np.empty(0, np.int32), [*self._codes])
 
 
-def of_one_kind(answers: Answers, simulated: bool) -> Answers:
+def select_simulated(answers: Answers, simulated: bool) -> Answers:
     """Return the answers of real evaluators, or of simulated ones if requested or if there are no others.
 
     Raises:
@@ -223,7 +223,7 @@ def of_one_kind(answers: Answers, simulated: bool) -> Answers:
     if column.all():
         return replace(answers, simulated=None, is_simulated=True)
     wanted = column if simulated else ~column
-    kept = some_of(replace(answers, simulated=None), wanted)
+    kept = filter_rows(replace(answers, simulated=None), wanted)
     return replace(kept, is_simulated=simulated, left_out=int((~wanted).sum()))
 
 
@@ -236,12 +236,12 @@ def truth_value(cell: Any) -> bool | None:
     return {"true": True, "false": False}.get(cell.lower()) if isinstance(cell, str) else None
 
 
-def some_of(answers: Answers, is_kept: np.ndarray) -> Answers:
+def filter_rows(answers: Answers, is_kept: np.ndarray) -> Answers:
     """Return the answers at which `is_kept` is true; names without remaining answers are dropped."""
-    return rows_of(answers, np.flatnonzero(is_kept), source=answers.source)
+    return take_rows(answers, np.flatnonzero(is_kept), source=answers.source)
 
 
-def rows_of(
+def take_rows(
     answers: Answers, index: np.ndarray, model: Coded | None = None, source: np.ndarray | None = None
 ) -> Answers:
     """Return the answers at the indices `index`, which may be repeated.

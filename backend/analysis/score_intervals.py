@@ -20,7 +20,7 @@ from backend.analysis.time_scores import times_of
 from backend.analysis.values import Values
 
 
-def beside_scores(answers: Answers, values: Mapping[str, Values], level: float) -> dict[str, dict[str, Any]]:
+def score_details(answers: Answers, values: Mapping[str, Values], level: float) -> dict[str, dict[str, Any]]:
     """Return by model `interval` (None for one evaluator), and for HYPE-time `threshold` and `blocks`.
 
     An interval is plain data: `ci` (percent or ms), `method`, what it is `of`, `df` (None if infinite), the
@@ -54,7 +54,7 @@ def between_models(
 
     Args:
         groups: values of the models that enter tests (percent or ms).
-        beside: the result of `beside_scores`.
+        beside: the result of `score_details`.
     """
     is_between = design_of(answers).kind == BETWEEN
     if len(groups) < 2 or (is_between and not are_comparable(groups)):

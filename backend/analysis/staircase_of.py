@@ -16,7 +16,7 @@ from backend.analysis.simulated_staircase import step
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 from backend.foundation.errors import InvalidInput
 
-FORETOLD = 0.98
+MIN_PREDICTED = 0.98
 """Share of exposures that a rule must predict."""
 _CLOSE_MS = 0.01
 
@@ -29,7 +29,7 @@ def staircase_of(answers: Answers) -> StaircaseRule | None:
     # if no staircase reached a bound, candidates predict equally well, and the first has the papers' bound
     predicted = [(_predicted(rule, ms, right), rule) for rule in _candidates(ms, right)]
     best, rule = max(predicted, key=lambda one: one[0], default=(0.0, None))
-    return rule if best >= FORETOLD else None
+    return rule if best >= MIN_PREDICTED else None
 
 
 def in_blocks(answers: Answers) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backend.administration.create import Order, create
+from backend.administration.create import StudySpec, create
 from backend.foundation.timestamps import utc_now
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
@@ -129,8 +129,8 @@ def _make(sample: Sample, seed: int, folder: Path, store: Store, data: DataDir, 
     folders = write_pictures(folder, sample.counts, seed, stages)
     real = folders.pop(None)
     models = tuple((model, folders[model]) for model in sample.counts if model)
-    order = Order(sample.name, "study", sample.method, real, models, sample.settings)
-    create(store, data, order, utc_now(), progress=stages)
+    spec = StudySpec(sample.name, "study", sample.method, real, models, sample.settings)
+    create(store, data, spec, utc_now(), progress=stages)
 
 
 class _Stages:

@@ -115,7 +115,7 @@ def settling(evaluators: int, seed: int, observer: str, bias: bool) -> None:
     """Print what each reading of the papers' staircase converges to on their six models."""
     import numpy as np
 
-    from backend.analysis.convergence import as_table, bias_as_table, bias_table, settling_table
+    from backend.analysis.convergence import as_table, bias_as_table, bias_table, convergence_table
     from backend.experiment.staircase import NAMED_RULES
 
     rng = np.random.default_rng(seed)
@@ -123,4 +123,4 @@ def settling(evaluators: int, seed: int, observer: str, bias: bool) -> None:
         for name, rule in NAMED_RULES.items():
             click.echo(f"{name}\n{bias_as_table(bias_table(rule, rng, evaluators))}")
         return
-    click.echo(as_table(settling_table(rng, evaluators=evaluators, observer=observer)))
+    click.echo(as_table(convergence_table(rng, evaluators=evaluators, observer=observer)))

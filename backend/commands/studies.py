@@ -92,16 +92,18 @@ def create(
     world: World, name: str, method: str, real: Path | None, models: tuple, place: str | None, **options: Any
 ) -> None:
     """Make a study NAME from folders of images, or from a description in NAME.toml."""
-    from backend.administration.create import Order, read_order
+    from backend.administration.create import StudySpec, read_spec
 
     if name.endswith(".toml"):
         if real is not None or models:
             raise click.UsageError("a study is described by a TOML file or by options, not by both")
-        _create(world, read_order(Path(name)), place)
+        _create(world, read_spec(Path(name)), place)
         return
     _need_folders(real, models)
     settings = _settings(options)
-    _create(world, Order(name, "study", method, real, _folders(models), settings, **_picked(options)), place)
+    _create(
+        world, StudySpec(name, "study", method, real, _folders(models), settings, **_picked(options)), place
+    )
 
 
 @click.command()
@@ -141,12 +143,12 @@ def qualification(
     world: World, name: str, real: Path | None, models: tuple, place: str | None, **options: Any
 ) -> None:
     """Make a qualification NAME; a study asks for it with `--qualification NAME`."""
-    from backend.administration.create import Order
+    from backend.administration.create import StudySpec
 
     _need_folders(real, models)
     settings = _settings(options)
-    order = Order(name, "qualification", "infinity", real, _folders(models), settings, **_picked(options))
-    _create(world, order, place)
+    spec = StudySpec(name, "qualification", "infinity", real, _folders(models), settings, **_picked(options))
+    _create(world, spec, place)
 
 
 @click.command()
@@ -192,7 +194,7 @@ def _picked(options: dict[str, Any]) -> dict[str, Any]:
     return {key: options[key] for key in ("masks", "equalise", "skip_bad", "strict") if key in options}
 
 
-def _create(world: World, order: Any, place: str | None) -> None:
+def _create(world: World, spec: Any, place: str | None) -> None:
     from backend.administration.create import create
     from backend.foundation.timestamps import utc_now
     from deploy.s3_upload import parse_place, upload_pictures
@@ -205,7 +207,7 @@ def _create(world: World, order: Any, place: str | None) -> None:
     study = create(
         world.store,
         world.data,
-        order,
+        spec,
         utc_now(),
         progress=progress_bar,
         publish=publish if target else None,

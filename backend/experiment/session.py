@@ -88,7 +88,7 @@ def opening(protocol: Protocol, at: str) -> Cursor:
     return Cursor(exposure_ms=_start_exposure(protocol), last_at=at)
 
 
-def picture_at(session: Session, cursor: Cursor, trial_index: int) -> Picture:
+def stimulus_at(session: Session, cursor: Cursor, trial_index: int) -> Picture:
     """Return the stimulus of a trial: the planned one, or the latest spare that replaced it."""
     for index, spare in reversed(cursor.voids):
         if index == trial_index:
@@ -124,7 +124,7 @@ def holds_place_minutes(protocol: Protocol, cursor: Cursor) -> float:
     return min(protocol.admission.begin_within_minutes, protocol.admission.abandon_after_minutes)
 
 
-def give_back(cursor: Cursor, at: str) -> Cursor:
+def mark_returned(cursor: Cursor, at: str) -> Cursor:
     """Return the cursor of a session whose place was given back; this is final."""
     if cursor.state == "returned":
         return cursor
@@ -237,7 +237,7 @@ def answer(
             f"not one to trial {posted.trial_index}",
             code="out_of_order",
         )
-    picture = picture_at(session, cursor, cursor.trial_index)
+    picture = stimulus_at(session, cursor, cursor.trial_index)
     if posted.stimulus != picture.stimulus or posted.exposure_ms != cursor.exposure_ms:
         raise Conflict(
             # without names: browsers must not learn the stored ones
@@ -272,14 +272,14 @@ def is_voided(session: Session, cursor: Cursor, posted: Posted) -> bool:
     if posted.trial_index != cursor.trial_index or cursor.voided_answers == 0:
         return False
     is_over = cursor.state != "active"
-    return is_over or posted.stimulus != picture_at(session, cursor, posted.trial_index).stimulus
+    return is_over or posted.stimulus != stimulus_at(session, cursor, posted.trial_index).stimulus
 
 
 def is_scored(session: Session, cursor: Cursor, response: Response) -> bool:
     """Return whether a stored response counts: its stimulus was not replaced after a mistimed flash."""
     if response.trial_index >= cursor.trial_index:
         return False
-    return response.stimulus == picture_at(session, cursor, response.trial_index).stimulus
+    return response.stimulus == stimulus_at(session, cursor, response.trial_index).stimulus
 
 
 def replay(session: Session, protocol: Protocol, cursor: Cursor, responses: Sequence[Response]) -> Cursor:
@@ -437,7 +437,7 @@ def _in_begun_block(session: Session, cursor: Cursor) -> bool:
 
 def _next_spare(session: Session, cursor: Cursor) -> str | None:
     """Return an unused spare of the same truth and class as the open trial's stimulus, or None."""
-    picture = picture_at(session, cursor, cursor.trial_index)
+    picture = stimulus_at(session, cursor, cursor.trial_index)
     used = {spare for _, spare in cursor.voids}
     for block in session.spares:
         for name, truth in zip(block.stimuli, block.truths, strict=True):

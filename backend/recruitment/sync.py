@@ -195,7 +195,7 @@ def _give_back(
         why = "timed_out" if has_timed_out and not is_missing else "returned"
         note_given_back(store, study, session, why)
         try:
-            store.move(session.id, cursor.version, sessions.give_back(cursor, now))
+            store.move(session.id, cursor.version, sessions.mark_returned(cursor, now))
             return "given back"
         except Stale:
             cursor = store.cursor(session.id)

@@ -22,11 +22,11 @@ from backend.analysis.designs import BETWEEN, crossing_of, design_of
 from backend.analysis.detection import detection
 from backend.analysis.exposures import exposures_of, staircases
 from backend.analysis.fooling import image_table
-from backend.analysis.model_tests import beside_tests
+from backend.analysis.model_tests import further_tests
 from backend.analysis.psychometric import THRESHOLD_AT
 from backend.analysis.quality import evaluator_table
 from backend.analysis.ranks import with_metrics
-from backend.analysis.response_table import Answers, some_of
+from backend.analysis.response_table import Answers, filter_rows
 from backend.analysis.values import Values, values_by_model
 from backend.foundation.errors import InvalidInput
 from backend.scoring import groups_of, score_answers, score_models
@@ -79,7 +79,7 @@ def findings(
     images = image_table(answers, level) if "stimulus" in answers.texts else []
     found = {
         "models": models,
-        **beside_tests(answers, values, groups, level),
+        **further_tests(answers, values, groups, level),
         "metrics": with_metrics({row["model"]: row["score"] for row in scores["models"]}, asked.metrics),
         "progress": progress(scores["models"]),
         "classes": _classes(answers, options),
@@ -130,7 +130,7 @@ def _classes(answers: Answers, options: Mapping[str, Any]) -> list[dict[str, Any
     if column is None or len([name for name in column.names if name]) < 2:
         return []
     return [
-        {"class": name, "models": score_models(some_of(answers, column.codes == code), **options)}
+        {"class": name, "models": score_models(filter_rows(answers, column.codes == code), **options)}
         for code, name in sorted(enumerate(column.names), key=lambda one: one[1])
         if name
     ]

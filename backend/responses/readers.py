@@ -80,10 +80,10 @@ def read_answers(path: Path, details: bool = False, simulated: bool = False) -> 
             are asked for.
     """
     from backend.analysis.recognition import recognised
-    from backend.analysis.response_table import of_one_kind
+    from backend.analysis.response_table import select_simulated
     from backend.responses.reading.responses_file import read_columns
 
-    return recognised(of_one_kind(read_columns(_file_to_score(Path(path)), details), simulated))
+    return recognised(select_simulated(read_columns(_file_to_score(Path(path)), details), simulated))
 
 
 def score_file(

@@ -72,7 +72,7 @@ class _Made:
     finding: Finding | None = None
 
 
-def take_in(
+def ingest(
     real: Path,
     models: Mapping[str, Path],
     out: Path,

@@ -41,11 +41,11 @@ class Medium(ABC):
     """The media type of a study's files, by file extension."""
 
     @abstractmethod
-    def take_in(self, real: Path, models: Mapping[str, Path], out: Path, **options: Any) -> Intake:
+    def ingest(self, real: Path, models: Mapping[str, Path], out: Path, **options: Any) -> Intake:
         """Process all files of the folders into `out`, uniform in everything but what they show.
 
         Args:
-            options: those of `ingest.take_in`.
+            options: those of `ingest.ingest`.
 
         Raises:
             Refused: names all folders and files that are not as expected, and what to do.

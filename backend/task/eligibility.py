@@ -228,7 +228,7 @@ class Admission:
             except NotFound:
                 return True
             if cursor.state == "active" and not cursor.blocks_begun:
-                after = sessions.give_back(cursor, stamp(self._clock()))
+                after = sessions.mark_returned(cursor, stamp(self._clock()))
                 self._store.move(session_id, cursor.version, after)
                 return True
             return cursor.state != "active"

@@ -131,7 +131,7 @@ def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[
     return {
         "block": index,
         "first_trial_index": cursor.trial_index,
-        "images": [url(sessions.picture_at(session, cursor, trial).stimulus) for trial in trials],
+        "images": [url(sessions.stimulus_at(session, cursor, trial).stimulus) for trial in trials],
         "masks": [url(name) for name in study.masks] if masks else [],
         "trial_masks": masks[offset:],
         "staircase": vars(rule) if rule else None,
@@ -157,7 +157,7 @@ def answer(
     return {
         "trial_index": response.trial_index,
         "was_correct": response.response == truth if tells else None,
-        "replaced_by": url(sessions.picture_at(session, cursor, response.trial_index).stimulus)
+        "replaced_by": url(sessions.stimulus_at(session, cursor, response.trial_index).stimulus)
         if is_open_again
         else None,
         "may_end": is_open_again

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import TimeoutError
 
-from backend.administration.create import Order, create
+from backend.administration.create import StudySpec, create
 from backend.experiment import panel as records
 from backend.handlers import create_app
 from backend.stores.datadir import DataDir
@@ -63,7 +63,7 @@ class Site:
     def create(self, name, method="infinity", kind="study", **settings):
         models = (("gan", self.folders / "gan"),)
         settings = {"size_px": SIZE, "masks": "phase", "panel": self.record, **settings}
-        order = Order(name, kind, method, self.folders / "real", models, settings)
+        order = StudySpec(name, kind, method, self.folders / "real", models, settings)
         return create(self.store, self.data, order, datetime.now(UTC), publish=self.publish)
 
     def truths(self, study):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from backend.experiment.session import is_scored, picture_at, picture_of
+from backend.experiment.session import is_scored, picture_of, stimulus_at
 
 from .conftest import ASKS_WHETHER_TO_GO_ON
 from .test_accessibility import violations
@@ -258,7 +258,7 @@ def test_a_flashed_picture_is_never_shown_twice_after_a_reload(player, site):
     player.answer("f")
     player.wait("question")
     session, cursor, _ = site.stored("glimpse")
-    flashed = picture_at(session, cursor, cursor.trial_index).stimulus
+    flashed = stimulus_at(session, cursor, cursor.trial_index).stimulus
 
     player.page.reload()
     player.press("instructions")

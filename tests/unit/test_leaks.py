@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 from sklearn.ensemble import RandomForestClassifier
 
-from backend.administration.create import Order, create
+from backend.administration.create import StudySpec, create
 from backend.commands.simulated_evaluators import Client
 from backend.handlers import create_app
 from backend.stores.datadir import DataDir
@@ -36,7 +36,7 @@ def site(tmp_path):
             Image.fromarray(pixels).save(tmp_path / side / f"{side}-{i:04d}.{suffix}", comment=b"camera")
     store, data = open_store("sqlite:///a.db", tmp_path), DataDir(tmp_path)
     settings = {"images": 2 * EACH, "size_px": 32, "spare_images": 0}
-    order = Order("s", "study", "infinity", tmp_path / "real", (("m", tmp_path / "fake"),), settings)
+    order = StudySpec("s", "study", "infinity", tmp_path / "real", (("m", tmp_path / "fake"),), settings)
     create(store, data, order, datetime.now(UTC))
     with in_background(create_app(store, data, data.keys())) as url:
         yield url, store, PictureNames(data.keys().hashing)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backend.administration.create import Order, create
+from backend.administration.create import StudySpec, create
 from backend.handlers import create_app
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
@@ -35,7 +35,7 @@ def site(request, tmp_path):
             Image.fromarray(pixels).save(tmp_path / side / f"{i}.png")
     store, data = open_store("sqlite:///a.db", tmp_path), DataDir(tmp_path)
     settings = {"images": IMAGES, "size_px": 32, "spare_images": 4, "image_format": request.param}
-    order = Order("s", "study", "infinity", tmp_path / "real", (("m", tmp_path / "fake"),), settings)
+    order = StudySpec("s", "study", "infinity", tmp_path / "real", (("m", tmp_path / "fake"),), settings)
     create(store, data, order, datetime.now(UTC))
     app = create_app(store, data, data.keys())
     yield app.test_client(), store, data

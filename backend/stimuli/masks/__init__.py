@@ -96,7 +96,7 @@ def mask_of(picture: "np.ndarray", kind: str, seed: int, cache: Path | None = No
     return cached(cache, key_of(picture, kind, VERSION, seed), lambda: synthesise(picture, rng))
 
 
-def take_in_masks(
+def ingest_masks(
     folder: Path, out: Path, *, size_px: int, image_format: str, rng: Random | None = None
 ) -> tuple[str, ...]:
     """Process a folder of masks into `out` in the same way as stimuli; return their names.

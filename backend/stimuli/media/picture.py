@@ -20,10 +20,10 @@ class Picture(Medium):
     name = "picture"
     types: ClassVar = {".png": "image/png", ".jpg": "image/jpeg"}
 
-    def take_in(self, real: Path, models: Mapping[str, Path], out: Path, **options: Any) -> Intake:
-        from backend.stimuli.ingest import take_in
+    def ingest(self, real: Path, models: Mapping[str, Path], out: Path, **options: Any) -> Intake:
+        from backend.stimuli.ingest import ingest
 
-        return take_in(real, models, out, **options)
+        return ingest(real, models, out, **options)
 
     def salted(self, data: bytes, salt: bytes) -> bytes:
         """Return the file with an added chunk or comment; a file that is neither PNG nor JPEG unchanged."""

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from backend.administration.create import Order, create
+from backend.administration.create import StudySpec, create
 from backend.cli import main
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.stores.datadir import DataDir
@@ -266,7 +266,7 @@ from backend.stores.opening import open_store
 root, moment = Path(sys.argv[1]), sys.argv[2]
 data = DataDir(root / "data")
 store = open_store("sqlite:///openhype.db", data.root)
-order = creation.Order(
+order = creation.StudySpec(
     "faces", "study", "infinity", root / "real", (("gan", root / "gan"),), {"images": 20, "size_px": 16}
 )
 
@@ -285,7 +285,7 @@ creation.create(store, data, order, datetime.now(UTC), publish=die)
 
 def order_of(folders, name="faces"):
     models = (("gan", folders["gan"]),)
-    return Order(name, "study", "infinity", folders["real"], models, {"images": 20, "size_px": 16})
+    return StudySpec(name, "study", "infinity", folders["real"], models, {"images": 20, "size_px": 16})
 
 
 @pytest.mark.parametrize("moment", ["made", "published"])

@@ -14,7 +14,7 @@ from backend.analysis.convergence import (
     as_table,
     bias_as_table,
     bias_table,
-    settling_table,
+    convergence_table,
 )
 from backend.analysis.simulated_staircase import modal_exposures
 from backend.experiment import staircase
@@ -38,7 +38,7 @@ def noise_ms(sd):
 
 
 def test_every_reading_gives_its_row_within_the_noise_of_two_simulations():
-    table = settling_table(np.random.default_rng(1), EVALUATORS)
+    table = convergence_table(np.random.default_rng(1), EVALUATORS)
 
     for name, cells in table.items():
         for (mean, sd), (expected, expected_sd) in zip(cells, EXPECTED[name[0]], strict=True):
@@ -47,7 +47,7 @@ def test_every_reading_gives_its_row_within_the_noise_of_two_simulations():
 
 
 def test_with_accuracy_that_rises_with_exposure_the_default_gives_its_row():
-    table = settling_table(np.random.default_rng(2), EVALUATORS, observer="exponential")
+    table = convergence_table(np.random.default_rng(2), EVALUATORS, observer="exponential")
 
     cells = table["C: three in a row -30, each wrong +10 (hype-2019)"]
     for (mean, sd), expected in zip(cells, [115, 163, 260, 387, 570, 773], strict=True):
@@ -112,11 +112,11 @@ def test_a_steep_observer_is_held_where_accuracy_is_the_rules_equilibrium(name):
 )
 def test_a_simulation_that_cannot_be_is_refused(options, message):
     with pytest.raises(InvalidInput, match=message):
-        settling_table(np.random.default_rng(0), **options)
+        convergence_table(np.random.default_rng(0), **options)
 
 
 def test_the_text_shows_published_values_and_computed_equilibria():
-    text = as_table(settling_table(np.random.default_rng(4), 50))
+    text = as_table(convergence_table(np.random.default_rng(4), 50))
 
     assert all(model.label in text for model in MODELS)
     assert all(share in text for share in ("25.0%", "75.0%", "63.0%", "90.9%"))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from backend.analysis.narrowing import any_look, narrowing
-from backend.analysis.score_intervals import beside_scores
+from backend.analysis.score_intervals import score_details
 from backend.analysis.values import Values, values_by_model
 from validate.studies import Shares, Times
 
@@ -37,7 +37,7 @@ def test_the_last_point_is_the_score_of_all(world):
     values = values_by_model(answers)
     assert [row["evaluators"] for row in rows] == [5, 6, 8]
     assert rows[-1]["score"] == pytest.approx(values["m"].numbers.mean())
-    assert rows[-1]["ci"] == pytest.approx(beside_scores(answers, values, 0.95)["m"]["interval"]["ci"])
+    assert rows[-1]["ci"] == pytest.approx(score_details(answers, values, 0.95)["m"]["interval"]["ci"])
 
 
 def test_fewer_than_five_evaluators_have_no_line():

@@ -5,7 +5,7 @@ import pytest
 
 from backend.analysis import population
 from backend.analysis.population import Counts, Range, expected_modes
-from backend.analysis.score_intervals import beside_scores
+from backend.analysis.score_intervals import score_details
 from backend.analysis.time_scores import _counts
 from backend.analysis.values import values_by_model
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule, equilibrium_accuracy
@@ -20,7 +20,7 @@ RANGE = Range(100, 1000, RULE, 150)
 def beside(world, evaluators, seed=1):
     """Return what stands beside the score of one simulated study."""
     answers = world.study(evaluators, np.random.default_rng(seed))
-    return beside_scores(answers, values_by_model(answers), 0.95)["m"]
+    return score_details(answers, values_by_model(answers), 0.95)["m"]
 
 
 def exact_people(thresholds, at=0.75):
@@ -83,7 +83,7 @@ def test_the_interval_holds_the_score():
     for seed in range(6):
         answers = Times(60).study(5, np.random.default_rng(seed))
         values = values_by_model(answers)
-        low, high = beside_scores(answers, values, 0.95)["m"]["interval"]["ci"]
+        low, high = score_details(answers, values, 0.95)["m"]["interval"]["ci"]
 
         assert 100 <= low <= values["m"].numbers.mean() <= high <= 1000
 

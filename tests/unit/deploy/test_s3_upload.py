@@ -5,7 +5,7 @@ import hashlib
 import boto3
 import pytest
 
-from backend.administration.create import Order, create
+from backend.administration.create import StudySpec, create
 from backend.foundation.errors import InvalidInput, StoreFailed
 from backend.foundation.timestamps import utc_now
 from backend.stores.datadir import DataDir
@@ -77,7 +77,7 @@ def test_files_go_up_in_the_order_of_their_names(bucket, tmp_path, monkeypatch):
 
 def test_a_study_is_stored_only_when_its_pictures_are_up(bucket, tmp_path, picture_folders):
     store, data = open_store("sqlite:///a.db", tmp_path), DataDir(tmp_path)
-    order = Order(
+    order = StudySpec(
         "s", "study", "infinity", picture_folders["real"], (("m", picture_folders["fake"]),),
         {"images": 4, "spare_images": 0, "size_px": 16},
     )  # fmt: skip

@@ -26,7 +26,7 @@ def begun(study, display=None):
 
 
 def posted(session, cursor, right=True, **changes):
-    picture = sessions.picture_at(session, cursor, cursor.trial_index)
+    picture = sessions.stimulus_at(session, cursor, cursor.trial_index)
     wrong = "fake" if picture.truth == "real" else "real"
     base = Posted(
         lease=cursor.lease,
@@ -120,11 +120,11 @@ def test_a_visit_that_takes_over_makes_the_older_one_stale():
 def test_a_picture_that_may_have_been_flashed_is_replaced_by_a_spare_of_the_same_truth():
     session, cursor = begun(TIME)
     _, cursor = answered(TIME, session, cursor, right=False)
-    before = sessions.picture_at(session, cursor, 1)
+    before = sessions.stimulus_at(session, cursor, 1)
 
     resumed = sessions.resume(session, TIME.protocol, cursor, AT)
 
-    after = sessions.picture_at(session, resumed, 1)
+    after = sessions.stimulus_at(session, resumed, 1)
     assert after.stimulus != before.stimulus
     assert after.stimulus in session.spares[0].stimuli
     assert (after.truth, after.class_) == (before.truth, before.class_)
@@ -141,10 +141,10 @@ def test_without_a_time_limit_a_reload_shows_the_same_picture():
 
 def test_no_spare_comes_twice_and_without_spares_the_session_ends_kindly():
     session, cursor = begun(TIME)
-    seen = {sessions.picture_at(session, cursor, 0).stimulus}
+    seen = {sessions.stimulus_at(session, cursor, 0).stimulus}
     for _ in range(2):
         cursor = sessions.resume(session, TIME.protocol, cursor, AT)
-        seen.add(sessions.picture_at(session, cursor, 0).stimulus)
+        seen.add(sessions.stimulus_at(session, cursor, 0).stimulus)
 
     ended = sessions.resume(session, TIME.protocol, cursor, AT)
 
@@ -210,13 +210,13 @@ def flashed(session, cursor, right=True, achieved=(30, 6), **changes):
 
 def test_an_answer_to_a_mistimed_flash_is_stored_and_a_spare_takes_its_place_at_the_same_exposure():
     session, cursor = begun(TIME)
-    before = sessions.picture_at(session, cursor, 0)
+    before = sessions.stimulus_at(session, cursor, 0)
 
     response, after = sessions.answer(
         session, TIME.protocol, cursor, flashed(session, cursor, achieved=(30, 7)), AT
     )
 
-    spare = sessions.picture_at(session, after, 0)
+    spare = sessions.stimulus_at(session, after, 0)
     assert (response.stimulus, response.attempt, response.timing.achieved_frames) == (
         before.stimulus, 0, (30, 7),
     )  # fmt: skip

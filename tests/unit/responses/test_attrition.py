@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from backend.cli import main
-from backend.experiment.session import give_back
+from backend.experiment.session import mark_returned
 from backend.report import page
 from backend.report.build import Asked, study_report
 from backend.responses.attrition import attrition
@@ -38,7 +38,7 @@ def ways_out(world):
     back.begin()
     session = back.state["session"]
     cursor = world.store.cursor(session)
-    world.store.move(session, cursor.version, give_back(cursor, AT))
+    world.store.move(session, cursor.version, mark_returned(cursor, AT))
     # the fifth of vae opened a session and never saw a picture
     return study
 

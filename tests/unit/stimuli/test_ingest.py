@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from backend.foundation.errors import InvalidInput
-from backend.stimuli.ingest import Refused, take_in
+from backend.stimuli.ingest import Refused, ingest
 
 RNG = np.random.default_rng(7)
 
@@ -37,7 +37,7 @@ def size_of(path):
 
 
 def take(tmp_path, real, models, **options):
-    return take_in(real, models, tmp_path / "out", size_px=32, **options)
+    return ingest(real, models, tmp_path / "out", size_px=32, **options)
 
 
 def test_the_files_tell_nothing_but_their_pictures(tmp_path, real, gan):
@@ -60,8 +60,8 @@ def test_the_pool_knows_what_each_picture_is(tmp_path, real, gan):
 def test_many_pictures_on_all_cores_give_the_same_pool(tmp_path):
     real, gan = fill(tmp_path / "real", 70), fill(tmp_path / "gan", 70)
 
-    many = take_in(real, {"gan": gan}, tmp_path / "a", size_px=16, workers=2)
-    one = take_in(real, {"gan": gan}, tmp_path / "b", size_px=16, workers=1)
+    many = ingest(real, {"gan": gan}, tmp_path / "a", size_px=16, workers=2)
+    one = ingest(real, {"gan": gan}, tmp_path / "b", size_px=16, workers=1)
 
     assert {(s.source, s.truth) for s in many.stimuli} == {(s.source, s.truth) for s in one.stimuli}
     assert len(list((tmp_path / "a").iterdir())) == 140
@@ -305,7 +305,7 @@ def test_duplicates_are_left_out_with_a_note_or_refused(tmp_path, real, gan):
     with pytest.raises(
         Refused, match=r"is a duplicate \(.*twice\.png shows the same picture as .*000\.png\)"
     ):
-        take_in(real, {"gan": gan}, tmp_path / "again", size_px=32, strict=True)
+        ingest(real, {"gan": gan}, tmp_path / "again", size_px=32, strict=True)
 
 
 def test_what_is_no_picture_is_left_out_with_a_note(tmp_path, real, gan):
@@ -414,6 +414,6 @@ def test_jpegs_of_different_quality_are_said(tmp_path):
             picture = Image.fromarray(rng.integers(0, 256, (40, 40, 3)).astype("uint8"))
             picture.save(tmp_path / folder / f"{i}.jpg", quality=quality)
 
-    taken = take_in(tmp_path / "real", {"gan": tmp_path / "fake"}, tmp_path / "out", size_px=32)
+    taken = ingest(tmp_path / "real", {"gan": tmp_path / "fake"}, tmp_path / "out", size_px=32)
 
     assert any("JPEG of quality 95 and the fakes of gan of 60" in note for note in taken.notes)

@@ -253,7 +253,7 @@ def returned(store, was):
         state = was if i == count - 1 else "active"
         after = dataclasses.replace(opening, version=i + 1, trial_index=i + 1, state=state)
         store.append("s1", i, after, response(i))
-    after = sessions.give_back(after, AT)
+    after = sessions.mark_returned(after, AT)
     store.move("s1", count, after)
     return after
 

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from backend.administration.create import Order, create
+from backend.administration.create import StudySpec, create
 from backend.analysis.values import values_by_model
 from backend.experiment import protocol
 from backend.experiment.published import published_scores
@@ -198,7 +198,9 @@ def test_nobody_is_paid_for_knowing_pictures_from_an_earlier_visit():
 
 
 def test_a_qualification_has_none(world, tmp_path):
-    order = Order("test", "qualification", "infinity", tmp_path, (("gan", tmp_path),), {"debrief": "true"})
+    order = StudySpec(
+        "test", "qualification", "infinity", tmp_path, (("gan", tmp_path),), {"debrief": "true"}
+    )
 
     with pytest.raises(InvalidInput, match="a qualification must not have debrief=true"):
         create(world.store, world.data, order, world.clock())

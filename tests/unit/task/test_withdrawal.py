@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from backend.experiment.session import give_back
+from backend.experiment.session import mark_returned
 from backend.foundation.errors import InvalidInput
 from backend.handlers import create_app
 from backend.payment import accounts
@@ -130,7 +130,7 @@ def test_a_session_under_way_is_owed_in_part_by_the_ledger_too(world):
 def test_a_session_whose_place_was_given_back_is_owed_nothing(world, done):
     session_id = done.state["session"]
     cursor = world.store.cursor(session_id)
-    world.store.move(session_id, cursor.version, give_back(cursor, AT))
+    world.store.move(session_id, cursor.version, mark_returned(cursor, AT))
 
     ask(world, done)
 

@@ -12,7 +12,7 @@ from PIL import Image
 from backend.cli import main
 from backend.experiment.protocol import MADE_MASKS
 from backend.foundation.errors import InvalidInput
-from backend.stimuli.masks import make_masks, take_in_masks
+from backend.stimuli.masks import ingest_masks, make_masks
 from backend.stimuli.masks.cache import cached, key_of
 from backend.stimuli.masks.phase import scramble
 
@@ -143,7 +143,7 @@ def test_own_masks_go_through_the_pictures_pipeline(tmp_path):
     (tmp_path / "out").mkdir()
     Image.fromarray(shape(90)).save(tmp_path / "mine" / "m.jpg")
 
-    (name,) = take_in_masks(tmp_path / "mine", tmp_path / "out", size_px=32, image_format="png")
+    (name,) = ingest_masks(tmp_path / "mine", tmp_path / "out", size_px=32, image_format="png")
 
     with Image.open(tmp_path / "out" / name) as made:
         assert made.size == (32, 32)
@@ -151,7 +151,7 @@ def test_own_masks_go_through_the_pictures_pipeline(tmp_path):
 
 def test_a_missing_folder_of_masks_is_named(tmp_path):
     with pytest.raises(InvalidInput, match=r"the folder of masks, .*none, does not exist"):
-        take_in_masks(tmp_path / "none", tmp_path, size_px=32, image_format="png")
+        ingest_masks(tmp_path / "none", tmp_path, size_px=32, image_format="png")
 
 
 def test_the_command_offers_the_kinds_that_there_are():

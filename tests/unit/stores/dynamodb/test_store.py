@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
-from backend.experiment.session import give_back, total_trials
+from backend.experiment.session import mark_returned, total_trials
 from backend.foundation.deadline import deadline
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.stores import json_codec
@@ -290,12 +290,12 @@ def test_a_session_that_was_returned_and_could_not_be_packed_is_when_it_is_retur
     finished = dataclasses.replace(cursor, version=1, trial_index=trials, state="finished")
     plain.append("s1", 0, finished, response(0))
     broken = DynamoStore(Calls(Unpacking(connect(options)), name))
-    broken.move("s1", 1, give_back(finished, AT))
+    broken.move("s1", 1, mark_returned(finished, AT))
     ((_, listed),) = plain.sessions("faces")
     assert listed.state == "finished"
 
     with pytest.raises(Stale, match="no longer at version 1"):
-        plain.move("s1", listed.version, give_back(listed, AT))
+        plain.move("s1", listed.version, mark_returned(listed, AT))
 
     ((_, listed),) = plain.sessions("faces")
     assert (listed.state, plain.taken("faces", ""), plain.finished("faces")) == ("returned", {}, (0, ""))
