@@ -257,3 +257,15 @@ def test_the_same_code_gives_the_same_bytes(tmp_path):
 def test_an_unknown_stage_is_refused():
     with pytest.raises(InvalidInput, match="there is no stage 'x'; there are api, score"):
         package.settings("x")
+
+
+@pytest.mark.parametrize("stage", list(package.STAGES))
+def test_a_package_has_nothing_that_its_function_never_calls(stage):
+    with zipfile.ZipFile(function.built(stage).path) as archive:
+        names = archive.namelist()
+
+    unused = ("backend/commands/", "backend/cli.py", *(["backend/report/"] * (stage == "api")))
+    assert [name for name in names if name.startswith(unused)] == []
+    tests = [name for name in names if name.startswith(("numpy/", "scipy/")) and "/tests/" in name]
+    assert [name for name in tests if not name.startswith("numpy/_")] == []  # numpy.testing needs some
+    assert "backend/handlers.py" in names
