@@ -121,7 +121,7 @@ class _Commands(click.Group):
         except UnicodeEncodeError as error:
             _fail(f"a name must be text that can be written as UTF-8, not {error.object!a}")
         except ModuleNotFoundError as error:
-            from backend.foundation.extras import not_installed
+            from backend.foundation.optional_packages import not_installed
 
             _fail(str(not_installed("this command", error.name or str(error))))
         except Exception as error:  # noqa: BLE001 - the outermost door: whatever it is, it ends in a line

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.foundation.errors import InvalidInput, StoreFailed
-from backend.foundation.extras import not_installed
+from backend.foundation.optional_packages import not_installed
 from backend.web import headers
 
 _AT_ONCE = 16

@@ -23,7 +23,7 @@ from backend.analysis.crossing import df_of_parts, parts_of_images, sides_of
 from backend.analysis.intervals import Spread, spread_of, student, student_quantile
 from backend.analysis.population import Counts, Population, Range
 from backend.analysis.response_table import Answers
-from backend.analysis.staircase_of import in_blocks, staircase_of
+from backend.analysis.rule_inference import in_blocks, infer_rule
 from backend.analysis.values import Values, modal_exposures
 from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy
 
@@ -46,7 +46,7 @@ class Times:
 
     @cached_property
     def rule(self) -> StaircaseRule | None:
-        return staircase_of(self.answers)
+        return infer_rule(self.answers)
 
     @cached_property
     def at(self) -> float:

@@ -8,7 +8,7 @@ import click
 
 from backend.commands.world import World, pass_world, progress_bar, store_options
 from backend.foundation.errors import StoreFailed
-from backend.foundation.extras import not_installed
+from backend.foundation.optional_packages import not_installed
 
 _EVALUATORS, _PICTURES = 30, 2000
 

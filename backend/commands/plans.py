@@ -8,7 +8,7 @@ import click
 
 from backend.commands.world import FEE_TYPE, Number, World, answers_named, pass_world, store_options
 from backend.foundation.errors import InvalidInput
-from backend.foundation.extras import check
+from backend.foundation.optional_packages import check
 
 _POSITIVE = Number(0, min_open=True)
 _SHARE = Number(1e-6, 1 - 1e-6)

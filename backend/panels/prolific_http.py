@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backend.foundation.errors import InvalidInput
-from backend.foundation.extras import not_installed
+from backend.foundation.optional_packages import not_installed
 from backend.panels.api import NotThere, PanelRefused, PanelUnreached, PanelUnsure, TokenRefused
 
 BASE_URL = "https://api.prolific.com/api/v1/"

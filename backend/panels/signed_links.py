@@ -17,7 +17,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from backend.experiment.panel import Signature
 from backend.foundation.errors import NotAllowed, Unavailable
-from backend.foundation.extras import check
+from backend.foundation.optional_packages import check
 
 _ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
 """The algorithm that each type of key may verify."""

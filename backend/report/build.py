@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from backend import __version__
 from backend.experiment.protocol import to_json
 from backend.experiment.records import Study
-from backend.foundation import extras
+from backend.foundation import optional_packages
 from backend.foundation.errors import InvalidInput
 from backend.report import images, page, thumbnails
 from backend.report.compose import compose
@@ -58,7 +58,7 @@ def study_report(
     """
     from backend.report.study_findings import study_findings
 
-    extras.check("a report", "matplotlib")
+    optional_packages.check("a report", "matplotlib")
     asked = asked or Asked()
     found = study_findings(
         store, study, now, asked.question, asked.exposures, asked.simulated, in_columns=True, **asked.options
@@ -94,7 +94,7 @@ def file_report(path: Path, now: datetime, asked: Asked | None = None) -> Report
     from backend.report.findings import findings
     from backend.responses.readers import read_answers
 
-    extras.check("a report", "matplotlib")
+    optional_packages.check("a report", "matplotlib")
     asked = asked or Asked()
     answers = as_exposed(read_answers(path, details=True, simulated=asked.simulated), asked.exposures)
     found = findings(answers, asked.question, in_columns=True, **asked.options)
@@ -165,7 +165,7 @@ def leaderboard_of(entries: Sequence[Entry], title: str, now: datetime) -> Repor
         InvalidInput: two entries of one name.
         NotInstalled: there is nothing to draw with.
     """
-    extras.check("a report", "matplotlib")
+    optional_packages.check("a report", "matplotlib")
     names = [entry.name for entry in entries]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

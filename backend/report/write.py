@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from backend.foundation import extras
+from backend.foundation import optional_packages
 from backend.foundation.json_text import json_parts
 from backend.report import drawing, page, table_files
 from backend.report.elements import LONG, Report
@@ -28,7 +28,7 @@ def write(report: Report, out: Path, progress: Callable[..., Iterable] | None = 
     Args:
         progress: wraps a loop, such as a progress bar; given the items, `total` and `label`.
     """
-    extras.check("a report", "matplotlib")
+    optional_packages.check("a report", "matplotlib")
     jobs: list[tuple[Path, Callable[[], Any]]] = []
     for table in report.tables:
         for ending in table.endings:

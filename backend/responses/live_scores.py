@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.analysis.narrowing import narrowing
+from backend.analysis.confidence_sequence import score_by_evaluators
 from backend.analysis.values import values_by_model
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import Study
@@ -33,5 +33,5 @@ def live_scores(store: Store, study: Study, ended: Mapping[str, str]) -> dict[st
     values = values_by_model(answers)
     for row in scores["models"]:
         order = sorted(values[row["model"]].evaluators, key=lambda name: ended.get(name, ""))
-        row["narrowing"] = narrowing(answers, row["model"], order)
+        row["narrowing"] = score_by_evaluators(answers, row["model"], order)
     return {name: scores[name] for name in _TOLD}

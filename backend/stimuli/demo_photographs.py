@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from backend.foundation.extras import not_installed
+from backend.foundation.optional_packages import not_installed
 
 _TRIES = 200
 _LESS_PX = 32

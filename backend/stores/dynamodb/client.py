@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from backend.foundation.deadline import seconds_left
 from backend.foundation.errors import InvalidInput, NotFound, StoreFailed
-from backend.foundation.extras import not_installed
+from backend.foundation.optional_packages import not_installed
 
 _TRIES = 9
 _FIRST_PAUSE_S = 0.05

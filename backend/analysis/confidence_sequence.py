@@ -28,7 +28,7 @@ POINTS = {"infinity": 16, "time": 8}
 _WEIGHT = 3.0
 
 
-def narrowing(
+def score_by_evaluators(
     answers: Answers, model: str, order: Sequence[Any], level: float = 0.95, points: int | None = None
 ) -> list[dict[str, Any]]:
     """Return `score`, `ci` and `any_look` of a model after its first 5, ..., n evaluators.

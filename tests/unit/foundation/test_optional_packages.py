@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.foundation import extras
+from backend.foundation import optional_packages
 from backend.foundation.errors import NotInstalled
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -18,21 +18,21 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
 def test_the_packages_of_an_extra_are_those_of_the_project(extra):
     own = [name for name in EXTRAS[extra] if not name.startswith("openhype")]
 
-    found = extras.requirements(extra)
+    found = optional_packages.requirements(extra)
 
     assert set(own) <= set(found)
     assert not any("openhype" in name for name in found)
 
 
 def test_every_module_has_an_extra_that_there_is():
-    assert set(extras._EXTRA_OF.values()) == set(EXTRAS)
+    assert set(optional_packages._EXTRA_OF.values()) == set(EXTRAS)
 
 
 def test_what_is_missing_is_named_with_the_command_that_brings_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
 
     with pytest.raises(NotInstalled, match="needs matplotlib") as raised:
-        extras.check("a report", "json", "matplotlib")
+        optional_packages.check("a report", "json", "matplotlib")
 
     assert str(raised.value) == (
         "a report needs matplotlib, which is not installed; "
@@ -41,7 +41,7 @@ def test_what_is_missing_is_named_with_the_command_that_brings_it(monkeypatch):
 
 
 def test_the_command_is_one_that_pip_takes():
-    words = extras.install_command("zappa").replace("'", "").split()
+    words = optional_packages.install_command("zappa").replace("'", "").split()
 
     asked = subprocess.run([*words, "--dry-run", "--no-deps", "--quiet", "--no-index"], capture_output=True)
 

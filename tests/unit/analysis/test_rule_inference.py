@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.analysis.response_rows import answers_of
-from backend.analysis.staircase_of import staircase_of
+from backend.analysis.rule_inference import infer_rule
 from backend.experiment import staircase
 from backend.experiment.observer import PsychometricObserver
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
@@ -34,7 +34,7 @@ def rows_of(rule, threshold=250.0, evaluators=4, trials=150, seed=1):
 
 
 def found_of(rows):
-    return staircase_of(answers_of(rows, "time"))
+    return infer_rule(answers_of(rows, "time"))
 
 
 @pytest.mark.parametrize("name", NAMED_RULES)

@@ -21,7 +21,7 @@ MIN_PREDICTED = 0.98
 _CLOSE_MS = 0.01
 
 
-def staircase_of(answers: Answers) -> StaircaseRule | None:
+def infer_rule(answers: Answers) -> StaircaseRule | None:
     """Return the staircase rule of HYPE-time's answers; None if no single rule explains the exposures."""
     ms, right = _blocks(answers)
     if ms.shape[1] < 2:

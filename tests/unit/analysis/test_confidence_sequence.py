@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from backend.analysis.narrowing import any_look, narrowing
+from backend.analysis.confidence_sequence import any_look, score_by_evaluators
 from backend.analysis.score_intervals import score_details
 from backend.analysis.values import Values, values_by_model
 from validate.studies import Shares, Times
@@ -32,7 +32,7 @@ def test_it_is_never_narrower_than_the_interval_of_one_look():
 def test_the_last_point_is_the_score_of_all(world):
     answers = world.study(8, np.random.default_rng(1))
 
-    rows = narrowing(answers, "m", list(range(8))[::-1], points=3)
+    rows = score_by_evaluators(answers, "m", list(range(8))[::-1], points=3)
 
     values = values_by_model(answers)
     assert [row["evaluators"] for row in rows] == [5, 6, 8]
@@ -41,14 +41,14 @@ def test_the_last_point_is_the_score_of_all(world):
 
 
 def test_fewer_than_five_evaluators_have_no_line():
-    assert narrowing(Shares(0.3).study(4, np.random.default_rng(1)), "m", list(range(4))) == []
+    assert score_by_evaluators(Shares(0.3).study(4, np.random.default_rng(1)), "m", list(range(4))) == []
 
 
 def test_over_all_looks_together_it_misses_as_seldom_as_promised():
     """60 studies of 5 to 30 evaluators, looked at after each: the interval of one look misses far more."""
     rng, missed = np.random.default_rng(3), {"ci": 0, "any_look": 0}
     for _ in range(60):
-        rows = narrowing(Shares(0.3, pool=30).study(30, rng), "m", list(range(30)), points=26)
+        rows = score_by_evaluators(Shares(0.3, pool=30).study(30, rng), "m", list(range(30)), points=26)
         for name in missed:
             missed[name] += any(not row[name][0] <= 30 <= row[name][1] for row in rows)
 
