@@ -12,15 +12,15 @@ from math import ceil
 from typing import Any
 
 from backend.experiment.protocol import Protocol
-from backend.stores.dynamodb.counters import SHARDS
-from backend.stores.dynamodb.keys import WRITES_PER_ITEM
+from backend.stores.dynamodb.counters import quotas
+from backend.stores.dynamodb.keys import LISTS, WRITES_PER_ITEM
 
 _WRITE_UNIT, _READ_UNIT = 1024, 4096
 _HEAD_BYTES, _HEAD_BYTES_A_PICTURE = 750, 2
-_STANDING_BYTES = 260
+_STANDING_BYTES = 165
 """Key and cursor of an item, with what the browser told of its display."""
 _ANSWER_BYTES = {False: 33, True: 92}
-_PACKED_BYTES = {False: 9, True: 25}
+_PACKED_BYTES = {False: 8, True: 22}
 """A response among all of its session, compressed."""
 _STIMULUS_BYTES = 35
 _STUDY_BYTES = 4096
@@ -28,10 +28,10 @@ _MASKS = 64
 _OPENING_READS = 15
 """Evaluator record and claim, read for the admission and twice for the opening; the study at each of the
 three; pause, recruitment and what is known of the place, read for both."""
-_COUNTS = 3
-"""Sessions counted by model: for the admission, for the opening, and once more with the new one."""
-_OPENING_CALLS = _OPENING_READS + _COUNTS + 4
-"""With these: session stored and listed, person and place written down."""
+_COUNTS = 2
+"""Sessions counted by model: for the admission and for the opening."""
+_OPENING_CALLS = _OPENING_READS + _COUNTS + 5
+"""With these: session counted, listed and stored, person and place written down."""
 _CLOSING_CALLS = 3
 """Answers read, packed, and the session taken off the list."""
 
@@ -62,8 +62,12 @@ def prices() -> dict[str, Any]:
     return tomllib.loads(files("deploy").joinpath("prices.toml").read_text("utf-8"))
 
 
-def of_session(protocol: Protocol, assumed: Mapping[str, float]) -> Usage:
-    """Return what a session takes whose evaluator is named by a panel and answers every trial."""
+def of_session(protocol: Protocol, assumed: Mapping[str, float], evaluators: int | None = None) -> Usage:
+    """Return what a session takes whose evaluator is named by a panel and answers every trial.
+
+    Args:
+        evaluators: those wanted in all, by default as many a model as the protocol says.
+    """
     trials, writes = protocol.stimuli.trials, protocol.stimuli.trials + protocol.stimuli.blocks
     planned = trials + protocol.stimuli.spare_images
     masks = _MASKS if protocol.is_timed and protocol.timing.mask_count else 0
@@ -71,11 +75,14 @@ def of_session(protocol: Protocol, assumed: Mapping[str, float]) -> Usage:
     packed = _STANDING_BYTES + _PACKED_BYTES[protocol.is_timed] * trials
     answers = _STANDING_BYTES * ceil(writes / WRITES_PER_ITEM) + _ANSWER_BYTES[protocol.is_timed] * trials
     api_requests = 3 + writes
-    read_units = _OPENING_READS + _COUNTS * SHARDS + _units(head + answers, _READ_UNIT)
+    models = int(assumed["models"])
+    wanted = protocol.admission.evaluators if evaluators is None else ceil(evaluators / models)
+    counts = models * len(quotas(wanted))
+    read_units = _OPENING_READS + _COUNTS * counts + _units(head + answers, _READ_UNIT)
     return Usage(
         api_requests=api_requests,
         table_calls=_OPENING_CALLS + writes + _CLOSING_CALLS,
-        write_units=4 + _units(head, _WRITE_UNIT) + writes + _units(packed, _WRITE_UNIT),
+        write_units=5 + _units(head, _WRITE_UNIT) + writes + _units(packed, _WRITE_UNIT),
         least_read_units=read_units,
         most_read_units=read_units + writes * (1 + _units(head, _READ_UNIT)),
         picture_requests=trials + masks,
@@ -94,8 +101,9 @@ def of_study(protocol: Protocol, evaluators: int, pictures: int, assumed: Mappin
         evaluators * (_PACKED_BYTES[protocol.is_timed] * protocol.stimuli.trials + 3000), _READ_UNIT
     )
     made = Usage(0, 2, _units(pool, _WRITE_UNIT), 0, 0, 0, 0, pool, 0)
-    scored = Usage(0, 10 + evaluators / 50, 0, SHARDS + scoring, SHARDS + scoring, 0, 0, 0, 0)
-    return made + of_session(protocol, assumed).times(evaluators) + scored
+    listed = LISTS + scoring
+    scored = Usage(0, 10 + evaluators / 50, 0, listed, listed, 0, 0, 0, 0)
+    return made + of_session(protocol, assumed, evaluators).times(evaluators) + scored
 
 
 def cost_usd(used: Usage, pictures: int, prices: Mapping[str, Any]) -> dict[str, float]:

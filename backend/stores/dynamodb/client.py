@@ -76,20 +76,35 @@ class Calls:
         self._call("put_item", Item=item, **_given(ConditionExpression=condition, values=values))
 
     def update(
-        self, p: str, s: str, change: str, condition: str, values: Item, names: dict[str, str] | None = None
-    ) -> None:
-        """Change an item.
+        self,
+        p: str,
+        s: str,
+        change: str,
+        condition: str,
+        values: Item,
+        names: dict[str, str] | None = None,
+        returns_before: bool = False,
+    ) -> Item | None:
+        """Change an item, and create it if the condition allows that.
+
+        Args:
+            returns_before: return the item as it was before, or None if there was none.
 
         Raises:
             Refused: the condition does not hold.
         """
-        self._call(
+        reply = self._call(
             "update_item",
             Key=key(p, s),
             UpdateExpression=change,
             ConditionExpression=condition,
-            **_given(values=values, ExpressionAttributeNames=names),
+            **_given(
+                values=values,
+                ExpressionAttributeNames=names,
+                ReturnValues="ALL_OLD" if returns_before else None,
+            ),
         )
+        return reply.get("Attributes") or None
 
     def delete(self, p: str, s: str) -> None:
         self._call("delete_item", Key=key(p, s))

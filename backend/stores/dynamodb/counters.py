@@ -1,142 +1,267 @@
-"""Open sessions of a study and counts of finished ones by condition, without a hot key.
+"""Counts of a study's sessions by condition, which admit no more sessions than are wanted.
 
-Simulated sessions have items of their own.
+Each condition has a few items, `SESSIONS_PER_ITEM` wanted sessions in each. An item holds the number of
+sessions that count towards the wanted ones (open or finished), the number of finished ones, and an entry
+for each open session that counts. A session is admitted by one conditional write, which needs no reading
+and no transaction; it is closed by another, so that nothing is counted twice. Neither the size of an item
+nor the cost of an admission grows with the number of sessions that were ever opened: the entry of a
+session that was found inactive is removed.
 
-A study's sessions are spread over `SHARDS` items by their ids. An item holds an entry for each open
-session and a count of the finished ones for each condition. Opening a session adds an entry; closing it
-removes the entry and counts it, in one conditional write, so that nothing is counted twice. One request
-reads all items of a study, at a cost that does not grow with the number of finished sessions.
-
-An entry records when its session was last known to be active: at its opening, or when it was last
-checked.
+Simulated sessions have items of their own, without a limit. Sessions of a qualification have no condition,
+and no entries: only the finished ones are counted.
 """
 
-import zlib
-from collections.abc import Iterator
+import random
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from math import ceil
 
 from backend.stores.dynamodb.client import Calls, Item, Refused
 
-SHARDS = 64
-"""A thousand open sessions are then 16 per item, which is about a kilobyte."""
-_OPEN, _FINISHED, _ERASED, _NEWEST = "a", "f", "e", "n"
-_DIGITS = 10
-_ANSWERED = "+"
-"""Appended to the time at which a session was last active, which older versions compare as text."""
+SESSIONS_PER_ITEM = 64
+"""Entries take about 55 bytes: an item with all its sessions open is four write units large."""
+_MOST_ITEMS = 64
+_COUNTED, _FINISHED, _NEWEST, _OPEN, _ERASED = "t", "f", "n", "a", "e"
+_LAST_ADDED = "z"
+"""A nonce of the last session that was added as finished: by it, a try whose reply was lost is recognized."""
+_ONE, _LESS = {"N": "1"}, {"N": "-1"}
 
 
 @dataclass(frozen=True)
-class OpenSession:
-    """An open session."""
+class Entry:
+    """An open session that counts.
+
+    Args:
+        alive_at: when it was last known to be active (UTC, ISO 8601): at its opening or its last check.
+        known: `*` if it had begun at its last check, `+` if it had a response, else nothing.
+    """
 
     session: str
-    condition: str | None
-    """The condition that its evaluator judges; None in a qualification."""
     alive_at: str
-    looked_at: int
-    """When the session was last found inactive, in seconds of the epoch; 0 for never."""
-    has_answered: bool = False
-    """Whether it had any response at the last check."""
+    known: str = ""
+
+    @property
+    def text(self) -> str:
+        """The entry as it is stored."""
+        return self.alive_at + self.known
 
 
-class Tally:
-    """The open and finished sessions of one study: either the real or the simulated ones."""
+@dataclass(frozen=True)
+class Count:
+    """What one item holds."""
 
-    def __init__(self, calls: Calls, study: str, simulated: bool = False):
+    condition: str
+    index: int
+    counted: int
+    finished: int
+    newest: str
+    """When the latest session finished (UTC, ISO 8601), or ''."""
+    entries: Sequence[Entry]
+
+
+class Counters:
+    """The counts of one study: either of its real or of its simulated sessions.
+
+    Args:
+        wanted: how many sessions of each condition are wanted; None for no limit.
+    """
+
+    def __init__(self, calls: Calls, study: str, wanted: int | None, simulated: bool = False):
         self._calls = calls
-        self._name = f"simulated tally {study}" if simulated else f"tally {study}"
+        self._name = f"simulated count {study}" if simulated else f"count {study}"
+        self._quotas = quotas(wanted)
 
-    def read(self) -> tuple[list[OpenSession], dict[str, int]]:
-        """Return the open sessions in the order of their ids, and the count of finished ones by condition."""
-        entries: list[OpenSession] = []
-        finished: dict[str, int] = {}
-        for item in self._calls.many((self._place(shard), "-") for shard in range(SHARDS)):
-            entries += _entries(item)
-            for name, value in item.items():
-                if name.startswith(_FINISHED):
-                    condition = name.removeprefix(_FINISHED)
-                    finished[condition] = finished.get(condition, 0) + int(value["N"])
-        counts = {condition: count for condition, count in finished.items() if count}
-        return sorted(entries, key=lambda entry: entry.session), counts
+    def read(self, conditions: Iterable[str]) -> list[Count]:
+        """Return the counts of conditions, by one call a hundred items."""
+        keys = {
+            self._partition(condition, index): (condition, index)
+            for condition in conditions
+            for index in range(len(self._quotas))
+        }
+        items = self._calls.many((partition, "-") for partition in keys)
+        return [_count(*keys[item["p"]["S"]], item) for item in items]
 
-    def finished(self) -> tuple[int, str]:
-        """Return how many sessions are finished, and when the latest was (UTC, ISO 8601; '' for none)."""
-        count, newest = 0, ""
-        for item in self._calls.many((self._place(shard), "-") for shard in range(SHARDS)):
-            count += sum(int(value["N"]) for name, value in item.items() if name.startswith(_FINISHED))
-            newest = max(newest, item[_NEWEST]["S"] if _NEWEST in item else "")
-        return count, newest if count else ""
+    def admit(self, condition: str, entry: Entry) -> int | None:
+        """Count an open session and return the index of its item; None if the limit is reached."""
+        change = f"SET #a = :e ADD {_COUNTED} :one"
+        names, values = {"#a": _OPEN + entry.session}, {":e": {"S": entry.text}, ":one": _ONE}
+        return self._add(condition, change, "attribute_not_exists(#a)", values, names)
 
-    def open(self, entry: OpenSession) -> None:
-        """Add a session; one that exists is left unchanged."""
-        self._set(entry, "attribute_not_exists(#a)")
+    def add(self, condition: str, entry: Entry | None, finished_at: str = "") -> int:
+        """Count a session whatever the limit, open (`entry`) or finished, and return the index of its item.
 
-    def look(self, entry: OpenSession) -> None:
-        """Store the result of checking an open session; one that was closed in the meantime stays closed."""
-        self._set(entry, "attribute_exists(#a)")
+        It is counted where the limit is not reached, if there is such an item, so that the sum stays right.
+        """
+        change = f"SET #a = :e, #n = :n ADD {_COUNTED} :one, {_FINISHED} :one"
+        holds = "(attribute_not_exists(#a) OR #a <> :e)"
+        names = {"#a": _LAST_ADDED, "#n": _NEWEST}
+        values = {":e": {"S": secrets.token_hex(4)}, ":n": {"S": finished_at}, ":one": _ONE}
+        if entry:
+            change, holds = f"SET #a = :e ADD {_COUNTED} :one", "attribute_not_exists(#a)"
+            names, values = {"#a": _OPEN + entry.session}, {":e": {"S": entry.text}, ":one": _ONE}
+        index = self._add(condition, change, holds, values, names)
+        if index is None:
+            index = 0
+            with suppress(Refused):
+                self._update(condition, index, change, holds, values, names)
+        return index
 
-    def close(self, session: str, counted: str | None, at: str = "") -> None:
-        """Remove a session and count it for the condition `counted`; repeating the call changes nothing.
+    def count_again(self, condition: str, index: int, entry: Entry) -> None:
+        """Count an open session again whose entry was removed; update the entry of one that still counts."""
+        names, values = {"#a": _OPEN + entry.session}, {":e": {"S": entry.text}}
+        try:
+            self._update(condition, index, "SET #a = :e", "attribute_exists(#a)", values, names)
+        except Refused:
+            change = f"SET #a = :e ADD {_COUNTED} :one"
+            with suppress(Refused):
+                self._update(
+                    condition, index, change, "attribute_not_exists(#a)", values | {":one": _ONE}, names
+                )
+
+    def check(self, count: Count, inactive: Iterable[Entry], active: Mapping[str, Entry]) -> None:
+        """Remove entries of inactive sessions, and replace those of active ones, in one write.
 
         Args:
-            at: when it was finished.
+            active: new entries by session.
+
+        Nothing changes if any of these entries has changed in the meantime; the next check finds them.
         """
-        change, names, values = "REMOVE #a", {"#a": _OPEN + session}, {}
-        if counted is not None:
-            change += " SET #n = :at ADD #f :one"
-            names |= {"#f": _FINISHED + counted, "#n": _NEWEST}
-            values = {":one": {"N": "1"}, ":at": {"S": at}}
-        self._update(session, change, "attribute_exists(#a)", values, names)
-
-    def erase(self, session: str, counted: str | None) -> None:
-        """Remove a session permanently, and uncount it for `counted` if it is no longer open.
-
-        A marker is left, so that repeating the call changes nothing.
-        """
-        names, values = {"#a": _OPEN + session, "#e": _ERASED + session}, {":one": {"N": "1"}}
-        self._update(session, "SET #e = :one REMOVE #a", "attribute_exists(#a)", values, names)
-        if counted is not None:
-            names = {"#e": _ERASED + session, "#f": _FINISHED + counted}
-            values[":less"] = {"N": "-1"}
-            change = "SET #e = :one ADD #f :less"
-            self._update(session, change, "attribute_not_exists(#e)", values, names)
-
-    def remove(self) -> None:
-        """Delete all items of the study."""
-        for shard in range(SHARDS):
-            self._calls.delete(self._place(shard), "-")
-
-    def _set(self, entry: OpenSession, condition: str) -> None:
-        answered = _ANSWERED if entry.has_answered else ""
-        text = f"{entry.looked_at:0{_DIGITS}}{entry.alive_at}{answered}|{entry.condition or ''}"
-        names, values = {"#a": _OPEN + entry.session}, {":e": {"S": text}}
-        self._update(entry.session, "SET #a = :e", condition, values, names)
-
-    def _update(self, session: str, change: str, condition: str, values: Item, names: dict[str, Any]) -> None:
-        # A refusal means that the change was made already, by an earlier try or by another process.
+        before = {entry.session: entry for entry in count.entries}
+        gone = [entry.session for entry in inactive]
+        names = {f"#a{i}": _OPEN + session for i, session in enumerate([*gone, *active])}
+        values = {f":o{i}": {"S": before[session].text} for i, session in enumerate([*gone, *active])}
+        conditions = " AND ".join(f"#a{i} = :o{i}" for i in range(len(names)))
+        values |= {f":a{i}": {"S": entry.text} for i, entry in enumerate(active.values(), start=len(gone))}
+        parts = []
+        if active:
+            parts.append("SET " + ", ".join(f"#a{i} = :a{i}" for i in range(len(gone), len(names))))
+        if gone:
+            parts.append("REMOVE " + ", ".join(f"#a{i}" for i in range(len(gone))))
+            parts.append(f"ADD {_COUNTED} :less")
+            values[":less"] = {"N": str(-len(gone))}
         with suppress(Refused):
-            self._calls.update(self._place(shard_of(session, SHARDS)), "-", change, condition, values, names)
+            self._update(count.condition, count.index, " ".join(parts), conditions, values, names)
 
-    def _place(self, shard: int) -> str:
-        return f"{self._name} {shard}"
+    def close(self, condition: str, index: int, session: str, finished_at: str | None) -> bool:
+        """Close an open session: it counts on if it is finished, and no longer otherwise.
+
+        Returns:
+            Whether it was open, and is closed by now; False if it has no entry.
+        """
+        names, values = {"#a": _OPEN + session}, {":n": _LESS}
+        change = f"REMOVE #a ADD {_COUNTED} :n"
+        if finished_at is not None:
+            names["#n"], values = _NEWEST, {":one": _ONE, ":n": {"S": finished_at}}
+            change = f"REMOVE #a SET #n = :n ADD {_FINISHED} :one"
+        try:
+            self._update(condition, index, change, "attribute_exists(#a)", values, names)
+        except Refused as refused:
+            return refused.may_be_ours
+        return True
+
+    def erase(self, condition: str, index: int, session: str, was_finished: bool) -> None:
+        """Remove a session permanently, also if it is counted as finished; repeating it changes nothing.
+
+        A marker is left for a session that was finished.
+        """
+        names = {"#a": _OPEN + session, "#e": _ERASED + session}
+        values = {":one": _ONE, ":less": _LESS}
+        change = f"SET #e = :one REMOVE #a ADD {_COUNTED} :less"
+        try:
+            self._update(condition, index, change, "attribute_exists(#a)", values, names)
+        except Refused:
+            if was_finished:
+                change = f"SET #e = :one ADD {_COUNTED} :less, {_FINISHED} :less"
+                del names["#a"]
+                with suppress(Refused):
+                    self._update(condition, index, change, "attribute_not_exists(#e)", values, names)
+
+    def remove(self, conditions: Iterable[str]) -> None:
+        """Delete the counts of conditions."""
+        for condition in conditions:
+            for index in range(len(self._quotas)):
+                self._calls.delete(self._partition(condition, index), "-")
+
+    def store(self, counts: Iterable[Count]) -> None:
+        """Store counts where there are none yet."""
+        for count in counts:
+            item: Item = {
+                "p": {"S": self._partition(count.condition, count.index)},
+                "s": {"S": "-"},
+                _COUNTED: {"N": str(count.counted)},
+                _FINISHED: {"N": str(count.finished)},
+                _NEWEST: {"S": count.newest},
+            }
+            item |= {_OPEN + entry.session: {"S": entry.text} for entry in count.entries}
+            with suppress(Refused):
+                self._calls.put(item, "attribute_not_exists(p)")
+
+    def _add(
+        self, condition: str, change: str, holds: str, values: Item, names: Mapping[str, str]
+    ) -> int | None:
+        """Apply a change that counts a session to the first item with capacity, and return its index."""
+        for index in random.sample(range(len(self._quotas)), len(self._quotas)):
+            quota = self._quotas[index]
+            given, all_hold = values, holds
+            if quota is not None:
+                given = values | {":quota": {"N": str(quota)}}
+                all_hold = f"{holds} AND (attribute_not_exists({_COUNTED}) OR {_COUNTED} < :quota)"
+            try:
+                self._update(condition, index, change, all_hold, given, names)
+            except Refused as refused:
+                if refused.may_be_ours and self._has(condition, index, names, values):
+                    return index
+                continue
+            return index
+        return None
+
+    def _has(self, condition: str, index: int, names: Mapping[str, str], values: Item) -> bool:
+        """Return whether an item has what a try without a reply may have stored."""
+        item = self._calls.get(self._partition(condition, index), "-") or {}
+        return item.get(names["#a"]) == values[":e"]
+
+    def _update(
+        self,
+        condition: str,
+        index: int,
+        change: str,
+        holds: str,
+        values: Item,
+        names: Mapping[str, str],
+    ) -> None:
+        self._calls.update(self._partition(condition, index), "-", change, holds, values, dict(names))
+
+    def _partition(self, condition: str, index: int) -> str:
+        return f"{self._name} {index} {condition}"
 
 
-def shard_of(session: str, shards: int) -> int:
-    """Return the shard of a session, which is the same in every process."""
-    return zlib.crc32(session.encode()) % shards
+def quotas(wanted: int | None) -> list[int | None]:
+    """Return how many sessions each item of a condition takes; [None] for one without a limit.
+
+    `wanted` never changes once a session is counted: what a study asks for is fixed when it is begun.
+    """
+    if wanted is None:
+        return [None]
+    size = max(SESSIONS_PER_ITEM, ceil(wanted / _MOST_ITEMS))
+    return [min(size, wanted - start) for start in range(0, max(wanted, 1), size)]
 
 
-def _entries(item: Item) -> Iterator[OpenSession]:
+def _count(condition: str, index: int, item: Item) -> Count:
+    return Count(
+        condition,
+        index,
+        counted=max(int(item[_COUNTED]["N"]), 0) if _COUNTED in item else 0,
+        finished=max(int(item[_FINISHED]["N"]), 0) if _FINISHED in item else 0,
+        newest=item[_NEWEST]["S"] if _NEWEST in item else "",
+        entries=sorted(_entries(item), key=lambda entry: entry.session),
+    )
+
+
+def _entries(item: Item) -> Iterator[Entry]:
     for name, value in item.items():
         if name.startswith(_OPEN):
-            text, _, condition = value["S"].partition("|")
-            alive_at = text[_DIGITS:]
-            yield OpenSession(
-                name.removeprefix(_OPEN),
-                condition or None,
-                alive_at.removesuffix(_ANSWERED),
-                looked_at=int(text[:_DIGITS]),
-                has_answered=alive_at.endswith(_ANSWERED),
-            )
+            text = value["S"]
+            alive_at = text.rstrip("*+")
+            yield Entry(name.removeprefix(_OPEN), alive_at, text[len(alive_at) :])

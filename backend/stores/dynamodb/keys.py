@@ -8,14 +8,22 @@ from backend.experiment.records import Response
 from backend.experiment.session import Cursor
 from backend.stores.dynamodb import response_codec
 from backend.stores.dynamodb.client import Item
-from backend.stores.dynamodb.counters import shard_of
 
 WRITES_PER_ITEM = 6
 """Writes per item. A HYPE-time response takes about 90 bytes, the cursor and the display facts reported by
 the browser about 300: six writes leave room for long flags within a kilobyte.
 """
-CLOSED_SHARDS = 8
+LISTS = 8
+"""Partitions in which a study's sessions are listed."""
 NONCE_BYTES = 4
+_USUAL_DISPLAYS = (
+    b'[{"frame_ms":16.666666666666668,"refresh_hz":60.0,"jitter_ms":0.0,"dropped_frames":0,"is_variable":false,'
+    b'"full_screen":true,"width_px":1920,"height_px":1080,"pixel_ratio":1.0,"shown_css_px":256.0,"shown_px":256}]'
+)
+"""Displays as browsers report them: only differences take bytes. Never change it, since stored items need it.
+
+Those of version 0.1 were compressed without it, and are read as well.
+"""
 HEAD = f"{0:08d}"
 """The sort key of a session's immutable item."""
 
@@ -30,15 +38,20 @@ def of_pool(study: str, upload: str) -> str:
     return f"pool {study} {upload}"
 
 
-def of_closed(study: str, session_id: str, simulated: bool) -> str:
-    """Return the partition in which a session is listed once it is closed."""
-    return all_closed(study, simulated)[shard_of(session_id, CLOSED_SHARDS)]
+def of_listed(study: str, session_id: str, simulated: bool) -> str:
+    """Return the partition in which a session is listed."""
+    return all_listed(study, simulated)[shard_of(session_id, LISTS)]
 
 
-def all_closed(study: str, simulated: bool) -> list[str]:
-    """Return the partitions in which a study's closed sessions are listed."""
+def all_listed(study: str, simulated: bool) -> list[str]:
+    """Return the partitions in which a study's sessions are listed: `closed`, as version 0.1 named them."""
     name = f"simulated closed {study}" if simulated else f"closed {study}"
-    return [f"{name} {shard}" for shard in range(CLOSED_SHARDS)]
+    return [f"{name} {shard}" for shard in range(LISTS)]
+
+
+def shard_of(session_id: str, shards: int) -> int:
+    """Return the shard of a session, which is the same in every process."""
+    return zlib.crc32(session_id.encode()) % shards
 
 
 def place_of(version: int) -> tuple[str, int]:
@@ -49,17 +62,18 @@ def place_of(version: int) -> tuple[str, int]:
 
 def cursor_attributes(cursor: Cursor, pictures: Sequence[str]) -> Item:
     """Return a cursor encoded as attributes."""
-    displays = zlib.compress(json.dumps(cursor.displays, separators=(",", ":")).encode(), 9)
+    squeeze = zlib.compressobj(9, zdict=_USUAL_DISPLAYS)
+    displays = squeeze.compress(json.dumps(cursor.displays, separators=(",", ":")).encode())
     return {
         "v": {"N": str(cursor.version)},
         "c": {"B": response_codec.pack_cursor(cursor, pictures)},
-        "d": {"B": displays},
+        "d": {"B": displays + squeeze.flush()},
     }
 
 
 def cursor_in(item: Item, pictures: Sequence[str]) -> Cursor:
     """Return the cursor encoded in an item's attributes."""
-    displays = json.loads(zlib.decompress(item["d"]["B"]))
+    displays = json.loads(zlib.decompressobj(zdict=_USUAL_DISPLAYS).decompress(item["d"]["B"]))
     return response_codec.unpack_cursor(item["c"]["B"], int(item["v"]["N"]), displays, pictures)
 
 

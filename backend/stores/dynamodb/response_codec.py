@@ -8,6 +8,7 @@ byte; fields that are words follow. Numbers keep their form: 500 and 500.0 are r
 import json
 import lzma
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 from backend.experiment.records import FAKE, REAL, Interaction, Response, Timing
 from backend.experiment.session import Cursor
@@ -16,13 +17,16 @@ _SIGNS = "0123456789.,;-e"
 _HEX = str.maketrans(_SIGNS, "0123456789abcde")
 _FROM_HEX = str.maketrans("0123456789abcde", _SIGNS)
 _NO_PUNCTUATION = str.maketrans("", "", "-:.TZ")
-_FACTS = 10
+_FACTS, _AT = 10, 8
 _NUMBERS = _FACTS + 6
 _NO_WORDS = ("",) * 6
 _WORDS_AT_LEAST = 4
 _SAME = "-"
 """Marks what follows from other columns: frames achieved as planned, times given by the phases."""
+_DIFFERENCES = "+"
+"""Precedes the first time of a column whose other times are differences, in milliseconds."""
 _STATES = ("active", "finished", "ended", "returned")
+_DAY_DIGITS, _AT_DIGITS = 8, 17
 _TRUTHS = (REAL, FAKE)
 """Answers encoded as digits; others are stored as words."""
 _OTHER = "="
@@ -46,6 +50,8 @@ def pack_responses(responses: Sequence[Response], pictures: Sequence[str]) -> by
     """Return all responses of a session as bytes: column by column, compressed."""
     rows = [_columns(response, pictures) for response in responses]
     columns = list(zip(*(numbers + words for numbers, words in rows), strict=True))
+    if columns:
+        columns[_AT] = _as_differences(columns[_AT])
     while len(columns) > _NUMBERS + _WORDS_AT_LEAST and not any(columns[-1]):
         columns.pop()  # no words beyond those of HYPE, and no facts
     text = "\v".join("\n".join(column) for column in columns)
@@ -57,7 +63,9 @@ def unpack_responses(data: bytes, pictures: Sequence[str]) -> list[Response]:
     text = lzma.decompress(data, format=lzma.FORMAT_RAW, filters=_FILTERS).decode()
     if not text:
         return []
-    rows = zip(*(column.split("\n") for column in text.split("\v")), strict=True)
+    columns = [column.split("\n") for column in text.split("\v")]
+    columns[_AT] = _from_differences(columns[_AT])
+    rows = zip(*columns, strict=True)
     return [_response(row[:_NUMBERS], row[_NUMBERS:], pictures) for row in rows]
 
 
@@ -219,6 +227,37 @@ def _stamp(digits: str) -> str:
         return ""
     d = digits
     return f"{d[:4]}-{d[4:6]}-{d[6:8]}T{d[8:10]}:{d[10:12]}:{d[12:14]}.{d[14:]}Z"
+
+
+def _as_differences(times: Sequence[str]) -> Sequence[str]:
+    """Return times of one day (digits) as the first one and differences; others are returned unchanged."""
+    day = times[0][:_DAY_DIGITS]
+    if not all(len(time) == _AT_DIGITS and time.isdecimal() and time.startswith(day) for time in times):
+        return times
+    milliseconds = [_milliseconds(time) for time in times]
+    if [day + _time_of_day(count) for count in milliseconds] != list(times):
+        return times  # such as 61 seconds
+    return [_DIFFERENCES + times[0], *(str(after - before) for before, after in pairwise(milliseconds))]
+
+
+def _from_differences(times: list[str]) -> list[str]:
+    """Return the times encoded by `_as_differences`."""
+    if not times[0].startswith(_DIFFERENCES):
+        return times
+    first = times[0].removeprefix(_DIFFERENCES)
+    steps = accumulate(map(int, times[1:]), initial=_milliseconds(first))
+    return [first[:_DAY_DIGITS] + _time_of_day(count) for count in steps]
+
+
+def _milliseconds(time: str) -> int:
+    """Return the milliseconds of a time (digits) since its day began."""
+    hours, minutes, rest = time[8:10], time[10:12], time[12:]
+    return int(hours) * 3_600_000 + int(minutes) * 60_000 + int(rest)
+
+
+def _time_of_day(milliseconds: int) -> str:
+    minutes, rest = divmod(milliseconds, 60_000)
+    return f"{minutes // 60:02}{minutes % 60:02}{rest:05}"
 
 
 def _nibbles(text: str) -> bytes:

@@ -23,6 +23,8 @@ UPLOAD = "u"
 """The upload id of a study's pool, stored in its record and in the heads of its sessions."""
 _SIMULATED = "r"
 """Set in the heads of simulated sessions."""
+_HELD = "w"
+"""`Head.held_until`."""
 _KEPT = 1024
 _POOLS_KEPT = 16
 
@@ -36,6 +38,8 @@ class Head:
     expires: bool
     is_listed_apart: bool
     """Whether it is stored among simulated sessions; those of older versions are among the real ones."""
+    held_until: float | None = None
+    """When (seconds of the epoch) it stops counting towards the wanted sessions, unless it has begun."""
 
 
 class Heads:
@@ -68,7 +72,13 @@ class Heads:
         heads = [self.in_item(item) for item in found if not self._is_gone(item)]
         return {head.session.id: head for head in heads}
 
-    def add(self, session: Session, cursor: Cursor, expires_at: float | None = None) -> Head:
+    def add(
+        self,
+        session: Session,
+        cursor: Cursor,
+        expires_at: float | None = None,
+        held_until: float | None = None,
+    ) -> Head:
         """Store and return a head, together with the cursor of a session without any write."""
         pictures = pool_codec.pictures(session)
         facts, places = pool_codec.pack_session(session, self.pool(session.study))
@@ -78,12 +88,14 @@ class Heads:
             item["q"] = {"B": places}
         if expires_at is not None:
             item[TTL_ATTRIBUTE] = {"N": str(int(expires_at))}
+        if held_until is not None:
+            item[_HELD] = {"N": str(int(held_until))}
         if session.is_simulated:
             item[_SIMULATED] = {"BOOL": True}
         if session.study in self._uploads:
             item[UPLOAD] = {"S": self._uploads[session.study]}
         self._calls.put(item)
-        head = Head(session, pictures, expires_at is not None, session.is_simulated)
+        head = Head(session, pictures, expires_at is not None, session.is_simulated, held_until)
         self._kept.put(session.id, head)
         return head
 
@@ -106,7 +118,13 @@ class Heads:
     def in_item(self, item: Item) -> Head:
         places = item["q"]["B"] if "q" in item else b""
         session = pool_codec.unpack_session(item["j"]["B"], places, self.pool(item["n"]["S"]))
-        return Head(session, pool_codec.pictures(session), TTL_ATTRIBUTE in item, _SIMULATED in item)
+        return Head(
+            session,
+            pool_codec.pictures(session),
+            expires=TTL_ATTRIBUTE in item,
+            is_listed_apart=_SIMULATED in item,
+            held_until=float(item[_HELD]["N"]) if _HELD in item else None,
+        )
 
     def is_expired(self, item: Item) -> bool:
         """Return whether an item has expired; DynamoDB may take days to delete it."""
@@ -118,15 +136,16 @@ class Heads:
 
     def pool(self, study: str) -> pool_codec.StoredPool:
         """Return a study's pool; an empty one if there is no such study."""
-        upload = self._upload_of(study)
+        upload = self.upload_of(study)
         return pool_codec.StoredPool(()) if upload is None else self._read_pool(study, upload)
 
     def _is_gone(self, item: Item) -> bool:
         """Return whether a session has expired or belongs to an earlier study of the same name."""
-        is_of_another = UPLOAD in item and item[UPLOAD]["S"] != self._upload_of(item["n"]["S"])
+        is_of_another = UPLOAD in item and item[UPLOAD]["S"] != self.upload_of(item["n"]["S"])
         return is_of_another or self.is_expired(item)
 
-    def _upload_of(self, study: str) -> str | None:
+    def upload_of(self, study: str) -> str | None:
+        """Return the upload id of a study's pool, as last read; None if there is no such study."""
         if study not in self._uploads:
             item = self._calls.get("studies", study)
             if item is None:

@@ -7,9 +7,9 @@
 | `claim STUDY KEY` | `-` | the session that holds an evaluator's claim |
 | `session ID` | 0 | the immutable session and its initial cursor |
 | `session ID` | first version | the next few writes: responses, and the cursor after the last |
-| `tally STUDY SHARD` | `-` | open sessions, and counts of finished ones (`counters.py`) |
-| `closed STUDY SHARD` | session | a closed session's cursor and responses, packed |
-| `simulated tally …`, `simulated closed …` | | the same for simulated sessions |
+| `count STUDY N CONDITION` | `-` | sessions that count towards those wanted (`counters.py`) |
+| `closed STUDY SHARD` | session | a session of the study; packed once it is closed |
+| `simulated count …`, `simulated closed …` | | the same for simulated sessions |
 | `book NAME` | key | an entry of a book (`entries.py`) |
 
 Each write creates version `v` of a session's cursor, and `v` alone determines the item it is written to.
@@ -25,9 +25,8 @@ import secrets
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -35,20 +34,20 @@ from backend.experiment.records import Response, Session, Stimulus, Study
 from backend.experiment.session import Cursor, has_answered, total_trials
 from backend.foundation.errors import Conflict, NotFound, StoreFailed
 from backend.stores import json_codec
-from backend.stores.dynamodb import keys, pool_codec, response_codec
+from backend.stores.dynamodb import counters, keys, pool_codec, response_codec
 from backend.stores.dynamodb.client import Calls, Item, Refused, connect, key, parse_url
-from backend.stores.dynamodb.counters import OpenSession, Tally
+from backend.stores.dynamodb.counters import Count, Counters
 from backend.stores.dynamodb.entries import Books
 from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE, UPLOAD, Head, Heads, no_session
+from backend.stores.dynamodb.upgrade import CURRENT, read_tally, tally_partitions, upgrade
 from backend.stores.store import Capacity, Entry, Stale, check_capacity, found_study, no_study
 
 _LARGEST_BYTES = 350_000
 """Responses of a session packed into one item; DynamoDB's limit is 400 KB."""
 _RESPONSES_PER_PART = 2000
 _HEADS_AT_ONCE = 50
-_LOOK_AGAIN_S = 600
-_LOOKS_AT_ONCE = 16
-_TRIES_FOR_ROOM = 5
+_CHECKS, _ITEMS_CHECKED, _CURSORS_READ = 90, 8, 8
+"""What one opening checks at most: open sessions, items of counts with such, and sessions that had begun."""
 
 _BARRED = "gone"
 
@@ -94,6 +93,10 @@ class DynamoStore:
         self._calls, self._expire_days, self._clock = calls, expire_days, clock
         self._books = Books(calls)
         self._heads = Heads(calls, clock)
+        self._studies: dict[str, Study] = {}
+        """Studies by name as last read, for what never changes or only before anybody has begun."""
+        self._current: set[str] = set()
+        """Upload ids of studies that are stored as this version does."""
 
     @classmethod
     def open(cls, url: str) -> "DynamoStore":
@@ -114,7 +117,12 @@ class DynamoStore:
         record = zlib.compress(json_codec.dump(study).encode(), 9)
         try:
             self._calls.put(
-                {**key("studies", study.name), UPLOAD: {"S": upload}, "j": {"B": record}},
+                {
+                    **key("studies", study.name),
+                    UPLOAD: {"S": upload},
+                    "j": {"B": record},
+                    CURRENT: {"N": "2"},
+                },
                 "attribute_not_exists(p) OR u = :u",
                 {":u": {"S": upload}},
             )
@@ -125,7 +133,8 @@ class DynamoStore:
         self._heads.know_upload(study.name, upload)
 
     def study(self, name: str, even_deleted: bool = False) -> Study:
-        return found_study(_study(self._study_item(name)), even_deleted)
+        self._studies[name] = study = _study(self._study_item(name))
+        return found_study(study, even_deleted)
 
     def studies(self, even_deleted: bool = False) -> list[Study]:
         found = map(_study, self._calls.each("studies"))
@@ -151,12 +160,16 @@ class DynamoStore:
         if item is None:
             return
         pool = keys.of_pool(name, item[UPLOAD]["S"])
-        partitions = [pool, *keys.all_closed(name, False), *keys.all_closed(name, True)]
+        partitions = [pool, *keys.all_listed(name, False), *keys.all_listed(name, True)]
         for partition in partitions:
             for found in list(self._calls.each(partition, ("s",))):
                 self._calls.delete(partition, found["s"]["S"])
+        study = _study(item)
         for simulated in (False, True):
-            Tally(self._calls, name, simulated).remove()
+            self._counters(study, simulated).remove(_counted_conditions(study))
+            if CURRENT not in item:
+                for partition in tally_partitions(name, simulated):
+                    self._calls.delete(partition, "-")
         self._calls.delete("studies", name)
 
     def stimuli(self, study: str) -> Iterator[Stimulus]:
@@ -182,14 +195,18 @@ class DynamoStore:
         return item["h"]["S"] if item else None
 
     def add_session(self, session: Session, cursor: Cursor, capacity: Capacity | None = None) -> None:
-        if capacity is not None:
-            self._hold(session, cursor, capacity)
         expires_at = None
         if self._expire_days is not None and cursor.state == "active":
             expires_at = self._clock() + 86400 * self._expire_days
-        head = self._heads.add(session, cursor, expires_at)
-        if capacity is None or cursor.state != "active":
-            self._list(head, cursor)
+        if cursor.state != "active":
+            self._pack(self._heads.add(session, cursor, expires_at), cursor)
+            return
+        place = (keys.of_listed(session.study, session.id, session.is_simulated), session.id)
+        index = self._admit(session, cursor, capacity)
+        self._calls.put({**key(*place), **_listed_attributes(index, expires_at)})
+        held_s = capacity and _seconds_between(capacity.unanswered_since, cursor.last_at)
+        held_until = None if held_s is None else self._clock() + held_s
+        self._heads.add(session, cursor, expires_at, held_until)
 
     def session(self, session_id: str) -> Session:
         return self._heads.of(session_id).session
@@ -221,25 +238,39 @@ class DynamoStore:
     def taken(
         self, study: str, active_since: str, simulated: bool = False, unanswered_since: str = ""
     ) -> dict[str, int]:
-        tally = Tally(self._calls, study, simulated)
-        entries, counts = tally.read()
-        now = int(self._clock())
-        doubtful = []
-        for entry in entries:
-            if entry.alive_at >= _needed(entry.has_answered, active_since, unanswered_since):
-                _count(counts, entry.condition)
-            elif entry.looked_at + _LOOK_AGAIN_S < now:
-                doubtful.append(entry)
-        if doubtful:
-            look = partial(self._look, tally, now)
-            with ThreadPoolExecutor(min(_LOOKS_AT_ONCE, len(doubtful))) as threads:
-                for entry, cursor in zip(doubtful, threads.map(look, doubtful), strict=True):
-                    if cursor is not None and _holds_a_place(cursor, active_since, unanswered_since):
-                        _count(counts, entry.condition)
-        return counts
+        try:
+            known = self._upgraded(study)
+        except NotFound:
+            return {}
+        found = self._counters(known, simulated).read(_conditions(known))
+        taken: dict[str, int] = {}
+        for count in found:
+            taken[count.condition] = taken.get(count.condition, 0) + count.counted
+        inactive = [
+            (count, entry)
+            for count in found
+            for entry in count.entries
+            if entry.alive_at < _needed(entry.known == "+", active_since, unanswered_since)
+        ]
+        for count, entries in self._check(known, simulated, inactive, active_since, unanswered_since):
+            taken[count.condition] -= len(entries)
+        return {condition: number for condition, number in taken.items() if number > 0}
 
     def finished(self, study: str, simulated: bool = False) -> tuple[int, str]:
-        return Tally(self._calls, study, simulated).finished()
+        try:
+            known = self._known(study)
+        except NotFound:
+            return 0, ""
+        if self._is_current(study):
+            found = self._counters(known, simulated).read(_counted_conditions(known))
+            number, newest = (
+                sum(count.finished for count in found),
+                max((c.newest for c in found), default=""),
+            )
+        else:
+            _, counts, newest = read_tally(self._calls, study, simulated)
+            number = sum(counts.values())
+        return number, newest if number else ""
 
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
         self._write(session_id, expected_version, cursor, None)
@@ -271,7 +302,11 @@ class DynamoStore:
                 self._calls.put(attributes, "attribute_not_exists(p) OR v <= :v", {":v": attributes["v"]})
             except Refused:
                 raise Stale(f"session {session.id} was continued in the meantime") from None
-        self._list(self._heads.add(session, cursor), cursor)
+        head = self._heads.add(session, cursor)
+        if cursor.state == "active":
+            self._list_again(head, cursor)
+        else:
+            self._pack(head, cursor)
 
     def erase_session(self, session_id: str) -> None:
         partition = keys.of_session(session_id)
@@ -283,8 +318,8 @@ class DynamoStore:
         if not self._bar(partition, int(newest["v"]["N"])):
             return self.erase_session(session_id)  # a response arrived in the meantime
         was_finished = keys.cursor_in(newest, head.pictures).state == "finished"
-        self._tally(head).erase(session_id, head.session.condition if was_finished else None)
-        self._calls.delete(_closed(head), session_id)
+        self._uncount(head, was_finished)
+        self._calls.delete(_list_of(head), session_id)
         for item in reversed(stored):  # the head last: it is what a repeated erasure finds the rest by
             if _BARRED not in item:
                 self._calls.delete(partition, item["s"]["S"])
@@ -323,8 +358,8 @@ class DynamoStore:
     ) -> None:
         """Store a cursor, and its response if any, provided that the previous cursor is the stored one."""
         head = self._heads.of(session_id)
-        if head.expires and expected_version == 0:
-            self._keep(session_id)
+        if expected_version == 0:
+            self._begin(head, cursor)
         first, entry = keys.place_of(cursor.version)
         facts = response_codec.pack_response(response, head.pictures) if response else b""
         ours = {"B": secrets.token_bytes(keys.NONCE_BYTES) + facts}
@@ -369,14 +404,26 @@ class DynamoStore:
             {"#e": entry},
         )
 
-    def _keep(self, session_id: str) -> None:
-        """Cancel a session's expiry, now that it is being used."""
+    def _begin(self, head: Head, cursor: Cursor) -> None:
+        """Cancel a session's expiry, now that it is being used, and count it again if it begins late."""
+        session = head.session
+        if head.held_until is not None and self._clock() >= head.held_until and cursor.state == "active":
+            index, condition = self._index(head), session.condition
+            if index is not None and condition is not None:
+                entry = counters.Entry(session.id, cursor.last_at, _known_of(cursor))
+                self._counters_of(head).count_again(condition, index, entry)
+        if not head.expires:
+            return
+        with suppress(Refused):
+            self._calls.update(
+                _list_of(head), session.id, f"REMOVE {TTL_ATTRIBUTE}", "attribute_exists(p)", {}
+            )
         try:
             self._calls.update(
-                keys.of_session(session_id), keys.HEAD, f"REMOVE {TTL_ATTRIBUTE}", "attribute_exists(p)", {}
+                keys.of_session(session.id), keys.HEAD, f"REMOVE {TTL_ATTRIBUTE}", "attribute_exists(p)", {}
             )
         except Refused:
-            raise no_session(session_id) from None
+            raise no_session(session.id) from None
 
     def _close(self, head: Head, cursor: Cursor, is_last_answer: bool) -> None:
         """Pack a closed session for scoring; a failure loses nothing, since the next check packs it.
@@ -389,20 +436,44 @@ class DynamoStore:
         except StoreFailed as error:
             log.warning("session %s is stored, but not packed yet: %s", head.session.id, error)
 
-    def _pack(self, head: Head, cursor: Cursor) -> None:
+    def _pack(self, head: Head, cursor: Cursor) -> int | None:
+        """Store a closed session among those listed, count it, and return the index of its count."""
         session = head.session
-        packed = response_codec.pack_responses(self.responses(session.id), head.pictures)
-        item = {**key(_closed(head), session.id), **keys.cursor_attributes(cursor, head.pictures)}
-        if len(packed) <= _LARGEST_BYTES:
-            item["b"] = {"B": packed}
-        tally = self._tally(head)
+        self._upgraded(session.study)
         was_finished = cursor.trial_index == total_trials(session)
         if cursor.state == "returned" and was_finished:
-            tally.erase(session.id, session.condition)  # counted already, or about to be
-        with suppress(Refused):  # returned in the meantime
-            self._calls.put(item, "attribute_not_exists(p) OR v <= :v", {":v": item["v"]})
-        finished = session.condition if cursor.state == "finished" else None
-        tally.close(session.id, finished, cursor.last_at)
+            self._uncount(head, was_finished)  # counted already, or about to be
+        attributes = keys.cursor_attributes(cursor, head.pictures)
+        packed = response_codec.pack_responses(self.responses(session.id), head.pictures)
+        change = "SET " + ", ".join(f"{name} = :{name}" for name in attributes)
+        values = {f":{name}": value for name, value in attributes.items()}
+        if len(packed) <= _LARGEST_BYTES:
+            change, values = change + ", b = :b", {**values, ":b": {"B": packed}}
+        try:
+            before = self._calls.update(
+                _list_of(head),
+                session.id,
+                change,
+                "attribute_not_exists(v) OR v <= :v",
+                values,
+                returns_before=True,
+            )
+        except Refused:  # returned in the meantime
+            return None
+        return self._count_closed(head, cursor, before or {})
+
+    def _count_closed(self, head: Head, cursor: Cursor, before: Item) -> int | None:
+        """Count a closed session, listed as `before` until now; one that was counted already stays so."""
+        session, counts = head.session, self._counters_of(head)
+        condition = session.condition or ""
+        index = int(before["k"]["N"]) if "k" in before else None
+        finished_at = cursor.last_at if cursor.state == "finished" else None
+        is_closed = index is not None and counts.close(condition, index, session.id, finished_at)
+        if not is_closed and "v" not in before and finished_at is not None:
+            index = counts.add(condition, None, finished_at)
+            if "k" not in before or int(before["k"]["N"]) != index:
+                self._set_index(head, index)
+        return index
 
     def _see_returned(self, session_id: str) -> None:
         """Pack a returned session whose process died before packing it."""
@@ -412,85 +483,187 @@ class DynamoStore:
                 self._close(head, cursor, is_last_answer=False)
 
     def _is_packed(self, head: Head) -> bool:
-        return self._calls.get(_closed(head), head.session.id) is not None
+        listed = self._calls.get(_list_of(head), head.session.id)
+        return listed is not None and "v" in listed
 
-    def _tally(self, head: Head) -> Tally:
-        return Tally(self._calls, head.session.study, head.is_listed_apart)
+    def _index(self, head: Head) -> int | None:
+        """Return the index of the item in which a session is counted, or None."""
+        listed = self._calls.get(_list_of(head), head.session.id)
+        return int(listed["k"]["N"]) if listed and "k" in listed else None
 
-    def _hold(self, session: Session, cursor: Cursor, capacity: Capacity) -> None:
-        """Count a session before it is stored, unless the limit of its condition would be exceeded.
+    def _set_index(self, head: Head, index: int) -> None:
+        place = (_list_of(head), head.session.id)
+        with suppress(Refused):
+            self._calls.update(*place, "SET k = :k", "attribute_exists(p)", {":k": {"N": str(index)}})
 
-        No single conditional write counts all sessions of a condition. But of two sessions admitted at
-        once, the one counted later finds both. It, or both, withdraw their count and retry after random
-        pauses. If the process dies here, the session is counted until it has been inactive for too long.
+    def _uncount(self, head: Head, was_finished: bool) -> None:
+        index = self._index(head)
+        if index is not None:
+            self._counters_of(head).erase(head.session.condition or "", index, head.session.id, was_finished)
+
+    def _known(self, study: str) -> Study:
+        """Return a study as last read; its conditions never change."""
+        return self._studies.get(study) or self.study(study, even_deleted=True)
+
+    def _upgraded(self, study: str) -> Study:
+        """Return a study as last read, upgraded if it is stored as version 0.1 did."""
+        known = self._known(study)
+        if not self._is_current(study):
+            upgrade(self._calls, known)
+        return known
+
+    def _is_current(self, study: str) -> bool:
+        """Return whether a study is stored as this version does."""
+        upload = self._heads.upload_of(study)
+        if upload in self._current:
+            return True
+        is_current = CURRENT in self._study_item(study)
+        if is_current and upload is not None:
+            self._current.add(upload)
+        return is_current
+
+    def _counters(self, study: Study, simulated: bool) -> Counters:
+        wanted = None if simulated else study.protocol.admission.evaluators
+        return Counters(self._calls, study.name, wanted, simulated)
+
+    def _counters_of(self, head: Head) -> Counters:
+        return self._counters(self._upgraded(head.session.study), head.is_listed_apart)
+
+    def _admit(self, session: Session, cursor: Cursor, capacity: Capacity | None) -> int | None:
+        """Count an open session, before it is stored, and return the index of the item; None if uncounted.
+
+        If the process dies here, the session is counted until it has been inactive for too long.
 
         Raises:
-            Stale: the limit is reached.
+            Stale: the limit of its condition is reached.
         """
-        tally = Tally(self._calls, session.study, session.is_simulated)
-        for tries in range(1, _TRIES_FOR_ROOM + 1):
-            tally.open(OpenSession(session.id, session.condition, cursor.last_at, 0))
-            if self._taken(session, capacity) <= capacity.wanted:
-                return
-            tally.close(session.id, None)
-            self._calls.pause(tries, "others are let in at once")
-            check_capacity(session, self._taken(session, capacity), capacity)
-        raise Stale(f"many are let into study {session.study} at once; try again")
-
-    def _taken(self, session: Session, capacity: Capacity) -> int:
-        counts = self.taken(
-            session.study, capacity.active_since, session.is_simulated, capacity.unanswered_since
-        )
-        return counts.get(session.condition or "", 0)
-
-    def _list(self, head: Head, cursor: Cursor) -> None:
-        """List a session under its study: as open, or as closed and packed."""
-        if cursor.state == "active" or not self._is_packed(head):
-            self._tally(head).open(OpenSession(head.session.id, head.session.condition, cursor.last_at, 0))
-        if cursor.state != "active":
-            self._pack(head, cursor)
-
-    def _look(self, tally: Tally, now: int, entry: OpenSession) -> Cursor | None:
-        """Return the cursor of an open session and record the check in the tally; None if it is gone."""
-        try:
-            cursor = self.cursor(entry.session)
-        except NotFound:
-            tally.close(entry.session, None)
+        if session.condition is None:
             return None
-        if cursor.state != "active":  # the process that closed it died before packing it
-            self._pack(self._heads.of(entry.session), cursor)
-        else:
-            tally.look(OpenSession(entry.session, entry.condition, cursor.last_at, now, has_answered(cursor)))
-        return cursor
+        study = self._upgraded(session.study)
+        entry = counters.Entry(session.id, cursor.last_at, _known_of(cursor))
+        if capacity is None:
+            return self._counters(study, session.is_simulated).add(session.condition, entry)
+        counts = Counters(self._calls, study.name, capacity.wanted, session.is_simulated)
+        index = counts.admit(session.condition, entry)
+        if index is None:
+            since, unanswered_since = capacity.active_since, capacity.unanswered_since
+            self.taken(study.name, since, session.is_simulated, unanswered_since)  # silent ones count no more
+            index = counts.admit(session.condition, entry)
+        if index is None:
+            check_capacity(session, capacity.wanted, capacity)
+        return index
+
+    def _list_again(self, head: Head, cursor: Cursor) -> None:
+        """List and count an open session that was restored, unless it was closed here."""
+        session = head.session
+        listed = self._calls.get(_list_of(head), session.id)
+        if listed is not None and "v" in listed:
+            return
+        index = int(listed["k"]["N"]) if listed and "k" in listed else None
+        entry = counters.Entry(session.id, cursor.last_at, _known_of(cursor))
+        if session.condition is not None:
+            counts = self._counters_of(head)
+            if index is None:
+                index = counts.add(session.condition, entry)
+            else:
+                counts.count_again(session.condition, index, entry)
+        with suppress(Refused):
+            item = {**key(_list_of(head), session.id), **_listed_attributes(index, None)}
+            self._calls.put(item, "attribute_not_exists(v)")
+
+    def _check(
+        self,
+        study: Study,
+        simulated: bool,
+        inactive: Sequence[tuple[Count, counters.Entry]],
+        active_since: str,
+        unanswered_since: str,
+    ) -> Iterator[tuple[Count, list[counters.Entry]]]:
+        """Check sessions that seem inactive, the longest first, and yield those that count no longer.
+
+        How many are checked is bounded, so that an opening takes no longer the more sessions are silent;
+        the others count until the next opening.
+        """
+        chosen: dict[tuple[str, int], tuple[Count, list[counters.Entry]]] = {}
+        for count, entry in sorted(inactive, key=lambda pair: pair[1].alive_at)[:_CHECKS]:
+            place = (count.condition, count.index)
+            if place in chosen or len(chosen) < _ITEMS_CHECKED:
+                chosen.setdefault(place, (count, []))[1].append(entry)
+        unknown = [entry.session for _, entries in chosen.values() for entry in entries if not entry.known]
+        begun = self._begun(unknown)
+        reads = 0
+        for count, entries in chosen.values():
+            gone: list[counters.Entry] = []
+            closed: list[counters.Entry] = []
+            active: dict[str, counters.Entry] = {}
+            for entry in entries:
+                if not entry.known and entry.session not in begun:
+                    gone.append(entry)
+                elif reads < _CURSORS_READ:
+                    reads += 1
+                    cursor = self._counted_cursor(entry.session, count.index)
+                    if cursor is None:
+                        gone.append(entry)
+                    elif cursor.state != "active":
+                        closed += [] if cursor.state == "finished" else [entry]
+                    elif cursor.last_at < _needed(has_answered(cursor), active_since, unanswered_since):
+                        gone.append(entry)
+                    else:
+                        checked = counters.Entry(entry.session, cursor.last_at, _known_of(cursor))
+                        active[entry.session] = checked
+            if gone or active:
+                self._counters(study, simulated).check(count, gone, active)
+            yield count, gone + closed
+
+    def _begun(self, session_ids: Sequence[str]) -> set[str]:
+        """Return those sessions that have any write; in the others nothing was ever begun."""
+        first, _ = keys.place_of(1)
+        found = self._calls.many((keys.of_session(session_id), first) for session_id in session_ids)
+        return {item["p"]["S"].removeprefix(keys.of_session("")) for item in found}
+
+    def _counted_cursor(self, session_id: str, index: int) -> Cursor | None:
+        """Return the cursor of a session with an entry; None if it is gone, or is counted elsewhere.
+
+        If the process that closed it died before packing it, it is packed and counted now.
+        """
+        try:
+            cursor, head = self.cursor(session_id), self._heads.of(session_id)
+        except NotFound:
+            return None
+        if cursor.state == "active":
+            return cursor
+        return cursor if self._pack(head, cursor) == index else None
 
     def _listed(
         self, study: str, simulated: bool, attributes: Sequence[str] = ()
     ) -> Iterator[tuple[Head, Item | None]]:
         """Yield a study's sessions in the order of their ids, with the packed items of the closed ones.
 
-        Open ones are read first: one closed in the meantime is found twice rather than not at all.
         Simulated sessions of versions that did not separate them are among the real ones.
         """
         places = (False, True) if simulated else (False,)
-        entries = sorted(
-            (entry for apart in places for entry in Tally(self._calls, study, apart).read()[0]),
-            key=lambda entry: entry.session,
-        )
-        shards = [
-            self._calls.each(place, attributes) for apart in places for place in keys.all_closed(study, apart)
+        lists = [
+            self._calls.each(place, attributes) for apart in places for place in keys.all_listed(study, apart)
         ]
-        closed = heapq.merge(*shards, key=lambda item: item["s"]["S"])
-        found = heapq.merge(
-            ((item["s"]["S"], 0, item) for item in closed),
-            ((entry.session, 1, None) for entry in entries),
-            key=lambda row: row[:2],
-        )
-        once = _first_of_each(found)
+        rows = [((item["s"]["S"], 0 if "v" in item else 1, item) for item in each) for each in lists]
+        rows.append((session_id, 1, None) for session_id in self._opened_before(study, places))
+        once = _first_of_each(heapq.merge(*rows, key=lambda row: row[:2]))
         while some := list(islice(once, _HEADS_AT_ONCE)):
             heads = self._heads.many(session_id for session_id, _, _ in some)
             for session_id, _, item in some:
                 if session_id in heads and heads[session_id].session.is_simulated == simulated:
-                    yield heads[session_id], item
+                    yield heads[session_id], item if item and "v" in item else None
+
+    def _opened_before(self, study: str, places: Sequence[bool]) -> list[str]:
+        """Return the open sessions of a study that version 0.1 stored and this one has not upgraded."""
+        try:
+            if self._is_current(study):
+                return []
+        except NotFound:
+            return []
+        return sorted(
+            entry.session for simulated in places for entry in read_tally(self._calls, study, simulated)[0]
+        )
 
     def _whole(self, head: Head) -> tuple[Cursor, list[Response]]:
         """Return the cursor and all responses of a session, from one read."""
@@ -517,8 +690,36 @@ def _study(item: Item) -> Study:
     return json_codec.load_study(zlib.decompress(item["j"]["B"]).decode())
 
 
-def _closed(head: Head) -> str:
-    return keys.of_closed(head.session.study, head.session.id, head.is_listed_apart)
+def _list_of(head: Head) -> str:
+    """Return the partition in which a session is listed."""
+    return keys.of_listed(head.session.study, head.session.id, head.is_listed_apart)
+
+
+def _listed_attributes(index: int | None, expires_at: float | None) -> Item:
+    """Return the attributes of an open session's item in the list: where it is counted, when it expires."""
+    item: Item = {} if index is None else {"k": {"N": str(index)}}
+    return item if expires_at is None else {**item, TTL_ATTRIBUTE: {"N": str(int(expires_at))}}
+
+
+def _counted_conditions(study: Study) -> list[str]:
+    """Return the conditions by which finished sessions are counted: '' in a qualification."""
+    return [*_conditions(study), ""]
+
+
+def _conditions(study: Study) -> list[str]:
+    return [condition.name for condition in study.conditions]
+
+
+def _known_of(cursor: Cursor) -> str:
+    """Return what an entry says of a session: whether it had begun, and whether it had a response."""
+    return "+" if has_answered(cursor) else "*" if cursor.version else ""
+
+
+def _seconds_between(before: str, after: str) -> float | None:
+    """Return the seconds between two times (UTC, ISO 8601); None if there is no earlier one."""
+    if not before:
+        return None
+    return (datetime.fromisoformat(after) - datetime.fromisoformat(before)).total_seconds()
 
 
 def _first_of_each(rows: Iterable[tuple]) -> Iterator[tuple]:
@@ -529,16 +730,6 @@ def _first_of_each(rows: Iterable[tuple]) -> Iterator[tuple]:
         last = row[0]
 
 
-def _holds_a_place(cursor: Cursor, active_since: str, unanswered_since: str) -> bool:
-    since = _needed(has_answered(cursor), active_since, unanswered_since)
-    return cursor.state == "finished" or (cursor.state == "active" and cursor.last_at >= since)
-
-
 def _needed(is_answered: bool, active_since: str, unanswered_since: str) -> str:
     """Return the time since which a session must be active to be counted."""
     return active_since if is_answered else max(active_since, unanswered_since)
-
-
-def _count(counts: dict[str, int], condition: str | None) -> None:
-    if condition is not None:
-        counts[condition] = counts.get(condition, 0) + 1

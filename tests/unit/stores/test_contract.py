@@ -4,6 +4,7 @@ import dataclasses
 import os
 import secrets
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -75,8 +76,17 @@ def with_session(store, session_id="s1", model="gan", state="active", last_at=AT
     study = studies.study(images=10)
     session = dataclasses.replace(studies.session(study, model=model, session_id=session_id), **facts)
     cursor = dataclasses.replace(sessions.opening(study.protocol, AT), state=state, last_at=last_at)
+    with_study(store)
     store.add_session(session, cursor)
     return session, cursor
+
+
+def with_study(store):
+    """Store the study of `with_session`, unless one of that name exists."""
+    study = studies.study(images=10)
+    with suppress(Conflict):
+        store.add_study(study, studies.pool(study, each=10))
+    return study
 
 
 def test_a_study_comes_back_as_it_was_stored_with_last_years_numbers(store):
@@ -364,7 +374,7 @@ def test_a_session_that_answers_again_takes_its_place_up_again(store):
 
 @pytest.mark.parametrize("state", ["active", "finished"])
 def test_a_session_is_restored_as_it_stood_and_again_when_it_went_on(store, state):
-    study = studies.study(images=10)
+    study = with_study(store)
     session = studies.session(study)
     opened = sessions.opening(study.protocol, AT)
     early = closed(opened, 3, "active")
@@ -393,7 +403,7 @@ def test_a_session_that_was_played_here_is_brought_up_to_another_store(store):
 
 
 def test_a_restored_session_goes_on_and_is_not_set_back(store):
-    study = studies.study(images=10)
+    study = with_study(store)
     session = studies.session(study)
     standing = closed(sessions.opening(study.protocol, AT), 3, "active")
     store.restore(session, standing, [response(i) for i in range(3)])
@@ -486,7 +496,7 @@ def test_cursors_come_without_their_sessions_in_the_order_of_the_ids(store):
 
 
 def test_a_redacted_session_loses_panel_and_device_and_nothing_else(store):
-    study = studies.study(images=10)
+    study = with_study(store)
     personal = {"panel": {"PROLIFIC_PID": "p"}, "device": {"user_agent": "Firefox", "simulated": True}}
     session = dataclasses.replace(studies.session(study, seed=2**53 - 1), **personal)
     cursor = sessions.opening(study.protocol, AT)
@@ -589,7 +599,7 @@ def test_a_simulated_session_is_played_returned_and_erased_apart_from_the_real_o
 
 
 def test_a_restored_simulated_session_stays_one(store):
-    study = studies.study(images=10)
+    study = with_study(store)
     session = dataclasses.replace(studies.session(study), is_simulated=True)
     cursor = closed(sessions.opening(study.protocol, AT), 1, "finished")
 
@@ -719,7 +729,7 @@ def sessions_of(store, model="gan"):
 
 
 def seat(store, session_id, capacity, model="gan"):
-    study = studies.study(images=10)
+    study = with_study(store)
     session = studies.session(study, model=model, session_id=session_id)
     store.add_session(session, sessions.opening(study.protocol, AT), capacity)
 
