@@ -1,7 +1,8 @@
-"""The application for WSGI servers and for Lambda, configured by the environment.
+"""WSGI application for servers and for Lambda, configured by environment variables.
 
-`deploy.api:app` is all of it, for a WSGI server on a machine. The Lambda functions are parts of it:
-`sessions` takes sessions and answers and needs Flask and boto3 alone, `scores` also numpy and scipy.
+`deploy.api:app` is the complete application, for a WSGI server. The Lambda functions are parts of it:
+`sessions` serves sessions and responses and needs only Flask, msgspec and boto3; `scores` also needs numpy
+and scipy.
 """
 
 import logging
@@ -26,11 +27,11 @@ _FROM_SSM = "ssm:"
 
 
 def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EVERYTHING):
-    """Return the application that the environment describes.
+    """Return the application that the environment variables configure, with the groups of routes `serves`.
 
     Raises:
-        InvalidInput: OPENHYPE_STORE is not set; or neither OPENHYPE_DATA nor OPENHYPE_KEYS; or what
-            OPENHYPE_ORIGINS holds are no origins; or OPENHYPE_BEHIND_PROXY is neither true nor false.
+        InvalidInput: OPENHYPE_STORE is not set; neither OPENHYPE_DATA nor OPENHYPE_KEYS is set (files need
+            OPENHYPE_DATA); or another OPENHYPE_ variable has an invalid value.
     """
     needed = ["OPENHYPE_STORE"]
     if "files" in serves or not environment.get("OPENHYPE_KEYS"):
@@ -53,7 +54,7 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
     if "files" in serves:
         app = create_app(store, data, keys, openings=_openings(environment), **options)
     else:
-        # CloudFront requests functions by their own host names: neither host nor visitor is known.
+        # CloudFront requests functions by their own host names: public host and client are unknown.
         app = create_app(store, data, keys, knows_host=False, **options)
     if seconds := _request_seconds(environment):
         app.wsgi_app = with_deadline(app.wsgi_app, seconds)
@@ -61,10 +62,10 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
 
 
 def _request_seconds(environment: Mapping[str, str]) -> int:
-    """Return the seconds within which a request is answered; 0 for no limit.
+    """Return the time limit of a request (s); 0 for no limit.
 
     Raises:
-        InvalidInput: it is no whole number from 0.
+        InvalidInput: the value is not an integer >= 0.
     """
     text = environment.get("OPENHYPE_REQUEST_SECONDS") or "0"
     if not (text.isascii() and text.isdecimal()):
@@ -73,10 +74,10 @@ def _request_seconds(environment: Mapping[str, str]) -> int:
 
 
 def _openings(environment: Mapping[str, str]) -> Openings:
-    """Return the limits of new sessions by address that the environment sets.
+    """Return the limits on new sessions per client address that the environment variables set.
 
     Raises:
-        InvalidInput: they are no whole numbers from 0.
+        InvalidInput: a limit is not an integer >= 0.
     """
     names = {"OPENHYPE_SESSIONS_PER_MINUTE": PER_MINUTE, "OPENHYPE_SESSIONS_PER_HOUR": PER_HOUR}
     found = [environment.get(name) or str(default) for name, default in names.items()]
@@ -87,10 +88,13 @@ def _openings(environment: Mapping[str, str]) -> Openings:
 
 
 def _keys(environment: Mapping[str, str], data: DataDir) -> Keys:
-    """Return the keys of the data directory, or those that OPENHYPE_KEYS=ssm:NAME names.
+    """Return the keys of the data directory, or of the secure parameter NAME if OPENHYPE_KEYS=ssm:NAME.
 
-    A function's own variables can be read by whoever may look at its configuration; a secure
-    parameter only by whoever may read that one.
+    Anyone permitted to view a function's configuration can read its environment variables; a secure
+    parameter has a permission of its own.
+
+    Raises:
+        InvalidInput: OPENHYPE_KEYS has another form, or the keys are invalid.
     """
     source = environment.get("OPENHYPE_KEYS")
     if not source:
@@ -105,10 +109,10 @@ def _keys(environment: Mapping[str, str], data: DataDir) -> Keys:
 
 
 class WholePaths:
-    """Gives back to a path what Zappa takes off it.
+    """WSGI middleware that restores the prefix that Zappa strips from a path.
 
-    Where it thinks that a request names the stage first it strips the stage's name; the name of the
-    stage `api` is also the first part of every path of the API.
+    Zappa strips the stage's name if a path seems to begin with it; but the name of the stage `api` is also
+    the first part of every API path.
     """
 
     def __init__(self, app: Callable):
@@ -129,7 +133,7 @@ APPS: Mapping[str, Callable[[], Callable]] = {
 
 
 def __getattr__(name: str):
-    """Make an application when a server asks for it, and only then."""
+    """Create an application when a server first imports it, not when this module is imported."""
     if name not in APPS:
         raise AttributeError(name)
     return globals().setdefault(name, APPS[name]())

@@ -1,7 +1,7 @@
-"""What a study takes of AWS, counted from its protocol, and what that costs by `prices.toml`.
+"""Usage of AWS by a study, computed from its protocol, and its cost at the prices in `prices.toml`.
 
-Write units are what the table's design leads to (`stores/dynamodb/`), and tests hold them against what
-dynalite measures. Sizes of items are those of answers as the page posts them, from a display of 60 Hz.
+Write units follow from the table's design (`stores/dynamodb/`); tests compare them with those that
+dynalite measures. Item sizes are those of responses as the page posts them, from a 60 Hz display.
 """
 
 import tomllib
@@ -18,27 +18,27 @@ from backend.stores.dynamodb.keys import LISTS, WRITES_PER_ITEM
 _WRITE_UNIT, _READ_UNIT = 1024, 4096
 _HEAD_BYTES, _HEAD_BYTES_A_PICTURE = 750, 2
 _STANDING_BYTES = 165
-"""Key and cursor of an item, with what the browser told of its display."""
+"""Key and cursor of an item, with the display that the browser reported."""
 _ANSWER_BYTES = {False: 33, True: 92}
 _PACKED_BYTES = {False: 8, True: 22}
-"""A response among all of its session, compressed."""
+"""Size of one response when all responses of a session are compressed together."""
 _STIMULUS_BYTES = 35
 _STUDY_BYTES = 4096
 _MASKS = 64
 _OPENING_READS = 15
-"""Evaluator record and claim, read for the admission and twice for the opening; the study at each of the
-three; pause, recruitment and what is known of the place, read for both."""
+"""Evaluator record, claim and study: read once for admission, twice for the opening. Pause, recruitment and
+the place's record: read once for each."""
 _COUNTS = 2
-"""Sessions counted by model: for the admission and for the opening."""
+"""Counts of sessions by model: for the admission and for the opening."""
 _OPENING_CALLS = _OPENING_READS + _COUNTS + 5
-"""With these: session counted, listed and stored, person and place written down."""
+"""Reads, counts and five writes: the count, the list, the session, the evaluator's record, the place's."""
 _CLOSING_CALLS = 3
-"""Answers read, packed, and the session taken off the list."""
+"""Read the responses, store them packed, and close the session's count."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What is used. Read units are a range: all in one process, or each request in one that knows nothing."""
+    """Resources used. Read units are a range: one process with a warm cache, or a cold one per request."""
 
     api_requests: float
     table_calls: float
@@ -63,7 +63,7 @@ def prices() -> dict[str, Any]:
 
 
 def of_session(protocol: Protocol, assumed: Mapping[str, float], evaluators: int | None = None) -> Usage:
-    """Return what a session takes whose evaluator is named by a panel and answers every trial.
+    """Return the usage of one session of a panel's evaluator who answers every trial.
 
     Args:
         evaluators: those wanted in all, by default as many a model as the protocol says.
@@ -95,7 +95,7 @@ def of_session(protocol: Protocol, assumed: Mapping[str, float], evaluators: int
 
 
 def of_study(protocol: Protocol, evaluators: int, pictures: int, assumed: Mapping[str, float]) -> Usage:
-    """Return what a study takes: it is made, played by so many evaluators, and scored once."""
+    """Return the usage of a study that is created, completed by `evaluators` people, and scored once."""
     pool = _STIMULUS_BYTES * pictures + _STUDY_BYTES
     scoring = _units(
         evaluators * (_PACKED_BYTES[protocol.is_timed] * protocol.stimuli.trials + 3000), _READ_UNIT
@@ -107,7 +107,7 @@ def of_study(protocol: Protocol, evaluators: int, pictures: int, assumed: Mappin
 
 
 def cost_usd(used: Usage, pictures: int, prices: Mapping[str, Any]) -> dict[str, float]:
-    """Return US dollars by service, kept for a month; read units are taken at their most."""
+    """Return the cost in US dollars by service, with one month of storage and the most read units."""
     table, function, network, bucket = (prices[name] for name in ("dynamodb", "lambda", "cloudfront", "s3"))
     assumed = prices["assumed"]
     seconds = used.api_requests * assumed["request_seconds"] * assumed["function_gb"]
@@ -129,7 +129,7 @@ def cost_usd(used: Usage, pictures: int, prices: Mapping[str, Any]) -> dict[str,
 def as_tables(
     protocols: Mapping[str, Protocol], evaluators: Sequence[int], pictures: int, prices: Mapping[str, Any]
 ) -> str:
-    """Return the figures of sessions and studies as tables in Markdown."""
+    """Return usage and costs of sessions and studies as Markdown tables."""
     assumed = prices["assumed"]
     lines = ["A session:", "", "| | " + " | ".join(f"HYPE-{name}" for name in protocols) + " |"]
     lines.append("| --- |" + " ---: |" * len(protocols))

@@ -1,8 +1,7 @@
-"""`openhype deploy`: checks, a plan, and doing it; and taking away what it made.
+"""`openhype deploy`: check, plan, apply, and remove a deployment.
 
-Two stacks (`data.yaml`, `service.yaml`), a secure parameter with the keys, and in the bucket the packages
-and the page.
-Each step looks first at what is there, so that doing it again changes nothing.
+It consists of two stacks (`data.yaml`, `service.yaml`), a secure parameter with the keys, and packages and
+page in the bucket. Each step first reads the current state, so that repeating it changes nothing.
 """
 
 import re
@@ -31,20 +30,20 @@ from deploy.s3_upload import Place, s3_client
 from deploy.stacks import DATA, SERVICE, Change, Stack
 
 _ENOUGH_AT_ONCE = 100
-"""Concurrent executions; a thousand evaluators who answer every two seconds need about thirty."""
+"""Concurrent executions; a thousand evaluators, each answering every two seconds, need about thirty."""
 _NEWEST_RUNTIME = (3, 14)
 _DELETED_AT_ONCE = 1000
 
 _NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]{0,38}[A-Za-z0-9])?")
 _DATA = "-data"
-"""Ends the name of the stack of table and bucket."""
+"""Suffix of the name of the stack that holds table and bucket."""
 
 Report = Callable[[str], Any]
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What the checks found: whose account, and what to know before going on."""
+    """Result of the checks: the account, its region, and notes to read before deploying."""
 
     account: str
     region: str
@@ -52,7 +51,7 @@ class Checked:
 
 
 class Deployment:
-    """What is on AWS under one name."""
+    """The resources on AWS under one deployment name."""
 
     def __init__(
         self,
@@ -77,12 +76,12 @@ class Deployment:
         return f"/openhype/{self.name}/keys"
 
     def check(self) -> Checked:
-        """Return whose account this is.
+        """Return the AWS account and notes on its limits.
 
         Raises:
-            InvalidInput: no credentials, or a Python that Lambda does not have.
+            InvalidInput: credentials are missing or refused, or Lambda does not have this Python version.
             StoreFailed: AWS cannot be reached.
-            Conflict: stacks of the name are somebody else's, or in trouble.
+            Conflict: a stack of the same name belongs to somebody else.
         """
         if sys.version_info[:2] > _NEWEST_RUNTIME:
             raise InvalidInput(
@@ -107,7 +106,7 @@ class Deployment:
         """Return what `apply` would do.
 
         Raises:
-            Conflict: other keys are in force than this data directory's.
+            Conflict: the deployed keys differ from this data directory's.
         """
         outputs = self._stored.outputs()
         return [
@@ -120,7 +119,7 @@ class Deployment:
         ]
 
     def apply(self, packages: Mapping[str, Package], report: Report) -> dict[str, str]:
-        """Bring AWS to what the plan says, and return what is there (`Url`, `Table`, `Bucket`)."""
+        """Carry out the plan, and return what is deployed, as `current` does."""
         report("table and bucket …")
         self._stored.apply({})
         outputs = self._stored.outputs()
@@ -133,7 +132,7 @@ class Deployment:
         page.upload_page(place, client=self._s3)
         report("functions and distribution (some minutes) …")
         self._service.apply(self._parameters(packages, outputs))
-        # Only now: an update that fails returns to the packages before.
+        # Only now: an update that fails is rolled back to the previous packages.
         self._delete(outputs["Bucket"], self._old_packages(packages, outputs["Bucket"]))
         return self.current()
 
@@ -144,7 +143,7 @@ class Deployment:
         }  # fmt: skip
 
     def planned_removal(self, with_data: bool) -> list[Change]:
-        """Return what `remove` would take away, and what it would leave."""
+        """Return what `remove` would delete, and what it would leave."""
         outputs = self._stored.outputs()
         changes = self._service.planned_removal()
         if outputs:
@@ -156,7 +155,7 @@ class Deployment:
         return [*changes, *(self._stored.planned_removal() if with_data else [])]
 
     def remove(self, with_data: bool, report: Report) -> None:
-        """Take away the service; the data only if asked to."""
+        """Delete the service, and the data only if `with_data`."""
         outputs = self._stored.outputs()
         report("functions and distribution (some minutes) …")
         self._service.remove()
@@ -267,7 +266,7 @@ class Deployment:
 
 
 def check_name(name: str) -> None:
-    """Raise InvalidInput if a name cannot be that of a deployment, as parts of it are named after it."""
+    """Raise InvalidInput if a name is not valid for a deployment and the resources named after it."""
     if not _NAME.fullmatch(name):
         raise InvalidInput(
             "a deployment's name must have 1 to 40 letters, digits and hyphens, begin with a letter and "
@@ -281,7 +280,7 @@ def check_name(name: str) -> None:
 
 
 def build_packages(out: Path, report: Report) -> dict[str, Package]:
-    """Return the packages of all stages, built where they are missing."""
+    """Return the packages by stage; build those that are missing."""
     packages = {}
     for stage in STAGES:
         report(f"package of {stage} …")

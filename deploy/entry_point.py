@@ -1,7 +1,7 @@
-"""What Lambda calls: requests go on to Zappa's handler, and nothing else does.
+"""Entry point of the Lambda functions: passes HTTP requests, and nothing else, to Zappa's handler.
 
-Zappa also runs code that an event brings along (`raw_command`, `command`, `manage`), for its own tools.
-Whoever may invoke the function could do whatever the function's role may.
+Zappa's handler also runs code from an event (`raw_command`, `command`, `manage`), for its own tools, so
+anyone permitted to invoke the function could do everything that its role permits.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     """Return the reply to a request from a Function URL or API Gateway.
 
     Raises:
-        ValueError: the event is no request.
+        ValueError: the event is not an HTTP request.
     """
     is_request = event.get("version") == "2.0" or bool(event.get("httpMethod"))
     if not is_request or "requestContext" not in event:
         raise ValueError("this function takes HTTP requests only")
-    # Zappa would make environment variables of what a stage is configured with.
+    # Zappa would set environment variables from the stage variables.
     return lambda_handler({**event, "stageVariables": None}, context)

@@ -1,10 +1,10 @@
-"""The zip of each Lambda stage, built by `zappa package` in an environment of the stage's own.
+"""The zip of each Lambda stage, built by `zappa package` in an environment for that stage only.
 
 A stage's folder holds our code and a virtual environment with that stage's dependencies alone, so that
-nothing of the machine it is built on gets in. Afterwards the zip is made over: byte code that is never
-checked against its source (Zappa stamps every file as 1980, so that ordinary byte code counts as old
-and is compiled anew at each cold start), no note of who built it and when, and the same bytes for the
-same code. Measured: CHANGELOG.md and `make bench`.
+nothing from the build machine is included. The zip is then rewritten: with byte code that is never checked
+against its source (Zappa dates every file 1980, so ordinary byte code would count as outdated and be
+compiled again at each cold start), without the record of who built it and when, and with identical bytes
+for identical code. Measurements: CHANGELOG.md and `make bench`.
 """
 
 import hashlib
@@ -30,23 +30,23 @@ STAGES: Mapping[str, tuple[str, ...]] = {
     "api": ("flask", "msgspec", "boto3"),
     "score": ("flask", "msgspec", "boto3", "numpy", "scipy"),
 }
-"""What each stage depends on; versions are those that openhype asks for."""
+"""Dependencies of each stage; their versions are those that openhype requires."""
 
 _LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "api": ("report", "commands", "cli.py", "__main__.py"),
     "score": ("commands", "cli.py", "__main__.py"),
 }
-"""What of `backend/` the functions never call: commands, and in the one without numpy reports."""
+"""Parts of `backend/` that a function never calls: commands, and without numpy also reports."""
 
 HANDLER = "deploy.entry_point.handle"
 UNPACKED_LIMIT = 250 * 2**20
-"""Of Lambda, for a function and its layers (bytes)."""
+"""Lambda's limit for a function with its layers (bytes)."""
 
 _RUNTIME_DEPENDENCIES = ("zappa", "durationpy")
-"""Zappa's handler in the function needs these two of all that Zappa itself depends on."""
+"""The only two of Zappa's dependencies that its handler needs at run time."""
 
 _GLIBC = {(3, 11): 26}
-"""The newest C library (2.x) of Lambda's system, by Python: Amazon Linux 2 up to 3.11, then 2023's."""
+"""Minor version of glibc (2.x) on Lambda, by Python version: Amazon Linux 2 up to 3.11, then AL2023."""
 _GLIBC_NEWEST = 34
 _STAMP = (1980, 1, 1, 0, 0, 0)
 _BUILT_NOTE = "package_info.json"
@@ -54,7 +54,7 @@ _BUILT_NOTE = "package_info.json"
 
 @dataclass(frozen=True)
 class Package:
-    """A zip as it is shipped."""
+    """A built zip; sizes in bytes."""
 
     path: Path
     stage: str
@@ -69,12 +69,12 @@ class Package:
 
 
 def runtime() -> str:
-    """Return the Lambda runtime of the Python that runs this: byte code fits one version alone."""
+    """Return the Lambda runtime of the running Python, because byte code fits one version only."""
     return f"python{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def settings(stage: str) -> dict[str, Any]:
-    """Return the settings of a stage, those of its base with them."""
+    """Return the settings of a stage, including those of the stage it extends."""
     stages = json.loads(SETTINGS.read_text("utf-8"))
     if stage not in STAGES:
         raise InvalidInput(f"there is no stage {stage!r}; there are {', '.join(STAGES)}")
@@ -83,10 +83,10 @@ def settings(stage: str) -> dict[str, Any]:
 
 
 def build(stage: str, out: Path) -> Package:
-    """Build the zip of `stage` into the folder `out`, or return the one that is there for the same code.
+    """Build the zip of `stage` in the folder `out`, or return an existing one built from the same code.
 
     Raises:
-        InvalidInput: pip or Zappa failed, or the zip is larger than Lambda takes.
+        InvalidInput: pip or Zappa failed, or the unpacked zip exceeds Lambda's limit.
     """
     path = out / f"{stage}-{_key(stage)}.zip"
     if not path.exists():
@@ -100,7 +100,7 @@ def build(stage: str, out: Path) -> Package:
 
 
 def _key(stage: str) -> str:
-    """Return a hash of all that goes into a zip, but for what pip finds newest that day."""
+    """Return a hash of everything that a zip is built from, except the exact versions that pip chooses."""
     parts = hashlib.sha256(f"{runtime()} {requirements(stage)} {settings(stage)}".encode())
     for path in (*_sources(stage), Path(__file__)):
         parts.update(f"{path.name}\n".encode() + path.read_bytes())
@@ -108,7 +108,11 @@ def _key(stage: str) -> str:
 
 
 def requirements(stage: str) -> list[str]:
-    """Return what pip is asked for: the stage's dependencies, with openhype's own lower bounds."""
+    """Return pip's requirements: the stage's dependencies with openhype's lower bounds.
+
+    Raises:
+        InvalidInput: openhype is not installed.
+    """
     try:
         asked = requires("openhype") or []
     except PackageNotFoundError:
@@ -133,7 +137,7 @@ def _sources(stage: str) -> list[Path]:
 
 
 def _lay_out(stage: str, folder: Path) -> None:
-    """Make the folder that Zappa packs: our code, the settings, and the stage's environment."""
+    """Create the folder that Zappa packs: our code, the settings, and the stage's environment."""
     project = folder / "openhype"
     for source in _sources(stage):
         target = project / source.relative_to(HERE.parent)
@@ -153,7 +157,7 @@ def _site_packages(folder: Path) -> Path:
 
 
 def _platform() -> list[str]:
-    """Return pip's options for Lambda's system, wherever this runs."""
+    """Return pip's options for Lambda's platform, whatever the build machine is."""
     newest = _GLIBC.get(sys.version_info[:2], _GLIBC_NEWEST)
     tags = ["manylinux2014_x86_64", *(f"manylinux_2_{minor}_x86_64" for minor in range(17, newest + 1))]
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -167,11 +171,11 @@ def _pip(*arguments: str) -> None:
 
 
 def _zappa_package(stage: str, folder: Path) -> Path:
-    """Have Zappa pack the folder, as if the stage's environment were the active one."""
+    """Return the zip that Zappa makes of the folder, with the stage's environment as the active one."""
     environment = {
         **os.environ,
         "VIRTUAL_ENV": str(folder / "environment"),
-        "AWS_DEFAULT_REGION": os.environ.get("AWS_DEFAULT_REGION", "us-east-1"),  # unused, but asked for
+        "AWS_DEFAULT_REGION": os.environ.get("AWS_DEFAULT_REGION", "us-east-1"),  # unused, but required
     }
     out = folder / "zappa.zip"
     program = "import sys; from zappa.cli import handle; sys.exit(handle())"
@@ -197,10 +201,10 @@ def _make_over(made: Path, done: Path, folder: Path) -> None:
     for cache in list(folder.rglob("__pycache__")):
         shutil.rmtree(cache)
     compiling = [sys.executable, "-m", "compileall", "-qq", "--invalidation-mode", "unchecked-hash"]
-    fixed = {**os.environ, "PYTHONHASHSEED": "0"}  # the order of constants in a set follows it
+    fixed = {**os.environ, "PYTHONHASHSEED": "0"}  # it determines the order of constants in a set
     subprocess.run(
         [*compiling, "-s", str(folder), str(folder)], env=fixed
-    )  # some files are for other Pythons
+    )  # no check=True: some files are for other Python versions
     with zipfile.ZipFile(done, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             entry = zipfile.ZipInfo(str(path.relative_to(folder)), _STAMP)
@@ -210,7 +214,7 @@ def _make_over(made: Path, done: Path, folder: Path) -> None:
 
 
 def _beside(path: Path, target: Path) -> Path:
-    """Bring a file onto the disk of `target`, so that it appears there whole."""
+    """Move a file next to `target`, onto the same disk, so that it can replace it atomically."""
     near = target.with_name(f".{target.name}-{os.getpid()}")
     shutil.move(path, near)
     return near
@@ -220,7 +224,7 @@ def checked(stage: str, path: Path, limit: int = UNPACKED_LIMIT) -> Package:
     """Return the zip at `path` as a package.
 
     Raises:
-        InvalidInput: it is larger than Lambda takes.
+        InvalidInput: unpacked, it is larger than `limit` (bytes).
     """
     with zipfile.ZipFile(path) as archive:
         unpacked = sum(entry.file_size for entry in archive.infolist())

@@ -1,8 +1,8 @@
-"""Files to a bucket: in parallel, and only those that are not there yet with the same content.
+"""Upload of files to an S3 bucket: in parallel, skipping those already there with the same content.
 
-A study's pictures lie in the data directory. Where a bucket serves them to browsers (`OPENHYPE_IMAGES`,
-`s3://BUCKET/PREFIX`) they are uploaded as well, as `PREFIX/i/STUDY/NAME`. Names are keyed hashes, and
-files go up in the order of their names, so that the time of an upload tells nothing of truth.
+A study's stimuli are stored in the data directory. If a bucket serves them to browsers (`OPENHYPE_IMAGES`,
+`s3://BUCKET/PREFIX`), they are also uploaded, as `PREFIX/i/STUDY/NAME`. Names are keyed hashes, and files
+are uploaded in order of their names, so that the time of an upload reveals nothing about real and fake.
 """
 
 import hashlib
@@ -31,10 +31,10 @@ class Place:
 
 
 def parse_place(url: str) -> Place:
-    """Return the place that `s3://BUCKET/PREFIX` names.
+    """Return the bucket and prefix of `s3://BUCKET/PREFIX`.
 
     Raises:
-        InvalidInput: it is of another form.
+        InvalidInput: `url` has another form.
     """
     scheme, _, rest = url.partition("://")
     bucket, _, prefix = rest.partition("/")
@@ -45,12 +45,12 @@ def parse_place(url: str) -> Place:
 
 
 def upload_pictures(place: Place, study: str, folder: Path, progress: Callable | None = None) -> int:
-    """Upload the pictures and masks of a study; return how many were not there yet.
+    """Upload the stimuli and masks of a study; return the number of files uploaded.
 
     Raises:
-        InvalidInput: there is no such folder.
+        InvalidInput: `folder` does not exist.
         NotInstalled: the package boto3 is missing.
-        StoreFailed: the bucket could not be read or written; what is there stays, and is not sent again.
+        StoreFailed: the bucket could not be read or written; files already there are not sent again.
     """
     if not folder.is_dir():
         raise InvalidInput(f"{folder} does not exist; upload from the data directory the study was made in")
@@ -59,11 +59,11 @@ def upload_pictures(place: Place, study: str, folder: Path, progress: Callable |
 
 
 def remove_pictures(place: Place, study: str, client: Any = None) -> int:
-    """Delete the pictures and masks of a study that were uploaded; return how many there were.
+    """Delete the uploaded stimuli and masks of a study; return the number of files deleted.
 
     Raises:
-        InvalidInput: there is no boto3.
-        StoreFailed: the bucket could not be read or written; what is left is deleted the next time.
+        NotInstalled: the package boto3 is missing.
+        StoreFailed: the bucket could not be read or written; a second call deletes the remaining files.
     """
     client = client or s3_client()
     from botocore.exceptions import BotoCoreError, ClientError
@@ -90,14 +90,14 @@ def upload(
     progress: Callable | None = None,
     client: Any = None,
 ) -> int:
-    """Upload `files` (by key under the place) that are not there with the same content; return how many.
+    """Upload the files that the bucket lacks or has with other content; return their number.
 
     Args:
-        files: paths, or contents.
-        client: of S3; default, one made from the environment.
+        files: paths or contents, by key relative to the prefix.
+        client: S3 client; default, one configured by the environment.
 
     Raises:
-        StoreFailed: as `upload_pictures`.
+        NotInstalled, StoreFailed: as in `upload_pictures`.
     """
     client = client or s3_client()
     from botocore.exceptions import BotoCoreError, ClientError
@@ -123,13 +123,13 @@ def upload(
 
 
 def missing_files(place: Place, files: Mapping[str, Path | bytes], client: Any) -> list[str]:
-    """Return the keys of `files` that are not there with the same content, in their order."""
+    """Return the keys of `files` that the bucket lacks or has with other content, sorted."""
     there = _there(client, place, files)
     return [key for key in sorted(files) if there.get(key) != _etag(files[key])]
 
 
 def _there(client: Any, place: Place, files: Mapping[str, Path | bytes]) -> dict[str, str]:
-    """Return the hash of each file of the same folders that is there."""
+    """Return the ETag by key of each file that the bucket has in the folders of `files`."""
     found: dict[str, str] = {}
     for folder in sorted({key.rpartition("/")[0] for key in files}):
         prefix = f"{place.prefix}{folder}/" if folder else place.prefix
@@ -143,7 +143,7 @@ def _there(client: Any, place: Place, files: Mapping[str, Path | bytes]) -> dict
 
 
 def _etag(file: Path | bytes) -> str:
-    """Return what S3 calls a file that was put whole: the MD5 of its content."""
+    """Return the ETag that S3 gives a file uploaded in one part: the MD5 of its content."""
     return hashlib.md5(_content(file), usedforsecurity=False).hexdigest()
 
 
@@ -152,10 +152,13 @@ def _content(file: Path | bytes) -> bytes:
 
 
 def s3_client(session: Any = None) -> Any:
-    """Return a client of S3 for as many uploads at once as are made here.
+    """Return an S3 client with a connection for each parallel upload.
 
     Args:
-        session: of boto3; default, the one that the environment describes.
+        session: boto3 session; default, the one that the environment configures.
+
+    Raises:
+        NotInstalled: the package boto3 is missing.
     """
     try:
         import boto3

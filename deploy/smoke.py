@@ -1,8 +1,8 @@
-"""Checks a real deployment: `python -m deploy.smoke https://….cloudfront.net STUDY --key KEY`.
+"""Smoke test of a real deployment: `python -m deploy.smoke https://….cloudfront.net STUDY --key KEY`.
 
-For what no emulator tells: headers and caching of CloudFront, cold starts, the way of a session through
-the Function URL. It opens one session in STUDY, answers its first trials, and breaks off; use a small study
-made for this. About a hundred requests: well under a cent.
+It checks what no emulator shows: CloudFront's headers and caching, cold starts, and a session through the
+Function URL. It opens one session in STUDY, answers its first trials, and stops there; use a small study
+created for this purpose. It sends about a hundred requests, which cost well under a cent.
 """
 
 import argparse
@@ -36,7 +36,7 @@ class Site:
     def ask(
         self, method: str, path: str, body: Any = None, token: str | None = None
     ) -> tuple[int, dict[str, str], bytes, float]:
-        """Return status, headers, body, and the time (ms) from the request to the whole reply."""
+        """Return status, headers, body, and the time (ms) from the request to the complete reply."""
         connection = self._kind(self._address, timeout=30)
         sent = {"Content-Type": "application/json"}
         if token:
@@ -52,7 +52,7 @@ class Site:
 
 
 def checks(site: Site, study: str, key: str | None) -> Iterator[tuple[str, bool, str]]:
-    """Yield what was checked, whether it is as it should be, and what was found."""
+    """Yield the name, outcome (True if passed) and details of each check."""
     yield from _page(site, study)
     yield from _session(site, study)
     yield _at_once(site, study)
@@ -83,7 +83,7 @@ def _session(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:
         return
     told = json.loads(data)
     names = set(told["panel_parameters"]) - {PRIVATE_LINK}
-    panel = dict.fromkeys(names, f"smoke-{secrets.token_hex(8)}")  # whom no panel knows
+    panel = dict.fromkeys(names, f"smoke-{secrets.token_hex(8)}")  # ids unknown to any panel
     opening = {"consent_version": told["consent"]["version"], "panel": panel, "device": {"smoke": True}}
     status, _, data, ms = site.ask("POST", f"/api/studies/{study}/sessions", opening)
     opened = json.loads(data)

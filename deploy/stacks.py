@@ -1,4 +1,4 @@
-"""CloudFormation stacks: what would change, changing it, and removing it, from every state they can be in."""
+"""CloudFormation stacks: plan, apply and remove them, from every state that they can be in."""
 
 import re
 import time
@@ -13,7 +13,7 @@ from backend.foundation.errors import Conflict, StoreFailed
 
 OWNER_TAG, _ROLE_TAG = "openhype", "openhype-role"
 DATA, SERVICE = "data", "service"
-"""Roles: table and bucket; functions and distribution."""
+"""Roles of a stack: table and bucket; functions and distribution."""
 _CAPABILITIES = ["CAPABILITY_IAM"]
 _NO_UPDATES = "No updates"
 _STEADY = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE")
@@ -24,10 +24,10 @@ _NEVER_WORKED = (
     "DELETE_FAILED",
     "REVIEW_IN_PROGRESS",
 )
-"""States that can only be left by deleting the stack; data that it retained stay."""
+"""States that a stack can only leave by deletion; data that it retained are not deleted."""
 _NOT_UNDONE = "UPDATE_ROLLBACK_FAILED"
 _LONGEST_S, _LOOK_S = 3600, 5
-"""A distribution takes up to half an hour."""
+"""Timeout and interval between looks at a stack (s); a distribution takes up to half an hour."""
 _VERBS = {"Add": "create", "Modify": "change", "Remove": "remove", "Import": "change", "Dynamic": "change"}
 
 
@@ -36,19 +36,19 @@ _RESOURCE = re.compile(r"^  (\w+):\n    Type: (AWS::\S+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Change:
-    """One line of a plan: `create`, `change`, `leave` or `remove`, and what."""
+    """One line of a plan: `verb` is `create`, `change`, `leave` or `remove`; `what` is its object."""
 
     verb: str
     what: str
 
 
 class Stack:
-    """A stack of our own, by its name.
+    """A stack of a deployment, identified by its name.
 
     Args:
-        template: YAML in block style, `Type` first in each resource.
-        owner: the deployment.
-        role: which of its stacks this is; tags name both, so that no other deployment changes it.
+        template: YAML in block style, with `Type` first in each resource.
+        owner: the deployment's name.
+        role: `DATA` or `SERVICE`. Tags record owner and role, so that no other deployment changes the stack.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class Stack:
         self._tag = (owner, role)
 
     def found(self) -> dict[str, Any] | None:
-        """Return the stack in its current state, None if there is none.
+        """Return CloudFormation's description of the stack, or None if it does not exist.
 
         Raises:
-            Conflict: a stack of this name belongs to somebody else, to another deployment, or is another part
-                of this one.
+            Conflict: a stack of this name belongs to somebody else or to another deployment, or has the
+                other role.
         """
         try:
             (stack,) = self._client.describe_stacks(StackName=self.name)["Stacks"]
@@ -86,7 +86,7 @@ class Stack:
         return stack
 
     def outputs(self) -> dict[str, str]:
-        """Return what the stack tells of itself, empty if there is none."""
+        """Return the stack's outputs, empty if it does not exist."""
         stack = self.found()
         return {output["OutputKey"]: output["OutputValue"] for output in (stack or {}).get("Outputs", [])}
 
@@ -112,10 +112,11 @@ class Stack:
         ]
 
     def apply(self, parameters: Mapping[str, str]) -> bool:
-        """Create or update the stack, and wait until it is done; return whether anything changed.
+        """Create or update the stack and wait for completion; return whether anything changed.
 
         Raises:
-            StoreFailed: it did not succeed; the message is CloudFormation's first reason.
+            StoreFailed: it failed; the message has CloudFormation's first reason.
+            Conflict: the stack is another's, its deletion failed, or it stayed in progress for an hour.
         """
         asked = self._asked(parameters)
         status = self._rest()
@@ -144,7 +145,7 @@ class Stack:
         return True
 
     def planned_removal(self) -> list[Change]:
-        """Return what `remove` would take away."""
+        """Return what `remove` would delete."""
         status = self._status()
         if status is None:
             return []
@@ -153,7 +154,7 @@ class Stack:
         return [Change("remove", f"{self.name}: {what}") for what in self._parts()]
 
     def remove(self) -> None:
-        """Delete the stack with all that it made; one that is not there is left."""
+        """Delete the stack with all its resources, if it exists."""
         if self._rest() is not None:
             self._delete()
 
@@ -166,10 +167,10 @@ class Stack:
         return stack["StackStatus"] if stack else None
 
     def _rest(self) -> str | None:
-        """Return the stack's state once nothing is in progress, such as what an interrupted run began.
+        """Wait for operations in progress, for example of an interrupted run; return the stack's status.
 
         Raises:
-            Conflict: it takes longer than an hour.
+            Conflict: this takes longer than an hour.
         """
         for _ in range(_LONGEST_S // _LOOK_S):
             status = self._status()
@@ -182,7 +183,7 @@ class Stack:
         )
 
     def _check_deletion(self, status: str | None) -> None:
-        """Refuse to replace a stack of data whose deletion failed: answers may be left in it."""
+        """Raise Conflict if this is a data stack whose deletion failed: it may still hold responses."""
         owner, role = self._tag
         if role == DATA and status == "DELETE_FAILED":
             raise Conflict(
@@ -207,7 +208,7 @@ class Stack:
         return [f"{name} ({kind})" for name, kind in _RESOURCE.findall(self._template)]
 
     def _change_set(self, parameters: Mapping[str, str]) -> list[dict[str, Any]]:
-        """Return the changes that CloudFormation would make, by a change set that is deleted again."""
+        """Return the changes that CloudFormation would make, from a temporary change set."""
         named = {"StackName": self.name, "ChangeSetName": f"{self.name}-plan"}
         try:
             self._client.create_change_set(**{**self._asked(parameters), **named}, ChangeSetType="UPDATE")
@@ -215,7 +216,7 @@ class Stack:
             if _NO_UPDATES in str(error):
                 return []
             raise
-        with suppress(WaiterError):  # to have nothing to change is a failure, told apart below
+        with suppress(WaiterError):  # "no changes" counts as a failure too; see below
             self._client.get_waiter("change_set_create_complete").wait(**named, WaiterConfig={"Delay": 2})
         described = self._client.describe_change_set(**named)
         self._client.delete_change_set(**named)

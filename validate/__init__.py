@@ -1,1 +1,1 @@
-"""Our numbers against those of other people's programs; run by `make validate`."""
+"""Validation of our numbers against those of independent programs; run by `make validate`."""

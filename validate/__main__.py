@@ -1,7 +1,7 @@
 """`make validate`: compare with independent programs, print, write validate/results.json.
 
-Exit status 1 if one disagrees. `python -m validate statistics` runs those that are named, and leaves the
-other results as they are.
+The exit status is 1 if any result disagrees. `python -m validate statistics` runs only the named parts, and
+leaves the other results unchanged.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""How often *the* interval of a score covers the true score, by simulation, and the percentile one beside it.
+"""Simulated coverage of the true score by the interval of a score, and by the percentile interval.
 
-`python -m validate.coverage [--full] [--studies N]` prints the table, a line for each kind of study: the
-number of evaluators and of pictures that they share, the true score, the display. The worlds are those of
-`studies.py`; each study is scored as `openhype score` scores it. `make validate` runs the short table and
-puts it into docs/statistics.md; `make validate FULL=1` runs the full one, with other spreads of people and
-pictures, slopes and lapse rates.
+`python -m validate.coverage [--full] [--studies N]` prints a table with one line per kind of study: number
+of evaluators, number of stimuli that they share, true score, display. The simulated populations are those
+of `studies.py`; each study is scored as by `openhype score`. `make validate` runs the short table and
+writes it to docs/statistics.md; `make validate FULL=1` runs the full one, with other SDs of people and
+stimuli, slopes and lapse rates.
 """
 
 import argparse
@@ -29,8 +29,8 @@ THRESHOLDS = 300
 SLOPE = 3.0
 LEAST, MOST = 0.93, 0.97
 FEW = 20
-"""Wrong (or right) answers to be expected in a study, below which coverage may be above `MOST`: their
-number is whole, and any interval that covers often enough for the one covers too often for the next."""
+"""Expected number of wrong (or right) responses in a study below which coverage may exceed `MOST`: the
+number is discrete, so an interval that covers often enough at one value covers too often at the next."""
 SHARE_RATES = (0.02, 0.1, 0.5, 0.9, 0.98)
 POOLS = (30, 100, 1000, None)
 TIME_MS = (40, 100, 250, 1500)
@@ -39,7 +39,7 @@ Row = dict[str, object]
 
 
 def worlds(is_full: bool = False) -> Iterator[Shares | Times]:
-    """Yield the worlds of the short table, or of the full one."""
+    """Yield the simulated populations of the short table, or of the full one."""
     spreads = [(0.3, 0.6)]
     if is_full:
         spreads = [(0.1, 0.3), (0.1, 1.0), (0.3, 0.6), (0.45, 0.3), (0.45, 1.0)]
@@ -57,13 +57,13 @@ def worlds(is_full: bool = False) -> Iterator[Shares | Times]:
                 yield Times(
                     threshold, people, slope, lapse, refresh_hz=refresh_hz, pictures=pictures, pool=pool
                 )
-    # the smallest pool that HYPE-time can have: 30 pictures a side, one block
+    # The smallest pool possible in HYPE-time: 30 fakes and 30 reals, one block.
     for threshold in TIME_MS:
         yield Times(threshold, refresh_hz=60, pictures=0.5, pool=30, trials=60, blocks=1)
 
 
 def table(is_full: bool = False, studies: int | None = None, seed: int = 1) -> Iterator[Row]:
-    """Yield a row for each world and number of evaluators."""
+    """Yield one row for each population and number of evaluators."""
     rng = np.random.default_rng(seed)
     counts = FULL_STUDIES if is_full else STUDIES
     for world in worlds(is_full):
@@ -73,7 +73,7 @@ def table(is_full: bool = False, studies: int | None = None, seed: int = 1) -> I
 
 
 def coverage(world: Shares | Times, evaluators: int, studies: int, rng: np.random.Generator) -> Row:
-    """Return how often the interval, and the percentile one, hold the truth in so many studies."""
+    """Return the coverage (0 to 1) of the interval and of the percentile interval over simulated studies."""
     is_time = isinstance(world, Times)
     truth = world.truth() if is_time else 100 * world.rate
     drawn = (
@@ -118,7 +118,7 @@ def _told(world: Shares | Times) -> Row:
 
 
 def _may_be_more(world: Shares | Times, evaluators: int) -> bool:
-    """Tell whether there is so little to learn from that coverage may be above `MOST`."""
+    """Return whether coverage may exceed `MOST`: for HYPE-time, or if few errors are expected (`FEW`)."""
     if isinstance(world, Times):
         return True
     shown = 2 * (50 if world.pool is None else min(50, world.pool))
@@ -126,7 +126,7 @@ def _may_be_more(world: Shares | Times, evaluators: int) -> bool:
 
 
 def as_text(rows: Iterable[Row]) -> str:
-    """Return the table as lines."""
+    """Return the table as text."""
     return "\n".join([HEAD, *map(as_line, rows)])
 
 
@@ -148,10 +148,10 @@ def as_line(row: Row) -> str:
 
 
 def as_markdown(rows: Sequence[Row], method: str) -> str:
-    """Return the table of a method as the docs have it, from the rows of the short table.
+    """Return the table of a method in Markdown for the docs, from the rows of the short table.
 
-    HYPE-infinity: the least and the most of all true shares; HYPE-time: a line for each typical threshold.
-    The percentile interval's stand in brackets.
+    HYPE-infinity: minimum and maximum over all true shares; HYPE-time: one line per typical threshold. The
+    coverage of the percentile interval is in brackets.
     """
     mine = [row for row in rows if row["method"] == method]
     if method == "infinity":
@@ -188,7 +188,7 @@ def _span(values: Sequence[float]) -> str:
 
 
 def into_docs(rows: Sequence[Row], path: Path = DOCS) -> None:
-    """Put the tables into the docs, each between its marks."""
+    """Write the tables to the docs, each between its marks."""
     text = path.read_text("utf-8")
     for method in ("infinity", "time"):
         begin, end = marks(method)
@@ -199,7 +199,7 @@ def into_docs(rows: Sequence[Row], path: Path = DOCS) -> None:
 
 
 def marks(method: str) -> tuple[str, str]:
-    """Return what stands before and after a method's table in the docs."""
+    """Return the comments before and after a method's table in the docs."""
     return (
         f"<!-- coverage of HYPE-{method}: python -m validate coverage -->",
         f"<!-- end of HYPE-{method} -->",
@@ -207,7 +207,7 @@ def marks(method: str) -> tuple[str, str]:
 
 
 def off(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that three standard errors do not bring within `LEAST` and `MOST`."""
+    """Return the rows whose coverage is outside `LEAST` to `MOST` by more than three standard errors."""
     found = []
     for row in rows:
         error = 3 * math.sqrt(LEVEL * (1 - LEVEL) / row["studies"])
@@ -218,7 +218,7 @@ def off(rows: Sequence[Row]) -> list[Row]:
 
 
 def run(is_full: bool = False) -> dict[str, Row]:
-    """Return the table of the intervals' coverage, and that of the thresholds."""
+    """Return the results on the coverage of score intervals and of threshold intervals."""
     print(HEAD, flush=True)  # noqa: T201
     rows = []
     for row in table(is_full):
@@ -256,10 +256,11 @@ def run(is_full: bool = False) -> dict[str, Row]:
 
 
 def threshold_coverage(studies: int, seed: int = 2) -> dict[str, float]:
-    """Return how often intervals of the 75% threshold hold it, by how it was measured.
+    """Return the coverage (0 to 1) of intervals of the 75% threshold, by method of measurement.
 
-    Evaluators have a slope of 3 and a lapse rate of 0.03; one has a midpoint of 300 ms, many are
-    lognormal about it, with an SD of 0.3. The pooled truth is the fit to 3,000 of them.
+    Evaluators have a slope of 3 and a lapse rate of 0.03. A single evaluator has a midpoint of 300 ms;
+    midpoints of many are lognormal around it, with an SD of 0.3 of the logarithm. The true pooled threshold
+    is that of a fit to 3,000 of them.
     """
     rng = np.random.default_rng(seed)
     truth = 300 * (0.25 / (0.47 - 0.25)) ** (1 / SLOPE)
@@ -287,7 +288,10 @@ def accuracy(exposure_ms: np.ndarray, midpoint_ms: np.ndarray | float) -> np.nda
 
 
 def staircases(midpoint_ms: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return exposures and right answers, (evaluators, 450): three blocks of `hype-2019` each."""
+    """Return exposures (ms) and whether responses were right, each of shape (evaluators, 450).
+
+    Each evaluator has three blocks of 150 trials by the rule `hype-2019`.
+    """
     shown, was_right = [], []
     for _ in range(3):
         ms, in_a_row = np.full(len(midpoint_ms), 500.0), np.zeros(len(midpoint_ms), int)
@@ -303,7 +307,7 @@ def staircases(midpoint_ms: np.ndarray, rng: np.random.Generator) -> tuple[np.nd
 
 
 def _share(answers: tuple[np.ndarray, np.ndarray], truth: float) -> float:
-    """Return the share of evaluators whose own interval holds the truth."""
+    """Return the share (0 to 1) of evaluators whose own interval contains the true threshold."""
     return float(np.mean([_holds(fit(Trials.of(*one)).ci, truth) for one in zip(*answers, strict=True)]))
 
 

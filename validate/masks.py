@@ -1,9 +1,9 @@
-"""Texture masks by plenoptic's own Portilla-Simoncelli statistics, and against its own synthesis.
+"""Validation of texture masks by plenoptic's Portilla-Simoncelli statistics, and against its synthesis.
 
-plenoptic (https://plenoptic.org) measures 4 scales, 4 orientations, neighbourhoods of 7; its loss is
-the root of the summed squared differences of the statistics (gray pictures, 0 to 1) that its
-documentation synthesises with. Controls: scrambled phases, another picture's mask, and the picture
-itself moved by some pixels, whose loss is the grain of the measure.
+plenoptic (https://plenoptic.org) measures 4 scales, 4 orientations, neighbourhoods of 7; its loss, the one
+that its documentation uses for synthesis, is the root of the summed squared differences of the statistics
+(gray pictures, 0 to 1). Controls: scrambled phases, another picture's mask, and the picture itself shifted
+by some pixels, whose loss shows the resolution of the measure.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ _LBFGS = {
 
 
 def run() -> dict:
-    """Return what plenoptic makes of our masks, on one core."""
+    """Return plenoptic's losses of our masks, and both programs' times, on one core."""
     everything = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(everything)})
     try:
@@ -94,7 +94,7 @@ def _race() -> dict:
 
 
 def _raced(picture: np.ndarray) -> dict:
-    """Return times (s) to one loss; plenoptic's is cut off, and then is a lower bound."""
+    """Return both times (s) to the same loss; plenoptic's has a limit, and then is a lower bound."""
     began = time.perf_counter()
     mask = _mask(picture)
     ours_s = time.perf_counter() - began

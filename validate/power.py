@@ -1,4 +1,4 @@
-"""Power of the t-test, and evaluators for it, by statsmodels' TTestIndPower."""
+"""Validation of the t-test's power and of planned numbers of evaluators by statsmodels' TTestIndPower."""
 
 import math
 
@@ -9,7 +9,7 @@ _LEVELS = (0.9, 0.95, 0.99)
 
 
 def run() -> dict:
-    """Return how far our power is from statsmodels', and how many planned sizes differ."""
+    """Return the largest difference in power from statsmodels, and how many planned sizes differ."""
     from statsmodels.stats.power import TTestIndPower
 
     theirs = TTestIndPower()

@@ -1,6 +1,6 @@
-"""Ten pictures of 256 px out of scikit-image, in the public domain or under CC0.
+"""Ten pictures of 256 x 256 px from scikit-image, in the public domain or under CC0.
 
-`python -m validate.sources DIR` writes them, for `openhype masks DIR -o docs/masks.png`.
+`python -m validate.sources DIR` writes them to DIR, as input of `openhype masks DIR -o docs/masks.png`.
 """
 
 import sys
@@ -22,11 +22,11 @@ _CROPS = {
     "retina": (500, 500, 400),
     "rocket": (200, 100, 256),
 }
-"""By name in `skimage.data`: x, y and side of the square taken."""
+"""Squares to crop, by name in `skimage.data`: x, y and side (px)."""
 
 
 def sources() -> dict[str, np.ndarray]:
-    """Return pictures (256, 256, 3; uint8) by name."""
+    """Return the pictures by name; shape (256, 256, 3), dtype uint8."""
     from skimage import data
 
     made = {}

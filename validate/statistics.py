@@ -1,7 +1,7 @@
-"""Our statistics against scipy, statsmodels, pingouin and psignifit, on the same numbers.
+"""Validation of our statistics against scipy, statsmodels, pingouin and psignifit, on the same data.
 
-Groups like HYPE-infinity's (shares of 100 images, unequal sizes and spreads), of several seeds; each value is
-the largest relative disagreement over everything that the peer prints.
+Groups resemble HYPE-infinity's (shares of 100 images, unequal sizes and variances), from several seeds; each
+value is the largest disagreement over all compared numbers, relative unless stated otherwise.
 """
 
 import warnings
@@ -25,12 +25,12 @@ from backend.analysis.ranks import spearman
 
 _LEVEL = 0.95
 SEEDS = range(100, 112)
-"""Of further groups; what is printed is the worst of all."""
+"""Seeds of further groups; the worst result of all is reported."""
 Row = dict[str, object]
 
 
 def run() -> dict[str, Row]:
-    """Return how far peers are from us."""
+    """Return the largest disagreements with each program."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found: dict[str, Row] = {}
@@ -51,7 +51,7 @@ def _groups() -> dict[str, np.ndarray]:
 
 
 def _others(seed: int) -> dict[str, np.ndarray]:
-    """Return groups of 3 to 6 models and 5 to 60 evaluators each, drawn with a seed."""
+    """Return 3 to 6 groups (models) of 5 to 60 evaluators, drawn with a seed."""
     rng = np.random.default_rng(seed)
     groups = {}
     for name in "abcdef"[: rng.integers(3, 7)]:
@@ -120,7 +120,7 @@ def _statsmodels(groups: Mapping[str, np.ndarray]) -> dict[str, Row]:
             1e-9,
         ),
         "statsmodels: intervals of Tukey": _row(
-            # theirs are b - a
+            # statsmodels reports b - a
             [[-end for end in reversed(pair["ci"])] for pair in pairs],
             hsd.confint,
             1e-6,
@@ -166,11 +166,11 @@ def _pingouin(groups: Mapping[str, np.ndarray]) -> dict[str, Row]:
 
 
 def _psignifit() -> dict[str, Row]:
-    """Compare 20 data sets of eight exposures with 200 answers each.
+    """Compare fits of 20 data sets, each with eight exposures and 200 responses per exposure.
 
-    Both fit the logistic on log exposures with a guess rate of 0.5 and a free lapse rate; psignifit's
-    estimate is the mode of a posterior with weak priors, ours that of the likelihood, which theirs can
-    come near to but not pass. Its width spans 5% to 95% of the sigmoid.
+    Both programs fit the logistic of log exposure with a guess rate of 0.5 and a free lapse rate. psignifit
+    returns the mode of a posterior with weak priors, ours is the maximum of the likelihood, so psignifit's
+    likelihood cannot exceed ours. psignifit's width spans 5% to 95% of the sigmoid.
     """
     import psignifit
 

@@ -1,12 +1,13 @@
-"""Simulated studies for `coverage.py`: evaluators and pictures that differ, shared pools, real displays.
+"""Simulated studies for `coverage.py`, with random evaluators and stimuli, shared pools, real displays.
 
-HYPE-infinity: the chance of an error is Phi(m + a + b side + v), with a an evaluator's ability, b their
-leaning to "real" (side is +1 for fakes, -1 for reals), v the picture's difficulty, all normal; m gives the
-wanted share over people and pictures. A session shows 50 of each side, or as many as there are.
+HYPE-infinity: the probability of an error is Phi(m + a + b side + v), where a is the evaluator's leniency
+(more errors on both sides), b their bias to "real" (side is +1 for fakes, -1 for reals), and v the
+stimulus's difficulty, all normal; m sets the mean share over people and stimuli. A session shows 50 fakes
+and 50 reals, or as many as the pool has.
 
-HYPE-time: an evaluator's accuracy is the logistic of log exposure with a lapse rate; log thresholds are
-normal, and pictures add to them. The staircase asks for exposures in steps of ms, the display shows the
-nearest whole refreshes.
+HYPE-time: an evaluator's accuracy is a logistic function of log exposure, with a lapse rate; log thresholds
+are normal, and so are the additional effects of stimuli. The staircase requests exposures in ms; the
+display shows the nearest whole number of refreshes, at least one.
 """
 
 from dataclasses import dataclass
@@ -19,24 +20,24 @@ from backend.analysis.response_table import Answers, Coded
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule, equilibrium_accuracy
 
 SHOWN = 50
-"""Pictures of a side in a session of HYPE-infinity."""
+"""Number of fakes, and of reals, in a session of HYPE-infinity."""
 
 
 @dataclass(frozen=True)
 class Shares:
-    """A world of HYPE-infinity."""
+    """A population of evaluators and stimuli for HYPE-infinity; SDs are in probits."""
 
     rate: float
-    """The true share of errors, over people and pictures."""
+    """True share of errors (0 to 1) over people and stimuli."""
     people: float = 0.3
-    """SD of ability between evaluators, in probits."""
+    """SD of `a` between evaluators."""
     pictures: float = 0.6
     leaning: float = 0.2
     pool: int | None = None
-    """Pictures a side that evaluators share; None: everybody sees others."""
+    """Number of fakes, and of reals, that evaluators share; None: nobody sees the same ones."""
 
     def study(self, evaluators: int, rng: np.random.Generator) -> Answers:
-        """Return the answers of one study."""
+        """Return the responses of one study."""
         spread = np.sqrt(1 + self.people**2 + self.pictures**2 + self.leaning**2)
         middle = ndtri(self.rate) * spread
         ability = self.people * rng.standard_normal(evaluators)
@@ -60,11 +61,12 @@ class Shares:
 def together(
     world: Shares, models: int, evaluators: int, rng: np.random.Generator, each_judges: float = 0.0
 ) -> Answers:
-    """Return one study of several like models of HYPE-infinity: other fakes, the same reals.
+    """Return the responses of one HYPE-infinity study of equal models, with different fakes, the same reals.
 
     Args:
-        each_judges: the share of models that everybody judges, 1 for all of them; default, other people
-            for each model.
+        world: population with a shared `pool`.
+        each_judges: probability that an evaluator judges a model, 1 for all models; default, different
+            people for each model.
     """
     spread = np.sqrt(1 + world.people**2 + world.pictures**2 + world.leaning**2)
     middle, shown = ndtri(world.rate) * spread, min(SHOWN, world.pool)
@@ -73,7 +75,7 @@ def together(
     everybody = world.people * rng.standard_normal(evaluators)
     for model in range(models):
         ability, person = world.people * rng.standard_normal(evaluators), np.arange(evaluators)
-        if each_judges:  # a lenient evaluator is lenient with all models, more with some
+        if each_judges:  # leniency correlates between models
             ability = everybody + ability / 2
         else:
             person = person + model * evaluators
@@ -105,33 +107,33 @@ def together(
 
 @dataclass(frozen=True)
 class Times:
-    """A world of HYPE-time; thresholds are where accuracy is that at which the rule settles."""
+    """A population for HYPE-time; a threshold is the exposure at the staircase's equilibrium accuracy."""
 
     threshold_ms: float
-    """Of the typical evaluator."""
+    """Threshold of the typical (median) evaluator."""
     people: float = 0.5
     """SD of log thresholds between evaluators."""
     slope: float = 2.0
     lapse: float = 0.02
     refresh_hz: float | None = 60
     pictures: float = 0.0
-    """SD of log thresholds between pictures."""
+    """SD of log thresholds between stimuli."""
     pool: int | None = None
-    """Pictures a side that evaluators share; None: everybody sees others."""
+    """Number of fakes, and of reals, that evaluators share; None: nobody sees the same ones."""
     trials: int = 150
     blocks: int = 3
     rule: StaircaseRule = NAMED_RULES["hype-2019"]
 
     def truth(self) -> float:
-        """Return the score (ms) of all the people: the mean of their expected modes."""
+        """Return the true score (ms): the mean modal exposure over the population."""
         return _truth(self)
 
     def study(self, evaluators: int, rng: np.random.Generator) -> Answers:
-        """Return the answers of one study."""
+        """Return the responses of one study."""
         return self.studies(1, evaluators, rng)[0]
 
     def studies(self, count: int, evaluators: int, rng: np.random.Generator) -> list[Answers]:
-        """Return the answers of studies, simulated side by side."""
+        """Return the responses of `count` studies, simulated together."""
         people = count * evaluators
         threshold = np.log(self.threshold_ms) + self.people * rng.standard_normal(people)
         decks = [self._deck(count, evaluators, rng) for _ in (False, True)]
@@ -144,7 +146,7 @@ class Times:
         ]
 
     def _deck(self, count: int, evaluators: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Return (codes of the pictures in the order of an evaluator's trials, their log thresholds)."""
+        """Return codes of stimuli, (evaluators, trials), and the effects of stimuli on log thresholds."""
         needed = self.trials * self.blocks // 2
         people = count * evaluators
         if self.pool is None:
@@ -216,7 +218,7 @@ class Times:
 
 @cache
 def _truth(world: Times) -> float:
-    """Return the mean of one block of 40,000 people, each with pictures of their own."""
+    """Return the mean modal exposure (ms) in one block of 40,000 people, each with their own stimuli."""
     from dataclasses import replace
 
     from backend.analysis.values import modal_exposures

@@ -1,4 +1,4 @@
-"""The section of who began and who finished: whether models lose evaluators at different rates."""
+"""Report section on attrition: who began, who finished, and whether models differ in dropout rate."""
 
 from backend.foundation.counts import counted
 from backend.report import formatting
@@ -15,7 +15,7 @@ _BEFORE = {
 
 
 def section(found: Found) -> Section | None:
-    """Return who left, by model; None of a file of responses, which does not know it."""
+    """Return the section on dropout by model; None for a responses file, which does not record it."""
     attrition = found.findings.get("attrition")
     if attrition is None:
         return None

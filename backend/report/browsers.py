@@ -1,4 +1,4 @@
-"""The section of browsers: whether evaluators of one engine answer differently, and whose flashes fail."""
+"""Report section on browsers: whether responses differ by engine, and shares of mistimed flashes."""
 
 from backend.report import formatting
 from backend.report.context import Found
@@ -6,7 +6,7 @@ from backend.report.elements import Column, Section, Table
 
 
 def section(found: Found) -> Section | None:
-    """Return what is known by engine; None where no answer names a browser."""
+    """Return results by browser engine; None if there are none."""
     browsers, mistimed = found.findings.get("browsers"), found.findings.get("mistimed")
     if not browsers and not mistimed:
         return None

@@ -1,6 +1,6 @@
-"""Reports of studies and of responses files: what is known besides the answers, put together.
+"""Reports of studies and of responses files, built from responses and facts about their source.
 
-A study tells when it ran, its settings, and shows its pictures; a file tells its name.
+For a study these are its dates, settings and stimuli; for a file, its name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from backend.report.findings import Question
 
 _UNTOLD = {"method", "title", "consent_text", "consent_version", "contact", "panel"}
-"""Settings that say nothing of the measurement."""
+"""Settings that do not describe the measurement."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a report is asked for besides its source."""
+    """Options of a report."""
 
     title: str = ""
     exposures: str = "nominal"
     question: "Question | None" = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Those of `scoring.Options`."""
+    """Arguments of `scoring.Options`."""
     simulated: bool = False
-    """Of simulated sessions, rather than real ones."""
+    """Whether to report on simulated sessions instead of real ones."""
 
     @property
     def metrics(self) -> Mapping[str, Mapping[str, float]]:
@@ -53,8 +53,8 @@ def study_report(
     """Return the report of a study.
 
     Raises:
-        InvalidInput: a qualification, or no session is finished yet.
-        NotInstalled: there is nothing to draw with.
+        InvalidInput: as in `study_findings`, for example if no session is finished yet.
+        NotInstalled: the package matplotlib is missing.
     """
     from backend.report.study_findings import study_findings
 
@@ -79,7 +79,7 @@ def study_report(
 def study_page(
     store: Store, data: DataDir, study: Study, now: datetime, form: str, simulated: bool = False
 ) -> str:
-    """Return the results page of a study; `form` is the server's own markup on top."""
+    """Return the results page of a study, with the server's markup `form` at the top."""
     return page.html(study_report(store, data, study, now, Asked(simulated=simulated)), form=form)
 
 
@@ -87,8 +87,8 @@ def file_report(path: Path, now: datetime, asked: Asked | None = None) -> Report
     """Return the report of a responses file.
 
     Raises:
-        NotFound, InvalidInput: as `readers.read_answers`.
-        NotInstalled: there is nothing to draw with.
+        NotFound, InvalidInput: as in `readers.read_answers`.
+        NotInstalled: the package matplotlib is missing.
     """
     from backend.analysis.shown_exposures import as_exposed
     from backend.report.findings import findings
@@ -130,7 +130,7 @@ def _about(store: Store, study: Study, now: datetime, simulated: bool) -> About:
 
 
 def collected(store: Store, study: Study, simulated: bool = False) -> str:
-    """Return the days on which the answers that count, or those of simulated sessions, were given."""
+    """Return the dates of finished sessions, `2025-03-01` or `2025-03-01 to 2025-03-05`; empty if none."""
     days = [
         (session.opened_at[:10], cursor.last_at[:10])
         for session, cursor in sessions_of(store, study, simulated)
@@ -143,7 +143,7 @@ def collected(store: Store, study: Study, simulated: bool = False) -> str:
 
 
 def study_entry(store: Store, study: Study, now: datetime, level: float, simulated: bool = False) -> Entry:
-    """Return a study's line of a leaderboard; errors as `study_report`."""
+    """Return a study's entry of a leaderboard; raises the errors of `study_findings`."""
     from backend.report.study_findings import study_findings
 
     found = study_findings(store, study, now, simulated=simulated, level=level)
@@ -151,7 +151,7 @@ def study_entry(store: Store, study: Study, now: datetime, level: float, simulat
 
 
 def file_entry(path: Path, level: float, simulated: bool = False) -> Entry:
-    """Return a responses file's line of a leaderboard; errors as `file_report`."""
+    """Return a responses file's entry of a leaderboard; raises the errors of `readers.read_answers`."""
     from backend.report.findings import findings
     from backend.responses.readers import read_answers
 
@@ -159,11 +159,11 @@ def file_entry(path: Path, level: float, simulated: bool = False) -> Entry:
 
 
 def leaderboard_of(entries: Sequence[Entry], title: str, now: datetime) -> Report:
-    """Return the page of several studies.
+    """Return the leaderboard of several studies as a report.
 
     Raises:
-        InvalidInput: two entries of one name.
-        NotInstalled: there is nothing to draw with.
+        InvalidInput: two entries have the same name.
+        NotInstalled: the package matplotlib is missing.
     """
     optional_packages.check("a report", "matplotlib")
     names = [entry.name for entry in entries]

@@ -1,4 +1,4 @@
-"""The section against 50%: hyper-realism, indistinguishability, and sensitivity apart from bias."""
+"""Report section on chance level: hyper-realism, indistinguishability, and sensitivity and bias."""
 
 from backend.report import formatting
 from backend.report.context import Found
@@ -7,7 +7,7 @@ from backend.report.models import SAID, not_said
 
 
 def section(found: Found) -> Section | None:
-    """Return how scores stand to guessing; None where there is nothing to test."""
+    """Return the section comparing scores with guessing; None if there is nothing to test."""
     tested = [row for row in found.models if row.get("chance")]
     tables = ([_chance_table(found, tested)] if tested else []) + _detection_tables(found)
     if not tables:

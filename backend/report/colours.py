@@ -1,7 +1,8 @@
-"""Colours of figures, named in light, with their dark counterparts.
+"""Colours of figures in the light theme, with their counterparts in the dark theme.
 
-A figure is drawn in light; `drawing.py` turns its colours into the page's own where it stands in a page,
-so that it follows light and dark. Those of series are Okabe and Ito's, which colour-blind people tell apart.
+A figure is drawn in light colours; `drawing.py` replaces them by the page's CSS variables for a figure in a
+page, so that it follows the theme. The colours of series are Okabe and Ito's, which colour-blind people can
+distinguish.
 """
 
 INK = "#1d2329"
@@ -26,4 +27,4 @@ VARIABLES = {
         )
     },
 }
-"""By colour in light: the page's variable of it, and its value in dark."""
+"""By light colour: its CSS variable in the page, and its value in the dark theme."""

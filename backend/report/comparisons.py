@@ -1,4 +1,4 @@
-"""The section between models: ANOVA, pairs, effect sizes, and what they rest on."""
+"""Report section on differences between models: ANOVA, pairwise tests, effect sizes, assumptions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ _T_TEST = {
 
 
 def section(found: Found) -> Section | None:
-    """Return which models differ significantly; None of one model."""
+    """Return the section on which models differ significantly; None for a single model."""
     if len(found.models) < 2:
         return None
     if found.data["anova"] is None and not found.pairs:
@@ -42,7 +42,7 @@ def section(found: Found) -> Section | None:
 
 
 def pairs_table(found: Found) -> Table:
-    """Return every pair with its difference and interval."""
+    """Return the table of all pairs with differences and intervals."""
     whose = "Tukey" if found.design == "between" else "Holm"
     columns = [
         Column("pair", lambda row: f"{row['a']} − {row['b']}", is_number=False),
@@ -139,7 +139,7 @@ def _draw(found: Found, width_in: float):
 
 
 def verdict(found: Found) -> str:
-    """Return in a sentence how many pairs differ significantly."""
+    """Return a sentence on how many pairs differ significantly."""
     differing = [row for row in found.pairs if row["is_apart"]]
     if len(found.pairs) == 1:
         pair = found.pairs[0]

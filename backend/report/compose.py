@@ -1,4 +1,4 @@
-"""From findings to a report: which sections there are, and the summary on top."""
+"""Composition of a report from findings: its sections and its summary."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ from backend.report.elements import Report
 
 
 def compose(data: Mapping[str, Any], about: About) -> Report:
-    """Return the report of the JSON of `findings.findings`."""
+    """Return the report of findings, which are the JSON of `findings.findings`."""
     found = Found(data)
     sections = (
         models.section(found),

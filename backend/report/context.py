@@ -1,4 +1,4 @@
-"""Findings with the look-ups that every section makes, and what is known besides them."""
+"""Context of a report's sections: the findings with common look-ups, and facts about their source."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,23 +10,23 @@ from backend.report import formatting
 
 @dataclass(frozen=True)
 class About:
-    """What a report says that the responses do not tell."""
+    """Facts for a report that are not in the responses."""
 
     title: str
     source: str
-    """The study, or the file, that was scored."""
+    """Name of the study or file that was scored."""
     date: str
-    """Of the report: YYYY-MM-DD."""
+    """Date of the report, YYYY-MM-DD."""
     version: str
     collected: str = ""
-    """When the answers were given, in words."""
+    """Dates of data collection, as a text."""
     study: Sequence[tuple[str, str]] = ()
     """The settings of the study, as name and value."""
     notes: Sequence[str] = ()
     metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Automatic metrics: by metric, then by model."""
+    """Automatic metrics, by metric and then by model."""
     thumbnails: Mapping[str, str] = field(default_factory=dict)
-    """By image: a small picture as a `data:` URI."""
+    """Thumbnails as `data:` URIs, by name of the stimulus."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Found:
 
     @property
     def level(self) -> str:
-        """Of the intervals, as `95%`."""
+        """Confidence level of the intervals, such as `95%`."""
         return formatting.level(self.data["settings"]["level"])
 
     @property
@@ -63,7 +63,7 @@ class Found:
 
     @cached_property
     def models(self) -> list[dict[str, Any]]:
-        """The models best first: their scores and what was found of each."""
+        """The models, best first, with their scores and findings."""
         more = {row["model"]: row for row in self.findings["models"]}
         return [
             {**more[row["model"]], **row, "interval_ci": row["interval"] and row["interval"]["ci"]}
@@ -76,32 +76,32 @@ class Found:
 
     @property
     def design(self) -> str:
-        """`between`: different people each; `within`: all people all models; or `mixed`."""
+        """`between` (each evaluator judged one model), `within` (each judged all models) or `mixed`."""
         return self.data["design"]
 
     @property
     def is_balanced(self) -> bool:
-        """Whether the score weighs errors on fakes and on reals alike, however many there were of each."""
+        """Whether the score weights errors on fakes and on reals equally, whatever their numbers."""
         return bool(self.data["balanced"])
 
     @property
     def is_unequal(self) -> bool:
-        """Whether evaluators of some models differ more among themselves than those of others."""
+        """Whether the variances between evaluators differ significantly by model (Brown–Forsythe)."""
         test = self.findings.get("equal_spread")
         return bool(test) and test["p"] < self.alpha
 
     @property
     def over_pictures(self) -> Mapping[str, Any] | None:
-        """The test over people and pictures, where it is to be read before the others."""
+        """The test over evaluators and stimuli, if it is advised in place of the others; else None."""
         test = self.data.get("over_pictures")
         return test if test and test["advised"] else None
 
     @cached_property
     def pairs(self) -> list[dict[str, Any]]:
-        """Tukey's pairs, those of the test that decides beside them where it is another, and the verdict.
+        """The pairwise tests, with interval and p of the deciding test, if it is another, and the verdict.
 
-        Over people and pictures where pictures are not negligible; else Games and Howell's where
-        spreads differ.
+        The deciding test is the one over evaluators and stimuli if it is advised, else Games and Howell's if
+        variances differ, else the first test itself.
         """
         over = self.over_pictures["pairs"] if self.over_pictures else []
         howell = self.findings.get("games_howell") or [] if self.is_unequal else []
@@ -116,13 +116,13 @@ class Found:
 
     @property
     def deciding(self) -> str | None:
-        """The name of the pairs that decide, where they are not Tukey's."""
+        """Name of the deciding pairwise test; None if it is the first one."""
         if self.over_pictures:
             return "over pictures too"
         return "Games–Howell" if self.is_unequal else None
 
     def score(self, row: Mapping[str, Any]) -> str:
-        """Return a model's score with its interval, in words."""
+        """Return a model's score with its interval, as a text."""
         text = formatting.amount(row["score"], self.unit)
         ci = row["interval_ci"]
         return f"{text} ({self.level} interval {formatting.interval(ci, self.unit)})" if ci else text

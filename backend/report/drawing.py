@@ -1,7 +1,7 @@
-"""From a figure to SVG and PNG: the same bytes for the same data, in the page's own colours when inline.
+"""Rendering of figures as SVG and PNG: identical bytes for identical data, with the page's colours inline.
 
-matplotlib keeps its settings in one place for the whole process, so that drawing is one at a time; what
-was set before is set again afterwards. Nothing here knows of windows or of `pyplot`.
+matplotlib's settings are global to the process, so figures are drawn one at a time, and the previous
+settings are restored afterwards. Neither windows nor `pyplot` are used.
 """
 
 import io
@@ -27,7 +27,7 @@ _PATHS = re.compile(r' (?:d|points|transform|x|y|style)="[^"]*"')
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure drawn once, for the page and for its files."""
+    """A rendered figure, for the page and for files."""
 
     name: str
     wide: str
@@ -43,7 +43,7 @@ class Drawing:
 
 
 def drawing(drawn: Drawn) -> Drawing:
-    """Return a figure as all that a report has of it."""
+    """Return a figure rendered in every form that a report uses."""
     wide, png = _rendered(drawn, WIDE_IN, "svg", "png")
     (narrow,) = _rendered(drawn, NARROW_IN, "svg")
     return Drawing(drawn.name, wide.decode(), narrow.decode(), png)
@@ -60,14 +60,14 @@ def png(drawn: Drawn, width_in: float = WIDE_IN) -> bytes:
 
 
 def inline_svg(drawn: Drawn, width_in: float = WIDE_IN) -> str:
-    """Return a figure as an element of the page; as `inline`."""
+    """Return a figure as an element of the page (see `inline`)."""
     return inline(drawn.name, _rendered(drawn, width_in, "svg")[0].decode(), width_in >= WIDE_IN)
 
 
 def inline(name: str, text: str, is_wide: bool) -> str:
     """Return an SVG as an element of the page, in the page's colours, hidden from screen readers.
 
-    What it says stands beside it, in the figure's label and its table.
+    Screen readers read the figure's label and its table instead.
     """
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
@@ -80,7 +80,7 @@ def inline(name: str, text: str, is_wide: bool) -> str:
 
 
 def _on_white(text: str) -> str:
-    """Return an SVG with a white ground under everything."""
+    """Return an SVG with a white background."""
     end = text.index(">", text.index("<svg")) + 1
     return f'{text[:end]}\n <rect width="100%" height="100%" style="fill: #ffffff"/>{text[end:]}'
 
@@ -90,7 +90,7 @@ def _svg_tag(found: re.Match) -> str:
 
 
 def _rendered(drawn: Drawn, width_in: float, *kinds: str) -> list[bytes]:
-    """Draw a figure once, and return it as each of `kinds`: `svg` without a ground, `png` on white."""
+    """Draw a figure once; return it as each of `kinds`: `svg` without a background, `png` on white."""
     import matplotlib
     import matplotlib.style
 
@@ -104,7 +104,7 @@ def _rendered(drawn: Drawn, width_in: float, *kinds: str) -> list[bytes]:
         for kind in kinds:
             saved.append(_saved(figure, kind))
             with matplotlib.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
-                figure.set_layout_engine(None)  # it is laid out now, once for all kinds
+                figure.set_layout_engine(None)  # keep this layout for the other kinds
         return saved
 
 
@@ -118,12 +118,12 @@ def _saved(figure: "Figure", kind: str) -> bytes:
 
 
 def _stamp(figure: "Figure", text: str) -> None:
-    """Write a line above a figure, which grows by it."""
+    """Write a line of text above a figure, and increase its height for it."""
     width, height = figure.get_size_inches()
     figure.set_size_inches(width, height + _STAMP_IN)
     figure.suptitle(text, x=1, horizontalalignment="right", color=ACCENT, fontsize="medium")
 
 
 def _rounded(found: re.Match) -> str:
-    """Return an attribute with its numbers to a hundredth of a point, which halves a file."""
+    """Return an attribute with numbers rounded to 0.01 pt, which halves the file size."""
     return _NUMBER.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), found[0])

@@ -1,4 +1,4 @@
-"""What a report is made of: sections of sentences, tables, and figures that have their table."""
+"""Elements of a report: sections with sentences, tables, and figures, each with its own table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 LONG = 2000
-"""Rows, above which a table is written as CSV alone, compressed: nobody prints it."""
+"""Maximum number of rows of a table for printing; a longer one is written as compressed CSV only."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column as people read it: its head, and the text of a row's cell."""
+    """A column as displayed: its header, and a function that formats a row's cell."""
 
     head: str
     text: Callable[[Row], str]
@@ -23,16 +23,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows with full precision, and the columns in which people read them."""
+    """Rows with full precision, and the columns in which they are displayed."""
 
     name: str
-    """Of its files, such as `pairs`."""
+    """Base name of its files, such as `pairs`."""
     caption: str
     columns: tuple[Column, ...]
     rows: Sequence[Row]
-    """Plain data; in CSV an interval `ci` becomes `ci_low` and `ci_high`."""
+    """Plain data; in CSV, an interval `ci` becomes `ci_low` and `ci_high`."""
     shown: int | None = None
-    """How many rows the page shows, where there are many; files have them all."""
+    """Maximum number of rows that the page shows, None for all; files have all rows."""
 
     @property
     def cells(self) -> list[list[str]]:
@@ -46,7 +46,7 @@ class Table:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """Of its files."""
+        """File name suffixes of the formats in which the table is written."""
         return ("csv.gz",) if len(self.rows) > LONG else ("csv", "md", "tex", "json")
 
     def _texts(self, rows: Sequence[Row]) -> list[list[str]]:
@@ -55,23 +55,23 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure with the table of what it shows."""
+    """A figure with the table of the data that it shows."""
 
     name: str
     title: str
     caption: str
     says: str
-    """What someone who cannot see it should know, in a sentence."""
+    """A sentence that describes the figure to people who cannot see it."""
     draw: Callable[[float], "Figure"]
-    """Makes it so many inches wide."""
+    """Function that draws the figure at a width in inches."""
     table: Table
     stamp: str = ""
-    """What is to be read on the figure itself, wherever it is taken."""
+    """Text on the figure itself, which remains if the figure is copied elsewhere."""
 
 
 @dataclass(frozen=True)
 class Thumbnail:
-    """A picture of the study, small, with what people made of it."""
+    """A small version of a stimulus, with a text on the responses to it."""
 
     url: str
     """A `data:` URI."""
@@ -81,7 +81,7 @@ class Thumbnail:
 
 @dataclass(frozen=True)
 class Gallery:
-    """A row of pictures under a heading."""
+    """A row of thumbnails under a heading."""
 
     title: str
     pictures: tuple[Thumbnail, ...]
@@ -89,39 +89,39 @@ class Gallery:
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the page."""
+    """A section of the page."""
 
     id: str
     title: str
     says: tuple[str, ...]
     """Paragraphs."""
     readings: tuple[tuple[str, str], ...] = ()
-    """What is said of each model, or metric: its name, and the words."""
+    """Name of each model or metric, and the sentence on it."""
     more: tuple[str, ...] = ()
     """Paragraphs after the readings."""
     lead: Table | None = None
-    """Stands before all else in the section."""
+    """Table placed first in the section."""
     tables: tuple[Table, ...] = ()
     figures: tuple[Drawn, ...] = ()
     galleries: tuple[Gallery, ...] = ()
     notes: tuple[str, ...] = ()
-    """Smaller print: how the numbers were made."""
+    """Notes in small print on how the numbers were computed."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """A page."""
+    """A complete report."""
 
     title: str
     summary: str
     facts: tuple[tuple[str, str], ...]
-    """Short facts under the title: method, evaluators, when."""
+    """Short facts under the title, as name and text: method, evaluators, dates."""
     warnings: tuple[str, ...]
     sections: tuple[Section, ...]
     data: Mapping[str, Any] = field(default_factory=dict)
-    """The findings that it was drawn from, with full precision."""
+    """The findings that the report is made from, with full precision."""
     banner: str = ""
-    """What nobody may overlook, on top of the page."""
+    """A prominent notice at the top of the page."""
 
     @property
     def figures(self) -> list[Drawn]:
@@ -129,7 +129,7 @@ class Report:
 
     @property
     def tables(self) -> list[Table]:
-        """All tables, those of figures too; each name once."""
+        """All tables, including those of figures; each name once."""
         own = [table for section in self.sections for table in (section.lead, *section.tables) if table]
         found = {table.name: table for table in [*own, *(figure.table for figure in self.figures)]}
         return [*found.values()]

@@ -1,4 +1,4 @@
-"""The section of evaluators: what their answers look like beside one another's; nobody is left out."""
+"""Report section on evaluators: their responses compared with one another's; nobody is excluded."""
 
 from backend.foundation.counts import counted
 from backend.report import formatting
@@ -11,7 +11,7 @@ _UNKNOWN = (
 
 
 def section(found: Found) -> Section | None:
-    """Return evaluators' accuracy, agreement and times."""
+    """Return the section on evaluators' accuracy, agreement and response times; None if there are none."""
     rows = found.findings.get("evaluators") or []
     if not rows:
         return None
@@ -54,7 +54,7 @@ def section(found: Found) -> Section | None:
 
 
 def _guessing(count: int) -> str:
-    """Return what may be said of evaluators who do not beat a coin."""
+    """Return the sentences on evaluators who are not shown to be better than chance."""
     if not count:
         return "All are shown to do better than tossing a coin (one-sided binomial p < .05)."
     return (

@@ -1,4 +1,4 @@
-"""The section of HYPE-time: thresholds by three rules, staircases, psychometric functions."""
+"""Report section on HYPE-time: three estimates of the threshold, staircases, psychometric functions."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from backend.report.elements import Column, Drawn, Row, Section, Table
 from backend.report.models import SAID, not_said
 
 _SHOWN_MODELS = 9
-"""Panels of a figure; the tables have all models."""
+"""Maximum number of panels of a figure; the tables have all models."""
 
 
 def section(found: Found) -> Section | None:
-    """Return what exposures tell besides the mode; None of HYPE-infinity."""
+    """Return the section on estimates from exposures other than the mode; None for HYPE-infinity."""
     models = [row for row in found.models if row.get("exposures")]
     if not models:
         return None
@@ -67,9 +67,10 @@ def _reading(found: Found, row: Row) -> str:
 
 
 def _threshold(row: Row) -> tuple[float | None, list | None, str]:
-    """Return the advised threshold (ms), its interval, and what it is of.
+    """Return the advised threshold (ms), its interval (ms), and which responses it is estimated from.
 
-    Where half of the evaluators or more do not come to it, a mean over the others would be too short.
+    It is the median of evaluators, or, if half of them or more did not reach it, that of all responses
+    pooled. (A mean over those who reached it would be too short.)
     """
     own, pooled = row["exposures"]["threshold_ms"], row["exposures"]["pooled"]
     if own["advised"] == "median":
@@ -106,7 +107,7 @@ def _thresholds(found: Found, models: list[Row]) -> Table:
 
 
 def _with_interval(value: str, ci: str) -> Callable[[Row], str]:
-    """Return the text of a value with its interval behind it."""
+    """Return a function that formats a row's value followed by its interval."""
 
     def text(row: Row) -> str:
         number = formatting.amount(row[value])

@@ -1,7 +1,7 @@
-"""Everything a results section says of responses: scores, and what stands beside them in a report.
+"""Findings: the scores of responses with every further analysis of a report.
 
-`findings` is the scores of the contract with one more key, `findings`: plain data, from which the
-report, its tables and its figures are drawn. Nothing here leaves anyone out.
+`findings` returns the scores with one more key, `findings`: plain data, from which the report with its
+tables and figures is made. No evaluator is excluded.
 """
 
 from collections.abc import Mapping
@@ -34,17 +34,17 @@ from backend.scoring import groups_of, score_answers, score_models
 
 @dataclass(frozen=True)
 class Question:
-    """What the findings are asked for."""
+    """Options of the findings."""
 
     metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Automatic metrics: by metric, then by model."""
+    """Automatic metrics, by metric and then by model."""
     costs: Costs = Costs()
     margin: float = MARGIN
-    """Points of percent around 50% that count as indistinguishable."""
+    """Percentage points around 50% that count as indistinguishable, above 0 and below 50."""
     threshold_at: float = THRESHOLD_AT
-    """Accuracy (0 to 1) at which the psychometric function has its threshold."""
+    """Accuracy (0.5 to 1) at which the psychometric function has its threshold."""
     seed: int = 0
-    """Of the split halves and of the simulated data sets of the goodness of fit."""
+    """Seed of the split halves, and of the simulated data sets for the goodness of fit."""
 
     def __post_init__(self):
         if not 0 < self.margin < CHANCE:
@@ -56,11 +56,11 @@ class Question:
 def findings(
     answers: Answers, question: Question | None = None, in_columns: bool = False, **options: Any
 ) -> dict[str, Any]:
-    """Return the scores with everything that a report tells of them, as plain data.
+    """Return the scores with all further findings of a report, as plain data.
 
     Args:
-        answers: read with `details`, for what images, classes and response times tell.
-        in_columns: the table of images as `ColumnRows`, which take a tenth of the memory.
+        answers: responses, read with `details` for findings on images, classes and response times.
+        in_columns: return the table of images as `ColumnRows`, which need a tenth of the memory.
         **options: those of `scoring.Options`.
 
     Raises:
@@ -88,7 +88,7 @@ def findings(
         "images": images if in_columns else [*images],
         "staircases": staircases(answers) if answers.method == "time" else [],
         "browsers": by_browser(answers, values, level),
-        "attrition": None,  # answers do not tell who gave none; a store does (`study_findings.py`)
+        "attrition": None,  # responses do not show dropouts; a store does (`study_findings.py`)
         "mistimed": None,  # nor which flashes were replaced
     }
     return {**scores, "findings": found}
@@ -125,7 +125,7 @@ def _reliability(
 
 
 def _classes(answers: Answers, options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the models' scores by class, where responses name more than one."""
+    """Return the models' scores by class; empty if the responses have fewer than two classes."""
     column = answers.texts.get("class")
     if column is None or len([name for name in column.names if name]) < 2:
         return []

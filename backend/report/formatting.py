@@ -1,4 +1,4 @@
-"""Numbers as people read them: rounded, with their unit and interval, p-values as journals print them."""
+"""Number formatting for readers: rounded, with units and intervals; p-values as journals print them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ WHY = {
     "withdrawn": "withdrawn",
     "under_way": "under way",
 }
-"""What became of who began and did not finish."""
+"""Labels of the outcomes of evaluators who began and have not finished."""
 _EVIDENCE = {
     "element": "browser",
     "worker_element": "clock and browser",
@@ -39,7 +39,7 @@ def amount(value: float | None, unit: str = "", digits: int = 1) -> str:
 
 
 def interval(ci: Sequence[float | None] | None, unit: str = "", digits: int = 1) -> str:
-    """Return `48.2 to 53.1%`; an end that the data do not bound is said to be open."""
+    """Return `48.2 to 53.1%`; `up to …` or `… or more` if the data do not bound an end (None)."""
     if ci is None or all(end is None for end in ci):
         return NONE
     low, high = ci
@@ -51,7 +51,7 @@ def interval(ci: Sequence[float | None] | None, unit: str = "", digits: int = 1)
 
 
 def brackets(ci: Sequence[float | None] | None, digits: int = 1) -> str:
-    """Return `[48.2, 53.1]`, for tables."""
+    """Return `[48.2, 53.1]`, for tables; `?` for an end that the data do not bound (None)."""
     if ci is None or all(end is None for end in ci):
         return NONE
     return f"[{', '.join('?' if end is None else amount(end, '', digits) for end in ci)}]"
@@ -67,12 +67,16 @@ def threshold(found: Mapping[str, Any]) -> str:
 
 
 def share(value: float | None, digits: int = 0) -> str:
-    """Return a share of 0 to 1 in percent."""
+    """Return a share (0 to 1) in percent."""
     return amount(None if value is None else 100 * value, "percent", digits)
 
 
 def evidence(shares: Mapping[str, float]) -> str:
-    """Return how shown times were measured, with the share (0 to 1) of answers of each kind."""
+    """Return how shown times were measured, with the percentage of responses of each kind.
+
+    Args:
+        shares: share (0 to 1) of responses by source of the measurement.
+    """
     kinds: dict[str, float] = {}
     for word, part in shares.items():
         kind = _EVIDENCE.get(word, word)
@@ -103,7 +107,7 @@ def bare_p(p: float | None) -> str:
 
 
 def degrees(df: float) -> str:
-    """Return degrees of freedom: whole where they are."""
+    """Return degrees of freedom, without decimals if they are an integer, else with one."""
     return f"{df:.0f}" if float(df).is_integer() else f"{df:.1f}"
 
 
@@ -114,7 +118,7 @@ def f_test(test: Mapping[str, Any]) -> str:
 
 
 def listing(names: Sequence[str], most: int = 6) -> str:
-    """Return `a, b and c`; of many, the first few and how many more there are."""
+    """Return `a, b and c`; for more than `most` names, the first ones and the number of the others."""
     names = [*names]
     if len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} more"]
@@ -122,7 +126,7 @@ def listing(names: Sequence[str], most: int = 6) -> str:
 
 
 def outcome(row: Mapping[str, Any]) -> str:
-    """Return who began a model, who finished, and why the others did not."""
+    """Return how many evaluators began a model, how many finished, and why the others did not."""
     text = f"{row['finished']} of {row['began']} who began finished"
     why = listed_counts({name: row[name] for name in WHY})
     text += f"; {why}" if why else ""
@@ -131,26 +135,26 @@ def outcome(row: Mapping[str, Any]) -> str:
 
 
 def listed_counts(counts: Mapping[str, int]) -> str:
-    """Return `2 timed out, 1 withdrawn`; of each count that is not 0."""
+    """Return `2 timed out, 1 withdrawn`: the counts that are not 0."""
     return ", ".join(
         f"{count} {WHY.get(name, name.replace('_', ' '))}" for name, count in counts.items() if count
     )
 
 
 def level(value: float) -> str:
-    """Return a level of 0 to 1 as `95%`."""
+    """Return a confidence level (0 to 1) as `95%`."""
     return f"{100 * value:g}%"
 
 
 def verdict(differs: bool) -> str:
-    """Return what a test says of two models."""
+    """Return the result of a test of two models in words."""
     return "differ significantly" if differs else "no significant difference"
 
 
 def short(name: str, length: int) -> str:
-    """Return a name cut to a length, for figures; the tables have it whole.
+    """Return a name shortened in the middle to at most `length` characters, for figures.
 
-    The end stays: names that begin alike mostly differ there, as `name@4000` and `name@9000`.
+    Its end is retained, where names that begin alike usually differ, such as `name@4000` and `name@9000`.
     """
     if len(name) <= length:
         return name

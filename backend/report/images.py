@@ -1,4 +1,4 @@
-"""The section of pictures: which fooled people most, and which least."""
+"""Report section on stimuli: which ones fooled evaluators most, and which least."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ from backend.report.context import About, Found
 from backend.report.elements import Column, Gallery, Row, Section, Table, Thumbnail
 
 FEWEST_GUESSES = 3
-"""Judgements of a picture, below which it is not ranked."""
+"""Minimum number of responses to a fake for it to be ranked."""
 _EACH = 8
 _MODELS = 6
 
 
 def section(found: Found, about: About) -> Section | None:
-    """Return fakes ranked by how often they passed for real; None without names of pictures."""
+    """Return the section of fakes ranked by how often they passed for real; None if stimuli are not named."""
     rows = found.findings.get("images") or []
     if not rows:
         return None
@@ -52,14 +52,14 @@ def section(found: Found, about: About) -> Section | None:
 
 
 def pictured(found: Found) -> list[str]:
-    """Return the names of the pictures that the page would show."""
+    """Return the names of the stimuli that the page shows as thumbnails."""
     _, fakes = _counted(found.findings.get("images") or [])
     sides = (side for model in found.names[:_MODELS] for side in extremes(fakes.get(model, ()), model))
     return [row["image_path"] for side in sides for row in side]
 
 
 def _counted(rows: Sequence[Row]) -> tuple[int, dict[str, list[Row]]]:
-    """Return how many judgements there are, and by model the fakes that are ranked."""
+    """Return the number of responses, and the fakes that are ranked, by model."""
     guesses, fakes = 0, {}
     for row in rows:
         guesses += row["number_guesses"]
@@ -69,9 +69,9 @@ def _counted(rows: Sequence[Row]) -> tuple[int, dict[str, list[Row]]]:
 
 
 def extremes(rows: Sequence[Row], model: str) -> tuple[list[Row], list[Row]]:
-    """Return a model's most and least fooling fakes; a picture is in one of the lists at most.
+    """Return a model's most fooling and least fooling fakes; no fake is in both lists.
 
-    A fake that fooled nobody is not among the most fooling, nor one that fooled everybody among the least.
+    A fake that fooled nobody is never in the first list, and one that fooled everybody never in the second.
     """
     fakes = [
         row

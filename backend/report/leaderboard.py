@@ -1,4 +1,4 @@
-"""Several studies on one data set as one table: each model where it was judged, methods kept apart."""
+"""Leaderboard: the models of several studies of one data set in one table per method."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,12 +21,12 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """Its name, and whether its sessions are simulated."""
+        """The study's name, with a mark if its sessions are simulated."""
         return f"{self.name} (simulated)" if self.data["simulated"] else self.name
 
 
 def leaderboard(entries: Sequence[Entry], title: str, date: str, version: str) -> Report:
-    """Return the page of several studies."""
+    """Return the leaderboard of several studies as a report."""
     methods = [
         (method, [entry for entry in entries if entry.data["method"] == method])
         for method in ("infinity", "time")

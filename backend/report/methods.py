@@ -1,4 +1,4 @@
-"""The last section: how the numbers were made, so that someone else can make them again."""
+"""Report section on settings: what is needed to reproduce the numbers."""
 
 from backend.report import formatting
 from backend.report.context import About, Found
@@ -6,7 +6,7 @@ from backend.report.elements import Column, Section, Table
 
 
 def section(found: Found, about: About) -> Section:
-    """Return the settings of the scoring and, where there is one, of the study."""
+    """Return the section on the settings of the scoring and, if there is one, of the study."""
     settings = found.data["settings"]
     rows = [
         ("source", about.source),

@@ -1,4 +1,4 @@
-"""The section of scores: the table of models, their bars, and what the numbers mean."""
+"""Report section on scores: table and bar chart of the models, and what the numbers mean."""
 
 from backend.foundation.counts import counted
 from backend.report import formatting
@@ -6,11 +6,11 @@ from backend.report.context import Found
 from backend.report.elements import Column, Drawn, Row, Section, Table
 
 SAID = 8
-"""Models of which something is said one by one."""
+"""Maximum number of models that get a sentence of their own."""
 
 
 def section(found: Found) -> Section:
-    """Return the models with their scores and intervals."""
+    """Return the section on models with their scores and intervals."""
     return Section(
         "scores",
         "Scores",
@@ -107,7 +107,7 @@ def _draw(found: Found, width_in: float):
 
 
 def not_said(count: int) -> tuple[str, ...]:
-    """Return the sentence on the models, of so many, of which no words are made."""
+    """Return a sentence on the models, of `count`, that have no sentence of their own; empty if none."""
     if count <= SAID:
         return ()
     left = count - SAID

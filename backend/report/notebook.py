@@ -1,4 +1,4 @@
-"""What notebooks call: scores, the bootstrap of a mean, psychometric functions, and plans of studies."""
+"""API for notebooks: scores, the bootstrap of a mean, psychometric functions, and plans of studies."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -41,23 +41,23 @@ def score(
     Args:
         responses: a path (CSV or JSON lines), or rows with `model, evaluator, truth, response` and,
             for HYPE-time, `block` and `exposure_ms`.
-        method: of rows: 'infinity' or 'time'; default, what their `method` says, else 'time' where
-            they have exposures. A file tells its own.
-        full: with the key `findings`: what stands beside the scores in a results section.
+        method: method of rows, 'infinity' or 'time'; default, their `method`, else 'time' if they have
+            exposures, else 'infinity'. For a file, the method is read from the file.
+        full: add the key `findings`: further results of a report.
         metrics: automatic metrics to correlate with the scores, by metric and then by model, or the path
-            of a CSV (model, then one column a metric). Implies `full`.
+            of a CSV (model, then one column per metric). Implies `full`.
         margin: percentage points around 50% that count as indistinguishable, above 0 and below 50.
         threshold_at: accuracy (0.5 to 1) at which the psychometric function has its threshold.
         exposures: 'nominal', or 'shown' (HYPE-time; needs `frames` and `frame_ms`).
-        simulated: score the simulated sessions among them (column `simulated`), rather than the real ones.
+        simulated: score the simulated sessions (column `simulated`) instead of the real ones.
         **options: `iterations`, `seed`, `level`, `evaluators_drawn`; see `scoring.Options`.
 
     Returns:
-        Plain data: `models` best first with `score`, `std`, `ci` (percent or ms), `anova`, `pairs`, and
-        `simulated`, which says whether the sessions are; docs/statistics.md tells what `findings` holds.
+        Plain data: `models`, best first, with `score`, `std`, `ci` (percent or ms); `anova`; `pairs`; and
+        `simulated`, whether the sessions are simulated. docs/statistics.md describes `findings`.
 
     Raises:
-        OpenhypeError: a bad row, nothing to score, or an argument out of range.
+        OpenhypeError: a row is invalid, there is nothing to score, or an argument is out of range.
     """
     is_full = full or metrics is not None
     if exposures not in ("nominal", "shown"):
@@ -73,14 +73,15 @@ def score(
 def bootstrap(values: Sequence[float], drawn: int | None = None, level: float = 0.95) -> bootstraps.Interval:
     """Return SD and percentile interval of the mean of values drawn with replacement.
 
-    Exact where the values share a lattice; else Monte Carlo with 10,000 iterations and seed 0.
+    They are exact if the values lie on a lattice, else from 10,000 Monte Carlo iterations with seed 0.
 
     Args:
-        values: one number an evaluator, any unit; at least one.
-        drawn: how many a resample draws; default, as many as there are.
+        values: one number per evaluator, in any unit; at least one.
+        drawn: number of values in a resample; default, the number of values.
+        level: confidence level of the interval, 0 to 1.
 
     Raises:
-        OpenhypeError: no values, one that is not finite, or an argument out of range.
+        OpenhypeError: there are no values, one is not finite, or an argument is out of range.
     """
     values = list(values)
     count = len(values) if drawn is None else drawn
@@ -107,15 +108,16 @@ def fit_psychometric(
     deviance with that of 1,000 simulated data sets (Wichmann and Hill, 2001).
 
     Args:
-        exposure_ms: shape (answers,), above 0.
-        was_right: shape (answers,), True or 1 where the answer was right.
-        at: accuracy (0 to 1) of the threshold, above `guess`.
-        guess: accuracy (0 to 1) of someone who sees nothing.
-        level: of the interval.
-        seed: of the simulated data sets.
+        exposure_ms: shape (responses,), above 0.
+        was_right: shape (responses,), True or 1 for a right response.
+        at: accuracy (0 to 1) at the threshold, above `guess`.
+        guess: accuracy (0 to 1) by guessing.
+        level: confidence level of the interval, 0 to 1.
+        seed: seed of the simulated data sets.
 
     Raises:
-        OpenhypeError: no answers, two lengths, an exposure not above 0, or an argument out of range.
+        OpenhypeError: there are no responses, the lengths differ, an exposure is not above 0, or an argument
+            is out of range.
     """
     trials = psychometric.Trials.of(np.asarray(exposure_ms, float), np.asarray(was_right))
     return psychometric.fit(trials, at=at, guess=guess, level=level, rng=np.random.default_rng(seed))
@@ -135,31 +137,32 @@ def plan(
     fee: float = 0.0,
     **costs: float,
 ) -> dict[str, Any]:
-    """Return how many evaluators an aim needs, what they cost and how long they take.
+    """Return how many evaluators an aim requires, their cost, and their working time.
 
     Args:
-        pilot: responses whose spread is planned from, as `score` takes them; default, the SDs between
-            evaluators of the papers' six models (HYPE, tables 1 to 3; workshop paper, tables 6 and 7).
-        method: 'infinity' (default) or 'time', of published SDs or of rows.
-        width: of the wanted interval, in percentage points or ms; where neither it nor `difference` is
-            given, 5 points or 100 ms.
-        difference: between two models, to be found significant, in the same unit.
-        power: chance that it is found so, 0 to 1.
-        level: of intervals and tests, 0 to 1.
-        models: of the study; default 2 with a difference, else 1. From 3 on Tukey's test is planned for.
-        images: that an evaluator judges; HYPE-infinity only.
-        most_images: that an evaluator may be asked to judge, where the cheapest number is looked for.
-        fee: what the panel takes on top of the pay, in percent: 42.8, not 0.428.
+        pilot: responses, as for `score`, from which SDs between evaluators are estimated; default, the SDs of
+            the papers' six models (HYPE, tables 1 to 3; workshop paper, tables 6 and 7).
+        method: 'infinity' (default) or 'time', for published SDs or rows.
+        width: width of the interval to reach, in percentage points or ms; default, if `difference` is not
+            given either, 5 points or 100 ms.
+        difference: difference between two models to detect as significant, in the same unit.
+        power: probability of detecting it, 0 to 1.
+        level: confidence level of intervals and tests, 0 to 1.
+        models: number of models; default 2 with a difference, else 1. For 3 or more, Tukey's test is planned.
+        images: number of images per evaluator; HYPE-infinity only.
+        most_images: maximum number of images per evaluator in the search for the cheapest number.
+        fee: the panel's fee in percent of the pay: 42.8, not 0.428.
         **costs: `base_usd_cents` (100), `right_usd_cents` (2), `hourly_usd_cents` (1200),
             `image_seconds` (6, HYPE-time 8), `base_seconds` (60), `at_once` (10); see
             `analysis.costs.Costs`.
 
     Returns:
-        Plain data: `rows`, one a model, with `evaluators` (of each model), `usd`, `hours`, and `best`, the
+        Plain data: `rows`, one per model, with `evaluators` (of each model), `usd`, `hours`, and `best`, the
         same for the number of images that costs least (None for HYPE-time); `assumptions`, in words.
 
     Raises:
-        OpenhypeError: a bad row, a number out of range, or a pilot without two evaluators of a model.
+        OpenhypeError: a row is invalid, a number is out of range, or no model in the pilot has two
+            evaluators.
     """
     from backend.analysis import planning
     from backend.analysis.spreads import published, spreads_of
@@ -199,7 +202,7 @@ def _rows(responses: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _method(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the method of rows that say one, or else what their exposures tell."""
+    """Return the method that rows state, or else the one inferred from their exposures."""
     stated = {row.get("method") for row in rows}
     if len(stated) > 1:
         raise InvalidInput("method must be the same in every row; score the methods separately")

@@ -1,6 +1,6 @@
-"""A report as one page that needs nothing else: no script, no network, its drawings and style within.
+"""A report as one self-contained HTML page: no script, no network access, figures and styles inline.
 
-Its look is that of the task page: `frontend/style.css`, and `report.css` for what only reports have.
+Its style is that of the task page (`frontend/style.css`), with additions in `report.css`.
 """
 
 from collections.abc import Mapping
@@ -25,8 +25,8 @@ def html(
 
     Args:
         files: whether to link to `figures/` and `tables/` beside the page.
-        form: markup of the server's own, put on top.
-        drawn: the figures, by name, where they are drawn already.
+        form: markup that the server adds at the top.
+        drawn: figures that are already drawn, by name.
     """
     from markupsafe import Markup
 
@@ -46,7 +46,7 @@ def html(
 
 
 def _inline(figure: Drawn, drawn: Mapping[str, drawing.Drawing]) -> dict[str, str]:
-    """Return a figure as elements of the page, for wide windows and narrow ones."""
+    """Return a figure as two elements of the page, for wide and for narrow windows."""
     done = drawn.get(figure.name)
     if done is None:
         narrow = drawing.inline_svg(figure, drawing.NARROW_IN)
@@ -58,7 +58,7 @@ def _inline(figure: Drawn, drawn: Mapping[str, drawing.Drawing]) -> dict[str, st
 
 
 def plain(name: str, **told: Any) -> str:
-    """Return a page of a template without drawings."""
+    """Return a page without figures, from the template `name`."""
     from markupsafe import Markup
 
     base = {"message": "", "link": None, "asks": False, "is_wrong": False, "studies": None}
@@ -76,7 +76,7 @@ def style() -> str:
 
 
 def _is_ours(variable: str) -> bool:
-    """Return whether a colour is the figures' own rather than the task page's."""
+    """Return whether a colour variable is defined for figures rather than by the task page."""
     return variable == "--tint" or variable.startswith("--series")
 
 

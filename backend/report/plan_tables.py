@@ -1,4 +1,4 @@
-"""Plans as lines for a terminal."""
+"""Plans of studies formatted as text for a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from backend.experiment.money import format_money
 
 
 def as_table(plan: Mapping[str, Any]) -> str:
-    """Return a plan as lines for a terminal: aim, a line for each row, and what the numbers rest on."""
+    """Return a plan as text for a terminal: its aim, a line for each row, and its assumptions."""
     unit = {"percent": "percentage points", "ms": "ms"}[plan["unit"]]
     lines = [_title(plan, unit), *_columns(plan)]
     best = [row for row in plan["rows"] if row["best"]]

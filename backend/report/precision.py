@@ -1,4 +1,4 @@
-"""The section of precision: how sure the scores are, and what more evaluators would buy."""
+"""Report section on precision: how precise the scores are, and what more evaluators would gain."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from backend.report.elements import Column, Drawn, Section, Table
 
 
 def section(found: Found) -> Section | None:
-    """Return widths against evaluators, intervals over images too, and reliability."""
+    """Return the section on interval widths, intervals over stimuli too, and reliability; None if empty."""
     curves = {row["model"]: row["width"] for row in found.models if row.get("width")}
     crossed = [row for row in found.models if row["interval"] and row["interval"]["pictures"] is not None]
     reliable = _reliability(found)

@@ -1,6 +1,6 @@
-"""Marks that no part of a report on simulated sessions is taken for people's answers.
+"""Marks on reports of simulated sessions, so that no part is mistaken for people's responses.
 
-Pages, figures and tables are copied one by one, so that each says it.
+Pages, figures and tables may be copied individually, so each of them is marked.
 """
 
 from dataclasses import replace
@@ -18,7 +18,7 @@ _Captioned = TypeVar("_Captioned", Table, Drawn)
 
 
 def marked(report: Report, banner: str = BANNER) -> Report:
-    """Return a report whose page, tables and figures say that the sessions are simulated."""
+    """Return the report with its page, tables and figures marked as of simulated sessions."""
     sections = tuple(_section(section) for section in report.sections)
     return replace(report, title=f"{report.title} (simulated)", banner=banner, sections=sections)
 

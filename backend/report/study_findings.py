@@ -1,4 +1,4 @@
-"""The findings of a stored study: those of its answers, and what only its sessions tell."""
+"""Findings of a stored study: those of its responses, and those that only its sessions show."""
 
 from datetime import datetime
 from typing import Any
@@ -22,9 +22,10 @@ def study_findings(
     simulated: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
-    """Return the findings of a study, as `findings.findings` gives them, with its `attrition` and `mistimed`.
+    """Return the findings of a study, as `findings.findings` does, with `attrition` and `mistimed` added.
 
-    Errors as `study_scores`.
+    Raises:
+        InvalidInput: as in `study_data.study_answers` and `findings.findings`.
     """
     answers = as_exposed(study_answers(store, study, simulated), exposures)
     found = findings(answers, question, **options)
@@ -34,7 +35,7 @@ def study_findings(
 
 
 def _mistimed(store: Store, study: Study, simulated: bool) -> list[dict[str, Any]]:
-    """Return how many flashes were mistimed, by the engine of the browser (`MistimedFlashes.rows`)."""
+    """Return the numbers of mistimed flashes by browser engine (`MistimedFlashes.rows`)."""
     flashes = MistimedFlashes()
     for session, cursor in sessions_of(store, study, simulated):
         flashes.add(engine_of(session.device), cursor)

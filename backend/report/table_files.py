@@ -1,4 +1,4 @@
-"""Tables as files: CSV and JSON with full precision, Markdown and LaTeX as people read them."""
+"""Tables as files: CSV and JSON with full precision, Markdown and LaTeX with formatted cells."""
 
 import csv
 import gzip
@@ -25,7 +25,7 @@ _LATEX = {
 def as_csv(table: Table) -> str:
     """Return a table's rows with full precision; an interval becomes two columns.
 
-    Names that a spreadsheet would take for formulas get a quote in front.
+    Texts that a spreadsheet would read as formulas get a quote in front.
     """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
@@ -41,7 +41,7 @@ def as_csv(table: Table) -> str:
 
 
 def _write_columns(writer: Any, rows: ColumnRows) -> None:
-    """Write rows of which all have the same keys; what many of them share is flattened once."""
+    """Write rows that all have the same keys; a value shared by many rows is flattened once."""
     flat = [[_flat({part.key: value} if part.key else value) for value in part.values] for part in rows.parts]
     writer.writerow([key for some in flat for key in some[0]])
     cells = [
@@ -55,7 +55,7 @@ def _write_columns(writer: Any, rows: ColumnRows) -> None:
 
 
 def as_compressed_csv(table: Table) -> bytes:
-    """Return the CSV of a long table as gzip, the same bytes for the same rows."""
+    """Return the CSV of a table compressed by gzip, deterministically."""
     return gzip.compress(as_csv(table).encode(), mtime=0)
 
 
@@ -67,7 +67,7 @@ def as_json(table: Table) -> str:
 
 
 def as_markdown(table: Table) -> str:
-    """Return a table for a README; nothing in a cell is taken for markup."""
+    """Return a table in Markdown, with markup in cells escaped."""
     heads = [_markdown(column.head) for column in table.columns]
     rules = ["---:" if column.is_number else "---" for column in table.columns]
     lines = [heads, rules, *([_markdown(cell) for cell in cells] for cells in table.cells)]
@@ -75,7 +75,7 @@ def as_markdown(table: Table) -> str:
 
 
 def as_latex(table: Table) -> str:
-    """Return a `table` with `booktabs` rules, to be put into a paper with `\\input`.
+    """Return a LaTeX `table` with `booktabs` rules, to be included in a paper by `\\input`.
 
     It needs `\\usepackage{booktabs}` and the T1 font encoding.
     """
@@ -101,12 +101,12 @@ def as_latex(table: Table) -> str:
 
 
 def latex(text: str) -> str:
-    """Return text with everything that LaTeX would take for markup escaped."""
+    """Return text with LaTeX's special characters escaped."""
     return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
 
 
 def _latex_row(cells: list[str]) -> str:
-    # a row that begins with a bracket would be taken for an argument of the row break before it
+    # A row that begins with a bracket or asterisk would be read as an argument of the preceding row break.
     texts = [f"{{{latex(cell)}}}" if cell.startswith(("[", "*")) else latex(cell) for cell in cells]
     return " & ".join(texts) + r" \\"
 
@@ -117,7 +117,7 @@ def _markdown(text: str) -> str:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with `ci_low` and `ci_high` for an interval `ci`; other lists joined by spaces."""
+    """Return a row with an interval `ci` as `ci_low` and `ci_high`, and other lists joined by spaces."""
     flat: dict[str, Any] = {}
     for key, value in row.items():
         if key.endswith(("ci", "_80")):

@@ -1,4 +1,4 @@
-"""Findings as short sections for a terminal, in the order of a results section."""
+"""Findings formatted as short sections of text for a terminal, in the order of a report."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,11 +10,11 @@ from backend.report.formatting import outcome
 from backend.report.text_tables import p_text
 
 _FEW = 3
-"""Images and evaluators shown of each kind; JSON has them all."""
+"""Maximum number of images shown per model; JSON has all."""
 
 
 def as_sections(scores: Mapping[str, Any]) -> list[str]:
-    """Return the sections of `findings`, each some lines; those that have nothing to say are left out."""
+    """Return the non-empty sections of findings, each a text of several lines."""
     found, unit = scores["findings"], {"percent": "%", "ms": " ms"}[scores["unit"]]
     level = f"{100 * scores['settings']['level']:g}%"
     made = {
@@ -157,7 +157,7 @@ def _reliability(found: Mapping[str, Any]) -> Iterator[str]:
 def _images(found: Mapping[str, Any]) -> Iterator[str]:
     images, start = found["images"], 0
     first: dict[str, list[Mapping[str, Any]]] = {row["model"]: [] for row in found["models"]}
-    while start < len(images):  # the images of a model stand together, its fakes first
+    while start < len(images):  # images are grouped by model, fakes first
         model = images[start]["model"]
         stop = bisect_left(images, True, start, key=lambda image, model=model: image["model"] != model)
         first[model] = [image for image in images[start : min(start + _FEW, stop)] if image["generated"]]
@@ -170,7 +170,7 @@ def _images(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _evaluators(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield those who may have guessed or clicked through; nobody is left out of the scores."""
+    """Yield the evaluators who may have guessed or not looked; nobody is excluded from the scores."""
     told = sum(row["same_answer_notices"] > 0 for row in found["evaluators"])
     if told:
         yield (
@@ -190,7 +190,7 @@ def _evaluators(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _browsers(found: Mapping[str, Any], unit: str) -> Iterator[str]:
-    """Yield what evaluators of each engine scored against the others, and how many flashes were mistimed."""
+    """Yield differences in score by browser engine, and shares of mistimed flashes."""
     browsers = found["browsers"] or {"engines": [], "test": None}
     for row in browsers["engines"]:
         against = (
@@ -206,7 +206,7 @@ def _browsers(found: Mapping[str, Any], unit: str) -> Iterator[str]:
 
 
 def _attrition(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield who left, by model; a file of responses does not know."""
+    """Yield dropout by model; for a responses file, a line that it is not known."""
     attrition = found["attrition"]
     if attrition is None:
         yield "not known: responses do not show who left; score the study itself, from its store"

@@ -1,4 +1,4 @@
-"""Scores as lines for a terminal."""
+"""Scores formatted as text for a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ _PAIRS = {"tukey": "Tukey", "paired": "paired, Holm", "clustered": "Welch over e
 
 
 def as_table(scores: Mapping[str, Any]) -> str:
-    """Return scores as lines for a terminal."""
+    """Return scores as text for a terminal."""
     unit = {"percent": "%", "ms": " ms"}[scores["unit"]]
     lines = [SIMULATED] if scores["simulated"] else []
     lines += [method_named(scores["method"]).score, *_columns(scores, unit), *_legend(scores)]
@@ -29,7 +29,7 @@ def as_table(scores: Mapping[str, Any]) -> str:
 
 
 def _pairs(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
-    """Yield the pairs of the test that is to be read: over pictures too, where these are not negligible."""
+    """Yield the pairs of the advised test: the one over stimuli too, if their variance is not negligible."""
     over, pairs, name = scores.get("over_pictures"), scores["pairs"], _PAIRS[scores["pairs_method"]]
     if over is not None:
         share = max(over["share_of_pictures"].values())
@@ -54,7 +54,7 @@ def _pairs(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
 
 
 def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
-    """Yield the head of the table of models and a line for each."""
+    """Yield the header of the table of models, and one line per model."""
     level = f"{100 * scores['settings']['level']:g}% interval"
     width = max(5, *(len(row["model"]) for row in scores["models"]))
     more, is_told = _nothing_more, judgment_of(scores["method"]).has_report
@@ -84,7 +84,7 @@ def _nothing_more(row: Mapping[str, Any] | None) -> list[str]:
 
 
 def _of_shares(row: Mapping[str, Any] | None) -> list[str]:
-    """Return a model's cells of HYPE-infinity alone, or their heads."""
+    """Return a model's cells that only HYPE-infinity has, or their headers if `row` is None."""
     if row is None:
         return ["fakes error", "reals error"]
     errors = (row["fakes_error"], row["reals_error"])
@@ -92,12 +92,12 @@ def _of_shares(row: Mapping[str, Any] | None) -> list[str]:
 
 
 def _of_balanced_shares(row: Mapping[str, Any] | None) -> list[str]:
-    """Return the same where sides are balanced, with the share of all answers alike that were wrong."""
+    """Return the cells of `_of_shares` and, for a balanced score, the unweighted share of wrong responses."""
     return [*_of_shares(row), "all alike" if row is None else f"{row['plain_score']:.1f}%".rjust(9)]
 
 
 def _of_times(row: Mapping[str, Any] | None) -> list[str]:
-    """Return a model's cells of HYPE-time alone, or their heads."""
+    """Return a model's cells that only HYPE-time has, or their headers if `row` is None."""
     if row is None:
         return [f"{'fitted threshold':>26}", "floor", "ceiling"]
     blocks = row["blocks"]
@@ -106,7 +106,7 @@ def _of_times(row: Mapping[str, Any] | None) -> list[str]:
 
 
 def _legend(scores: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the columns are, in small sentences."""
+    """Yield lines that explain the columns."""
     some = [row["interval"] for row in scores["models"] if row["interval"]]
     if some:
         of = "evaluators alone; the responses do not name their pictures (column stimulus)"
@@ -135,12 +135,12 @@ def fitted(threshold: Mapping[str, Any]) -> str:
 
 
 def span(ci: Sequence[float] | None) -> str:
-    """Return `48.2 to 53.1`; nothing of no interval."""
+    """Return `48.2 to 53.1`; an empty string for no interval."""
     return "" if ci is None else f"{ci[0]:.1f} to {ci[1]:.1f}"
 
 
 def p_text(value: float) -> str:
-    """Return a p-value as papers print it."""
+    """Return a p-value with two significant digits, such as `p = 0.023` or `p < 0.0001`."""
     if value > 0.99:
         return "p > 0.99"
     return "p < 0.0001" if value < 0.0001 else f"p = {value:.2g}"

@@ -1,4 +1,4 @@
-"""Small pictures of a study as `data:` URIs, for a page that needs no other file."""
+"""Thumbnails of stimuli as `data:` URIs, for a self-contained page."""
 
 import base64
 import io
@@ -9,7 +9,7 @@ SIZE_PX = 112
 
 
 def thumbnails(folder: Path, names: Iterable[str]) -> dict[str, str]:
-    """Return, by name, the pictures that are in `folder`, as JPEG of at most 112 px."""
+    """Return the stimuli that exist in `folder`, by name, as JPEG of at most 112 x 112 px."""
     return {name: _small(folder / name) for name in names if (folder / name).is_file()}
 
 

@@ -1,4 +1,4 @@
-"""Sections beyond the comparison: progress over training, automatic metrics, classes."""
+"""Report sections on progress over training, automatic metrics, and classes."""
 
 from backend.foundation.counts import counted
 from backend.report import formatting
@@ -7,7 +7,7 @@ from backend.report.elements import Column, Drawn, Section, Table
 
 
 def progress(found: Found) -> Section | None:
-    """Return scores of checkpoints in the order of training; None where there are none."""
+    """Return the section on scores of checkpoints in order of training; None if there are none."""
     lines = found.findings.get("progress") or []
     if not lines:
         return None
@@ -56,7 +56,7 @@ def _ci(row: dict) -> list[float] | None:
 
 
 def metrics(found: Found, about: About) -> Section | None:
-    """Return how scores go with automatic metrics; None where none was given."""
+    """Return the section on correlations of scores with automatic metrics; None if none were given."""
     rows = found.findings.get("metrics") or []
     if not rows:
         return None
@@ -126,14 +126,14 @@ def _correlation(row: dict) -> str:
 
 
 def _rho(found: dict) -> str:
-    """Return the correlation with its p-value: over all orders of few models, where Student's t is rough."""
+    """Return the correlation with its p-value; the exact one (all orders) for few models, if known."""
     exact = found.get("p_exact")
     p = formatting.p_value(found["p"]) if exact is None else f"{formatting.p_value(exact)} over all orders"
     return f"ρ = {formatting.coefficient(found['rho'])}, {p}"
 
 
 def classes(found: Found) -> Section | None:
-    """Return scores by class; None where there is one class or none."""
+    """Return the section on scores by class; None if there are fewer than two classes."""
     found_classes = found.findings.get("classes") or []
     if not found_classes:
         return None

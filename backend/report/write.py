@@ -21,12 +21,15 @@ _TABLES = {
 
 
 def write(report: Report, out: Path, progress: Callable[..., Iterable] | None = None) -> list[Path]:
-    """Write a report into `out`, made if missing; return the files, the page last.
+    """Write a report to the directory `out`, created if missing; return the files, the page last.
 
-    A file appears whole or not at all. What else lies in the directory stays.
+    Each file is written atomically. Other files in the directory are left unchanged.
 
     Args:
-        progress: wraps a loop, such as a progress bar; given the items, `total` and `label`.
+        progress: wraps an iterable, such as a progress bar; called with the items, `total` and `label`.
+
+    Raises:
+        NotInstalled: the package matplotlib is missing.
     """
     optional_packages.check("a report", "matplotlib")
     jobs: list[tuple[Path, Callable[[], Any]]] = []
@@ -54,7 +57,7 @@ def write(report: Report, out: Path, progress: Callable[..., Iterable] | None = 
 
 
 def _data(report: Report) -> Mapping[str, Any]:
-    """Return what a report was drawn from; the images, where they are many, stand in their table alone."""
+    """Return the data of a report; more than `LONG` images are only in the table of images."""
     found = report.data.get("findings")
     if not found or len(found["images"]) <= LONG:
         return report.data

@@ -1,8 +1,8 @@
-"""Who began each model, who finished, and why the others did not.
+"""Attrition: how many evaluators began each model, how many finished, and why the others did not.
 
-A model is drawn when a session is opened, after consent and the check of the display; who leaves before
-that has none, and can have left for no model. Began is who was given the first pictures. A file of
-responses tells nothing of who left: only a store does.
+A model is assigned when a session is opened, after consent and the check of the display, so an evaluator
+who leaves earlier counts for no model. An evaluator began when the first block was sent. A responses file
+has no record of dropouts; only a store has one.
 """
 
 from collections import Counter
@@ -22,21 +22,21 @@ from backend.studies.places_given_back import given_back
 from backend.studies.withdrawals import sessions_of, withdrawn
 
 REASONS = ("returned", "timed_out", "broke_off", "ended", "withdrawn")
-"""Why who began did not finish: the place was given back at the panel, by the person or because the time
-ran out; no answer came for the study's `abandon_after_minutes`; the session was closed early for lack of
-pictures; the person withdrew."""
+"""Why an evaluator who began did not finish: the place was given back at the panel by the person, or because
+the time ran out; there was no response for the study's `abandon_after_minutes`; the session was closed early
+for lack of stimuli; the person withdrew."""
 
 
 def attrition(
     store: Store, study: Study, now: datetime, level: float = 0.95, simulated: bool = False
 ) -> dict[str, Any]:
-    """Return who began and who finished, by model, as plain data.
+    """Return the attrition of a study as plain data.
 
     Returns:
-        `models`: a row each of `opened` sessions, who `began`, who `finished`, `under_way`, each of
-        `REASONS`, and `left`, the share (0 to 1) of those who began and are not under way, with its `ci`;
-        `test` of `analysis.dropout`, whether these shares differ; `before`, how many people left before
-        they had a model, by why, as far as the panel charges for them.
+        `models`, one row each, with numbers of sessions: `opened`, `began`, `finished`, `under_way` and each
+        of `REASONS`; and `left`, the share (0 to 1) that did not finish of those that began and are not
+        under way, with its interval `ci`. `test`: result of `analysis.dropout`, whether these shares differ.
+        `before`: number of submissions without a session that the panel may charge for, by reason.
     """
     counts: dict[str, Counter] = {model: Counter() for model in study.models}
     back = given_back(store, study)
@@ -53,7 +53,7 @@ def attrition(
     for entry in gone:
         of = counts[entry.data["model"]]
         of["opened"] += 1
-        # of who withdrew nothing is kept but what pay needs; answers show that a block was begun
+        # Of a withdrawn session only what pay needs is stored; responses show that a block was begun.
         if entry.data["answered"]:
             of["began"] += 1
             of["withdrawn"] += 1
@@ -84,7 +84,7 @@ def _row(model: str, of: Counter, level: float) -> dict[str, Any]:
 
 
 def _before(store: Store, study: Study) -> dict[str, int]:
-    """Return how many submissions at the panel have no session, by why."""
+    """Return the number of submissions at the panel without a session, by reason."""
     found = Counter(
         account.why for _, account in accounts(store, study.name).values() if account.is_unmatched
     )

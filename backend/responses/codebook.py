@@ -1,6 +1,6 @@
-"""What every column of an exported data set holds, in words, with its unit: one meaning a name.
+"""Codebook of an exported data set: the meaning and unit of every column; a name has one meaning everywhere.
 
-The same sentences stand in `dataset_description.json` of an export and in docs/data.md.
+The same sentences are in `dataset_description.json` of an export and in docs/data.md.
 """
 
 from backend.experiment.response_columns import COLUMNS as RESPONSES
@@ -11,7 +11,7 @@ EVALUATORS = (
     "fakes_error", "reals_error", "said_fake", "guessing_p", "rt_median_ms", "rt_total_ms", "fast",
     "same_answer_notices",
 )  # fmt: skip
-"""Columns of the table of evaluators; what compares an evaluator with others is the report's."""
+"""Columns of the table of evaluators; comparisons with other evaluators are in the report only."""
 IMAGES = (
     "model", "generated", "image_path", "number_guesses", "number_guesses_generated", "soft_label", "error",
     "class",
@@ -64,4 +64,4 @@ FILES = {
     "images": (IMAGES, "one row an image and model, from the file to score"),
     "events": (EVENTS, "what happened on the page besides answers, in all sessions"),
 }
-"""By description in the file's name: columns, and what a row is."""
+"""The columns and contents of each file, by the description in its name."""

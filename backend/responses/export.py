@@ -1,9 +1,9 @@
-"""A study's answers as a Psych-DS data set: plain files that outlive the software.
+"""Export of a study's responses as a Psych-DS data set: plain files that outlive the software.
 
-`data/study-<name>_data.csv` holds the responses of finished sessions and is the file to score; tables of
-evaluators and images, counted from the same rows, responses that do not count, and events stand beside it
-(`codebook.FILES`). Everything is written row by row, a session at a time; what is kept is a few counts for
-each picture. No panel id, key, secret, completion code or source path is in it.
+`data/study-<name>_data.csv` has the responses of finished sessions and is the file to score. Beside it are
+tables of evaluators and stimuli, computed from the same rows, responses that are not scored, and events
+(`codebook.FILES`). Rows are written one session at a time; only a few counts for each stimulus stay in
+memory. No panel id, key, secret, completion code or source path is exported.
 """
 
 import contextlib
@@ -36,18 +36,18 @@ _HAPPENED = (
     "interrupted",
     "same_answer_notice",
 )
-"""Flags that say what an evaluator or a display did; others judge the answer."""
+"""Flags that record what an evaluator or a display did; the other flags assess the response."""
 _ANY_MODEL = "-"
 _NOBODY = "They are simulated: nobody looked at the pictures"
 
 
 def export(store: Store, study: Study, out: Path, simulated: bool = False) -> list[Path]:
-    """Write the data set into `out`, made if missing; return the files, the one to score first.
+    """Write the data set to the folder `out`, created if missing; return the files, the one to score first.
 
-    A file appears whole or not at all. An earlier export of the same study is replaced.
+    Each file is written atomically. An earlier export of the same study is replaced.
 
     Args:
-        simulated: of the simulated sessions, rather than the real ones; a data set of its own.
+        simulated: export the simulated sessions instead of the real ones, as a separate data set.
 
     Raises:
         Conflict: `out` holds another data set.
@@ -77,9 +77,10 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
 
 
 def keyword_of(name: str) -> str:
-    """Return a name as Psych-DS has values in file names: letters and digits only.
+    """Return a name in the form that Psych-DS requires of values in file names: letters and digits only.
 
-    A name that has others loses them, and gets eight digits of its hash, so that `a-b` and `ab` differ.
+    Other characters are removed, and `x` and eight digits of the name's hash appended, so that `a-b` and
+    `ab` differ.
     """
     bare = re.sub(r"[^A-Za-z0-9]", "", name)
     return bare if bare == name else f"{bare}x{hashlib.sha256(name.encode()).hexdigest()[:8]}"
@@ -99,7 +100,7 @@ def _check_free(wanted: str, out: Path) -> None:
 def _write_answers(
     store: Store, study: Study, simulated: bool, write: Mapping[str, Callable], images: "_Images"
 ) -> dict[str, int]:
-    """Write responses, evaluators and events; count the images; return how many sessions and responses."""
+    """Write responses, evaluators, events; count the images; return counts of scored sessions, responses."""
     counts = {"sessions": 0, "responses": 0}
     for which, file in (("scored", ""), ("unfinished", "unfinished"), ("replaced", "replaced")):
         for _, group in groupby(study_rows(store, study, which, simulated), itemgetter("session")):
@@ -116,7 +117,7 @@ def _write_answers(
 
 
 def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the row of the evaluator whose session these are."""
+    """Return the row of an evaluator from the rows of one session."""
     from backend.analysis.quality import evaluator_table
     from backend.analysis.response_rows import answers_of
     from backend.analysis.values import values_by_model
@@ -136,7 +137,7 @@ def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _events(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what happened during a trial: what the page kept with its time, and what only flags tell."""
+    """Yield the events of a trial: those that the page recorded with a time, and those known from flags."""
     for each in row["interactions"]:
         yield {**row, "event": each.event, "trial": row["trial_index"], "time": each.time_ms}
     for flag in row["flags"]:
@@ -145,7 +146,7 @@ def _events(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class _Images:
-    """Counts for each picture and model, as `analysis.fooling` has them for answers in memory."""
+    """Counts for each stimulus and model, like those of `analysis.fooling` for responses in memory."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str, bool, str], list[int]] = {}
@@ -158,7 +159,7 @@ class _Images:
             counts[1] += row["response"] == FAKE
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield a row for each, the most fooling first within its model and side, fakes before reals."""
+        """Yield one row each, sorted by model, fakes before reals, then by decreasing error."""
 
         def error(key: tuple, guesses: int, said_fake: int) -> float:
             return (guesses - said_fake if key[2] else said_fake) / guesses
@@ -184,8 +185,8 @@ class _Images:
 def _write_about(
     study: Study, name: str, simulated: bool, out: Path, scored: Path, counts: Mapping[str, int]
 ) -> list[Path]:
-    """Write what describes the data, the description last: a data set with it is whole."""
-    # The panel's addresses and codes may let others be credited.
+    """Write the files that describe the data, the description last: its presence shows a complete set."""
+    # With the panel's addresses and codes, other people could claim credit.
     settings = {**to_json(study.protocol), "panel": study.protocol.admission.panel.name}
     materials = {"study": study.name, "kind": study.kind, "models": study.models, "classes": study.classes}
     materials |= {"created_at": study.created_at, "settings": settings, "notes": study.notes}
@@ -276,7 +277,7 @@ def _json(data: Mapping[str, Any]) -> str:
 
 @contextlib.contextmanager
 def _whole(path: Path) -> Iterator[TextIO]:
-    """Open a file to write that takes its place once it is whole."""
+    """Open a temporary file for writing, and move it to `path` once it is complete."""
     partial = path.with_name(f".{path.name}.partial")
     try:
         with partial.open("w", encoding="utf-8", newline="") as file:

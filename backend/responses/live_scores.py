@@ -1,4 +1,4 @@
-"""Scores of a study under way, and how each model's interval has narrowed with its evaluators."""
+"""Scores of a running study, and how each model's interval narrows as evaluators finish."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,10 +16,10 @@ _TOLD = ("method", "unit", "models", "warnings")
 
 
 def live_scores(store: Store, study: Study, ended: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return what a dashboard shows of a study's scores; None where no session is left that counts.
+    """Return the scores that a dashboard shows of a study; None if there is no session to score.
 
     Args:
-        ended: when each evaluator finished, by pseudonym (UTC, ISO 8601).
+        ended: time at which each evaluator finished (UTC, ISO 8601), by pseudonym.
     """
     try:
         if not judgment_of(study.protocol.method).has_report:
@@ -28,7 +28,7 @@ def live_scores(store: Store, study: Study, ended: Mapping[str, str]) -> dict[st
             return {name: scores[name] for name in _TOLD} | {"models": models}
         answers = study_answers(store, study)
         scores = score_answers(answers)
-    except InvalidInput:  # the only one that was finished has been withdrawn since
+    except InvalidInput:  # the only finished session has been withdrawn since
         return None
     values = values_by_model(answers)
     for row in scores["models"]:

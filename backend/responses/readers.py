@@ -1,7 +1,7 @@
-"""The responses file: one row a response, as CSV or JSON lines, read and written as a stream.
+"""Responses files: one row per response, as CSV or JSON lines, read and written as a stream.
 
-A bad row is refused with file, line, column, what was expected and what came; nothing is scored from
-a file that has one.
+The error for an invalid row states file, line, column, the expected value and the actual one; a file with
+an invalid row is not scored.
 """
 
 import csv
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 def write_responses(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
-    """Write rows as a responses file; cells as `row_writer` gives them."""
+    """Write rows as a responses file, with cells formatted as by `row_writer`."""
     write = row_writer(file, COLUMNS)
     for row in rows:
         write(row)
 
 
 def row_writer(file: TextIO, columns: Sequence[str]) -> Callable[[Mapping[str, Any]], None]:
-    """Write the header of a CSV and return what writes a row to it.
+    """Write the header of a CSV and return a function that writes a row.
 
-    Lists become words separated by spaces, None an empty cell, truth values `true` and `false`. Floats are
-    written as `repr` gives them, so that they come back as they were. Texts that a spreadsheet would take for
-    formulas get a quote in front, which reading the file takes away again.
+    Lists are written as words separated by spaces, None as an empty cell, Booleans as `true` and `false`.
+    Floats are written by `repr`, so that reading returns the same values. A text that a spreadsheet would
+    read as a formula gets a quote in front, which is removed when the file is read.
     """
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
@@ -43,14 +43,14 @@ def row_writer(file: TextIO, columns: Sequence[str]) -> Callable[[Mapping[str, A
 
 
 def read_responses(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the responses of a file, with the known columns that it has.
+    """Yield the responses of a file, with those of its columns that are known.
 
-    Whole numbers, numbers, `mask_ms` (numbers), `flags` (words) and `simulated` (true or false) come back as
-    what they were, an empty cell of a number as None; `method` is that of the file.
+    Integers, numbers, `mask_ms` (a tuple of numbers), `flags` (a tuple of words) and `simulated` (a Boolean)
+    are parsed, an empty cell of a number to None; `method` is that of the file.
 
     Raises:
-        NotFound: there is no such file.
-        InvalidInput: the first bad row, or columns that are missing; rows before it may have been yielded.
+        NotFound: the file does not exist.
+        InvalidInput: a row is invalid, or columns are missing; rows before it may have been yielded.
     """
     from backend.responses.reading.responses_file import ResponsesFile
 
@@ -65,19 +65,19 @@ def read_responses(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def read_answers(path: Path, details: bool = False, simulated: bool = False) -> "Answers":
-    """Return a responses file as columns, in memory of about the file's own size.
+    """Return the responses of a file as columns; they need about as much memory as the file's size.
 
-    Of a file with real and simulated sessions, the real ones.
+    For a file with real and simulated sessions, return the real ones.
 
     Args:
         path: the file, or the folder of a data set that `openhype export` wrote.
-        details: with sessions, stimuli, classes, shown exposures and response times where they are there.
-        simulated: the simulated sessions of the file, rather than the real ones.
+        details: include sessions, stimuli, classes, shown exposures and response times, if the file has them.
+        simulated: return the simulated sessions of the file instead.
 
     Raises:
-        NotFound: there is no such file, or none in the folder.
-        InvalidInput: the first bad row found, columns that are missing, or no simulated session where they
-            are asked for.
+        NotFound: the file does not exist, or the folder has none.
+        InvalidInput: a row is invalid, columns are missing, or `simulated` is true and the file has no
+            simulated sessions.
     """
     from backend.analysis.recognition import recognised
     from backend.analysis.response_table import select_simulated
@@ -89,15 +89,15 @@ def read_answers(path: Path, details: bool = False, simulated: bool = False) -> 
 def score_file(
     path: Path, exposures: str = "nominal", simulated: bool = False, **options: Any
 ) -> dict[str, Any]:
-    """Return the scores of a responses file; options as `scoring.score_answers`.
+    """Return the scores of a responses file; `options` are those of `scoring.score_answers`.
 
     Args:
         exposures: `nominal`, or `shown` (HYPE-time).
-        simulated: as `read_answers`.
+        simulated: as in `read_answers`.
 
     Raises:
-        NotFound: as `read_answers`.
-        InvalidInput: as `read_answers`, and as `scoring.score_answers`.
+        NotFound: as in `read_answers`.
+        InvalidInput: as in `read_answers` and `scoring.score_answers`.
     """
     from backend.responses.reading.responses_file import method_of
     from backend.scoring import score_answers, score_values
@@ -111,7 +111,7 @@ def score_file(
 
 
 def _file_to_score(path: Path) -> Path:
-    """Return the file itself, or that of an exported data set whose name has the study and nothing else."""
+    """Return the file itself, or the one of an exported data set whose name has only the study's keyword."""
     if not path.is_dir():
         return path
     files = [file for place in (path, path / "data") for file in sorted(place.glob("study-*_data.csv"))]
@@ -129,7 +129,7 @@ def _file_to_score(path: Path) -> Path:
 
 
 def _value(chunk: Any, i: int, column: str, text: str) -> Any:
-    """Return the cell of a row as what its column holds; `i` is the row's place in its chunk."""
+    """Return the value of a cell, parsed by the kind of its column; `i` is the row's index in its chunk."""
     kind = COLUMNS[column].kind
     if kind in (Kind.WHOLE, Kind.NUMBER):
         found = whole(text) if kind is Kind.WHOLE else number(text)

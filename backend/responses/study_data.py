@@ -1,8 +1,8 @@
-"""From a study's stored facts to rows of the responses file, and on to scores.
+"""Rows of the responses file, and scores, from the stored facts of a study.
 
 The truth of a row is the server's own, from the session's plan. Only finished sessions are scored;
-sessions that broke off, and answers to mistimed flashes, are kept and exported apart from them. Real
-sessions and simulated ones never stand together: what is asked for is the one or the other.
+interrupted sessions, and responses to mistimed flashes, are stored and exported separately. Real and
+simulated sessions are never combined: a caller requests one kind or the other.
 """
 
 import hashlib
@@ -33,12 +33,12 @@ _STATES = {
 def study_rows(
     store: Store, study: Study, which: str = "scored", simulated: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """Yield one row a response, in the columns of the responses file, session by session.
+    """Yield one row per response, with the columns of the responses file, session by session.
 
     Args:
-        which: `scored`; `unfinished`, those of sessions that broke off; or `replaced`, the answers to
-            mistimed flashes, for which others stand.
-        simulated: of simulated sessions, rather than real ones.
+        which: `scored`; `unfinished`, of sessions that are not finished; or `replaced`, responses to
+            mistimed flashes, which were replaced by later ones.
+        simulated: yield the rows of simulated sessions instead of real ones.
     """
     for session, cursor, responses in answered_of(store, study, simulated):
         if cursor.state not in _STATES[which]:
@@ -67,13 +67,13 @@ def study_rows(
 
 
 def _size(cursor: Cursor, block: int) -> dict[str, Any]:
-    """Return the width at which the pictures of a block were shown, where its page told it."""
+    """Return the width at which a block's stimuli were shown; None if the page did not report it."""
     display = cursor.displays[block] if block < len(cursor.displays) else {}
     return {name: display.get(name) for name in ("shown_css_px", "shown_px")}
 
 
 def version(store: Store, study: Study, simulated: bool = False) -> str:
-    """Return a word that changes when the scores of a study may have changed."""
+    """Return a hash that changes whenever the scores of a study may have changed."""
     count, newest = store.finished(study.name, simulated)
     gone = sum(1 for _ in withdrawn(store, study.name))
     facts = (__version__, study.name, study.created_at, study.version, simulated, count, newest, gone)
@@ -81,13 +81,13 @@ def version(store: Store, study: Study, simulated: bool = False) -> str:
 
 
 def study_answers(store: Store, study: Study, simulated: bool = False) -> "Answers":
-    """Return the answers of a study that are scored.
+    """Return the scored responses of a study.
 
     Args:
-        simulated: those of simulated sessions, which else are in no score.
+        simulated: return those of simulated sessions, which are otherwise excluded from all scores.
 
     Raises:
-        InvalidInput: a qualification, no session is finished yet, or a judgment without a report.
+        InvalidInput: `study` is a qualification, no session is finished yet, or its judgment has no report.
     """
     from backend.analysis.response_rows import answers_of
 
@@ -97,10 +97,10 @@ def study_answers(store: Store, study: Study, simulated: bool = False) -> "Answe
 
 
 def _scored_rows(store: Store, study: Study, simulated: bool) -> Iterator[dict[str, Any]]:
-    """Return the rows that are scored.
+    """Return the rows to score.
 
     Raises:
-        InvalidInput: as `study_answers`.
+        InvalidInput: `study` is a qualification, or no session is finished yet.
     """
     if study.kind == "qualification":
         raise InvalidInput(f"{study.name} is a qualification; it admits evaluators and gives no scores")
@@ -129,14 +129,15 @@ def _nothing_finished(store: Store, study: Study, simulated: bool) -> str:
 def study_scores(
     store: Store, study: Study, exposures: str = "nominal", simulated: bool = False, **options: Any
 ) -> dict[str, Any]:
-    """Return the scores of a study, as `scoring.score` gives them.
+    """Return the scores of a study, as computed by `scoring.score_answers` or `scoring.score_values`.
 
     Args:
         exposures: `nominal`, or `shown` (HYPE-time).
-        simulated: as `study_answers`.
+        simulated: as in `study_answers`.
 
     Raises:
-        InvalidInput: a qualification, no session is finished yet, or shown exposures of a method without.
+        InvalidInput: `study` is a qualification, no session is finished yet, or `exposures` is `shown` and
+            the method has no timed exposures.
     """
     from backend.scoring import score_answers, score_values
 

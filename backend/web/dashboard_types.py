@@ -1,6 +1,6 @@
-"""What the dashboard's modules are told, declared once; `make types` gives them these types.
+"""Types of the dashboard's replies, declared once; `make types` generates the page's types from them.
 
-`progress.py`, `responses/live_scores.py` and `dashboard_routes.py` make objects of these types.
+`progress.py`, `responses/live_scores.py` and `dashboard_routes.py` create objects of these types.
 """
 
 from typing import Annotated, Literal, NotRequired, TypedDict
@@ -15,7 +15,7 @@ Censored = Annotated[
 
 
 class ModelSessions(TypedDict):
-    """Sessions of a model by state; those of a qualification stand in one row."""
+    """Numbers of sessions of a model by state; a qualification has one row for all models."""
 
     model: str
     active: int
@@ -50,7 +50,7 @@ class MistimedInBrowser(TypedDict):
 
 
 class Mistimed(TypedDict):
-    """Answers to mistimed flashes, for which others stand; `share` is 0 to 1."""
+    """Responses to mistimed flashes, which were replaced; `share` is 0 to 1."""
 
     responses: int
     share: float
@@ -63,14 +63,14 @@ class Withdrawn(TypedDict):
 
 
 class Retained(TypedDict):
-    """Who waits to be called, and what is owed for waiting."""
+    """Number of people who wait to be called, and the amount owed for waiting."""
 
     waiting: int
     owed_usd_cents: int
 
 
 class ScoreInterval(TypedDict):
-    """The interval of a score over evaluators, and over pictures where they are known."""
+    """The interval of a score over evaluators, and over stimuli if they are known."""
 
     ci: list[float]
     method: Literal["wilson", "student", "population"]
@@ -84,7 +84,7 @@ class ScoreInterval(TypedDict):
 
 
 class ScoreSoFar(TypedDict):
-    """A score after the first evaluators, with its interval and the one that holds at all looks together."""
+    """A score after the first evaluators, with its interval and one that is valid at all looks together."""
 
     evaluators: int
     score: float
@@ -93,7 +93,7 @@ class ScoreSoFar(TypedDict):
 
 
 class Threshold(TypedDict):
-    """The exposure at which the share `at` of answers is right."""
+    """The exposure (ms) at which the share `at` (0 to 1) of responses is right."""
 
     ms: float
     ci: list[float] | None
@@ -104,7 +104,7 @@ class Threshold(TypedDict):
 
 
 class ModalBlocks(TypedDict):
-    """Shares of the blocks, 0 to 1, whose modal exposure stands at a bound."""
+    """Shares of blocks (0 to 1) whose modal exposure is at a bound."""
 
     count: int
     at_floor: float
@@ -140,7 +140,7 @@ class LiveScores(TypedDict):
 
 
 class StudyProgress(StudyLine):
-    """How far a study is."""
+    """Progress of a study."""
 
     responses: int
     mistimed: Mistimed
@@ -155,7 +155,7 @@ class StudyProgress(StudyLine):
 
 
 class WatchedStudy(StudyProgress):
-    """A study as it happens."""
+    """Live view of a study: its progress and its scores so far."""
 
     scores: Annotated[LiveScores | None, Meta(description="Null before the first session is finished")]
 
@@ -170,4 +170,4 @@ REPLIES = {
     "/dashboard/<study>/pause": Paused,
     "/dashboard/<study>/resume": Paused,
 }
-"""By the rule of the route."""
+"""Type of the reply, by the route's URL rule."""

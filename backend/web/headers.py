@@ -21,7 +21,7 @@ PAGE = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-"""For the page, its files and the stimuli."""
+"""Headers of the page, its files and the stimuli."""
 
 MODULE = {"Access-Control-Allow-Origin": "*"}
 """Added for the page's modules: a sandboxed frame, which has no origin, loads some of them."""
@@ -39,7 +39,7 @@ RESULTS = {
     "Referrer-Policy": "same-origin",  # `no-referrer` would remove the origin from our own form
     "X-Content-Type-Options": "nosniff",
 }
-"""For the results pages: nothing is loaded, and no script runs."""
+"""Headers of the results pages, which load nothing and run no script."""
 
 KEPT_FOR_GOOD = "public, max-age=31536000, immutable"
 """For stimuli, and files that pages load (`assets.py`): different content has a different URL."""

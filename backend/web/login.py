@@ -29,7 +29,7 @@ def is_key(keys: Keys, key: str) -> bool:
 
 
 def is_in(request: Request, keys: Keys, now: datetime) -> bool:
-    """Return whether the browser has logged in within the last hours."""
+    """Return whether the browser has a valid login cookie that has not expired."""
     until, _, seal = request.cookies.get(_COOKIE, "").partition(".")
     if not hmac.compare_digest(seal.encode(), _seal(keys, until).encode()):
         return False

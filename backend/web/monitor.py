@@ -48,7 +48,7 @@ class Watch:
         self._scores = _Paced(timer)
 
     def progress(self, now: datetime) -> StudyProgress:
-        """Return `progress`, possibly some seconds old, except for whether the study is paused."""
+        """Return the study's progress, possibly some seconds old; `paused` is always current."""
         with self._lock:
             progress = self._progress.get(None, lambda: self._stand(now))
         return {**progress, "paused": is_paused(self._store, self._study.name)}
@@ -82,7 +82,7 @@ class Watch:
         }
 
     def _knows(self, session_id: str) -> bool:
-        """Return whether a session exists; a new one is read."""
+        """Return whether a session exists, after reading its facts if it is new."""
         if session_id not in self._known:
             try:
                 session = self._store.session(session_id)

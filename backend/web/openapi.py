@@ -27,7 +27,7 @@ _ANY = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Operation:
-    """A route: its request and replies; `who` may call it, anybody if that is empty."""
+    """A route: its request and replies; `who` names the tokens that permit a call, if one is needed."""
 
     summary: str
     replies: dict[int, tuple[str, Any]]

@@ -72,7 +72,7 @@ def panel_warnings(store: Store, study: Study) -> list[str]:
 
 
 def retained(store: Store, study: Study, now: datetime | None) -> dict[str, int] | None:
-    """Return how many people wait to be called, and what is owed for waiting; None if it is not paid."""
+    """Return how many people wait to be called, and the amount owed for waiting; None if it is not paid."""
     if not study.protocol.pay.retainer_usd_cents:
         return None
     count = waiting_now(store, study.name, now.timestamp()) if now else 0

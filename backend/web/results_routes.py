@@ -107,7 +107,7 @@ def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock)
 
 
 def enter(keys: Keys, now: datetime, title: str) -> Response:
-    """Log a browser in that sent the key with the form of `login_page`, or show the form again."""
+    """Log in a browser that sent the key with the form of `login_page`, or show the form again."""
     if not login.is_key(keys, request.form.get("key", "").strip()):
         return login_page(title, is_wrong=True)
     reply = redirect(request.path, 303)

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from backend.foundation.errors import TooMany
 
 PER_MINUTE, PER_HOUR = 100, 600
-"""Two for each person in a lab of fifty within a minute, who begin together after a test."""
+"""Per minute, two for each of fifty people in a lab who begin at once, after a test."""
 _MINUTE_S, _HOUR_S = 60, 3600
 _MOST_ADDRESSES = 10_000
 
@@ -45,10 +45,10 @@ class Openings:
         self._opened: OrderedDict[str, deque[float]] = OrderedDict()
 
     def check(self, address: str | None) -> None:
-        """Refuse an address that can open no session now.
+        """Check that an address may open a session now.
 
         Raises:
-            TooMany: `too_many_sessions`.
+            TooMany: `too_many_sessions`, if it may not.
         """
         with self._lock:
             self._check(self._times(network(address)))
@@ -78,7 +78,7 @@ class Openings:
             raise
 
     def _times(self, name: str) -> deque[float]:
-        """Return when an address opened sessions within the last hour."""
+        """Return the times (s) at which an address opened sessions within the last hour."""
         times = self._opened.setdefault(name, deque())
         self._opened.move_to_end(name)
         while len(self._opened) > self._most_addresses:

@@ -45,7 +45,8 @@ def write_site(
 
     Raises:
         Conflict: `out` is not empty.
-        InvalidInput: `each` is too few for a session, or the study has another kind of judgment.
+        InvalidInput: `each` or the study's stimuli are too few for a session, or the study has another kind
+            of judgment.
     """
     if judgment_of(study.protocol.method) is not JUDGMENT:
         raise InvalidInput(f"a demo shows real-or-fake studies; {study.name} asks for something else")

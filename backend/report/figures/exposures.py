@@ -10,16 +10,16 @@ from backend.report.figures import style
 from backend.report.formatting import short
 
 _TRACES = 6
-"""Single blocks that are drawn behind each mean."""
+"""Maximum number of single blocks drawn behind each mean."""
 _BINS = 14
-"""Points of a psychometric figure; exposures between are put together."""
+"""Maximum number of points of a psychometric figure; neighbouring exposures are pooled."""
 
 
 def staircases(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Figure:
-    """A panel a model: some blocks, the middle 80% of all, and their mean, by trial.
+    """Return a figure with one panel per model: a few blocks, the middle 80% of all, and the mean, by trial.
 
     Args:
-        models: by name: `traces` (lists of ms), and by trial `mean`, `low`, `high`.
+        models: by name, `traces` (lists of ms), and by trial `mean`, `low`, `high` (ms).
     """
     figure, panels = style.panels(width_in, len(models), 2.1 if width_in >= style.NARROW_IN else 1.9)
     for axes, (model, found) in zip(panels, models.items(), strict=True):
@@ -44,10 +44,10 @@ def _some(traces: Sequence[Sequence[float]]) -> list[Sequence[float]]:
 
 
 def psychometric(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Figure:
-    """A panel a model: shares of right answers by exposure, the pooled function, and its threshold.
+    """Return a figure with one panel per model: accuracy by exposure, pooled function, and its threshold.
 
     Args:
-        models: by name: `points` of `exposure_ms, right, total`, and `pooled`, the fit.
+        models: by name, `points` with `exposure_ms, right, total`, and `pooled`, the fit.
     """
     figure, panels = style.panels(width_in, len(models), 2.3 if width_in >= style.NARROW_IN else 2.0)
     ends = [point["exposure_ms"] for found in models.values() for point in found["points"]]
@@ -93,7 +93,7 @@ def _largest(points: Sequence[Mapping[str, Any]]) -> float:
 
 
 def _binned(points: Sequence[Mapping[str, Any]]) -> list[tuple[float, float, int]]:
-    """Return (exposure, share right, answers) of neighbouring exposures put together by log exposure."""
+    """Return (exposure in ms, share right, number of responses), pooled in bins of equal log width."""
     log_ms = np.log([point["exposure_ms"] for point in points])
     right = np.array([point["right"] for point in points], float)
     total = np.array([point["total"] for point in points], float)

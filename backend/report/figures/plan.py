@@ -1,7 +1,7 @@
-"""The picture of a plan: the interval's width against evaluators, and the cost against images.
+"""Figure of a plan: the interval's width against evaluators, and the cost against images.
 
-One function draws for the command and the report. Colours are Okabe and Ito's (2008), which colour-blind
-people tell apart, and each model has a marker of its own besides.
+Colours are Okabe and Ito's (2008), which colour-blind people can distinguish, and each model also has a
+marker of its own.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ MARKERS = "osD^vPX"
 
 
 def draw_plan(plan: Mapping[str, Any]) -> "Figure":
-    """Return the figure of a plan, as `analysis.planning.plan` gives it."""
+    """Return the figure of a plan, which is a result of `analysis.planning.plan`."""
     from matplotlib.figure import Figure
 
     has_images = any(row["best"] for row in plan["rows"])

@@ -1,4 +1,4 @@
-"""The interval's width against the number of evaluators (HYPE, figure 4), with cost and time beside it."""
+"""Figure of the interval's width against the number of evaluators (HYPE, figure 4), with cost and time."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,11 +13,11 @@ Curves = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def width(curves: Curves, taken: Mapping[str, int], unit: str, level: str, width_in: float) -> Figure:
-    """Three panels over the number of evaluators: width of the interval, cost, time.
+    """Return a figure with three panels over the number of evaluators: interval width, cost, time.
 
     Args:
         curves: by model, rows of `evaluators`, `width`, `usd`, `hours`.
-        taken: how many evaluators each model has.
+        taken: the actual number of evaluators of each model, drawn as vertical lines.
     """
     is_wide = width_in >= style.NARROW_IN
     figure = style.figure(width_in, 3.3 if is_wide else 6.0)
@@ -60,7 +60,7 @@ def _lines(axes: Axes, curves: Curves, width_in: float) -> None:
 
 
 def _bundle(axes: Axes, curves: Curves, width_in: float) -> None:
-    """Draw many models quietly, and name the widest and the narrowest."""
+    """Draw many models as thin grey lines, and label the widest and the narrowest."""
     order = sorted(curves, key=lambda model: curves[model][0]["width"])
     for model in order[1:-1]:
         rows = curves[model]

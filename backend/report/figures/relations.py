@@ -1,4 +1,4 @@
-"""Scores over training, scores beside automatic metrics, and evaluators beside one another."""
+"""Figures of scores over training, scores against automatic metrics, and evaluators."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ _FEW = len(style.SERIES)
 
 
 def progress(lines: Sequence[Mapping[str, Any]], unit: str, width_in: float) -> Figure:
-    """Scores of checkpoints with their intervals, a line a model."""
+    """Return a figure of the scores of checkpoints with their intervals, one line per model."""
     figure = style.figure(width_in, 3.0)
     axes = figure.subplots()
     if unit == "percent":
@@ -39,10 +39,10 @@ def progress(lines: Sequence[Mapping[str, Any]], unit: str, width_in: float) -> 
 
 
 def metrics(found: Sequence[Mapping[str, Any]], unit: str, width_in: float) -> Figure:
-    """A panel a metric: its value and the score of each model, with Spearman's rho.
+    """Return a figure with one panel per metric: value and score of each model, with Spearman's rho.
 
     Args:
-        found: `metric`, `rho`, and `points` of `model, value, score`.
+        found: by metric, `metric`, `rho`, and `points` with `model, value, score`.
     """
     is_wide = width_in >= style.NARROW_IN
     across = min(len(found), 3 if is_wide else 1)
@@ -70,7 +70,7 @@ def _scatter(axes: Axes, one: Mapping[str, Any], is_named: bool) -> None:
 
 
 def evaluators(rows: Sequence[Mapping[str, Any]], models: Sequence[str], key: str, width_in: float) -> Figure:
-    """Evaluators: accuracy against `agreement` or `rt_median_ms`."""
+    """Return a scatter plot of evaluators: `key` (`agreement` or `rt_median_ms`) against accuracy."""
     figure = style.figure(width_in, 3.2 if width_in >= style.NARROW_IN else 3.4)
     axes = figure.subplots()
     axes.axvline(50, color=style.QUIET, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0)

@@ -1,4 +1,4 @@
-"""Scores with their intervals, and differences between models."""
+"""Figures of scores with their intervals, and of differences between models."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,11 @@ from backend.report.formatting import amount, brackets, short, verdict
 
 Rows = Sequence[Mapping[str, Any]]
 _MOST_LINES = 45
-"""Pairs, above which a matrix is drawn."""
+"""Maximum number of pairs drawn as intervals; for more, a matrix is drawn."""
 
 
 def scores(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
-    """Bars of scores with their intervals, and the percentile intervals of the paper as capped lines."""
+    """Return a bar chart of scores with intervals; the paper's percentile intervals are capped lines."""
     figure = style.figure(width_in, 0.95 + len(rows) * (0.36 if len(rows) <= 15 else 0.24))
     axes = figure.subplots()
     has_sides = any(row.get("fakes_error") is not None for row in rows)
@@ -52,7 +52,7 @@ def scores(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
 
 
 def _apart(spans: Sequence[tuple[Sequence[float], float]]) -> tuple[list[float], list[float]]:
-    """Return the points of one line that draws all spans, (ends, height) each, with gaps between them."""
+    """Return x and y of one line with gaps that draws all spans; a span is (two ends in x, height y)."""
     x, y = [], []
     for (low, high), height in spans:
         x += [low, high, math.nan]
@@ -85,7 +85,7 @@ def _legend(figure: Figure, width_in: float, level: str, has_sides: bool, has_ci
 
 
 def pairs(rows: Rows, unit: str, level: str, deciding: str | None, width_in: float) -> Figure:
-    """Differences with simultaneous intervals; of very many pairs, a matrix."""
+    """Return a figure of differences with simultaneous intervals, or a matrix if there are many pairs."""
     if len(rows) > _MOST_LINES:
         return _matrix(rows, width_in)
     figure = style.figure(width_in, 0.95 + len(rows) * (0.3 if len(rows) <= 15 else 0.23))
@@ -119,7 +119,7 @@ def pairs(rows: Rows, unit: str, level: str, deciding: str | None, width_in: flo
 
 
 def _matrix(rows: Rows, width_in: float) -> Figure:
-    """Every model against every other, best first: a disc where they differ significantly."""
+    """Return a matrix of models against models, best first: filled discs are significant differences."""
     names = [*dict.fromkeys([*(row["a"] for row in rows), *(row["b"] for row in rows)])]
     place = {name: i for i, name in enumerate(names)}
     is_wide = width_in >= style.NARROW_IN
@@ -138,7 +138,7 @@ def _matrix(rows: Rows, width_in: float) -> Figure:
         labels = [short(name, style.label_length(width_in)) for name in names]
         axes.set_xticks(range(len(names)), labels, rotation=90, **letters)
         axes.set_yticks(range(len(names)), labels, **letters)
-    else:  # names across would be too small to read: numbers stand for them
+    else:  # names on the x axis would be too small to read: use numbers
         labels = [f"{short(name, style.label_length(width_in))} {i}" for i, name in enumerate(names, 1)]
         axes.set_yticks(range(len(names)), labels, fontsize=7.5)
         axes.set_xticks(range(4, len(names), 5), range(5, len(names) + 1, 5), fontsize=7.5)

@@ -1,7 +1,7 @@
-"""How figures look: marks, type, and axes without clutter.
+"""Style of figures: markers, lines, fonts, and simple axes.
 
-Series differ by mark and line besides colour (Okabe and Ito's, which colour-blind people tell apart), so
-that a figure can be read in greyscale.
+Series differ by marker and line as well as by colour (Okabe and Ito's, which colour-blind people can
+distinguish), so that a figure can be read in greyscale.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (8, 2
 _FAMILIES = ("Helvetica Neue", "Helvetica", "Arial", "Liberation Sans", "DejaVu Sans")
 _SIZE = 9
 NARROW_IN = 4.5
-"""Below this width, panels stand under one another."""
+"""Width (inches) below which panels are placed one below another."""
 
 
 def settings() -> dict:
-    """Return what matplotlib is set to while a figure is drawn and written."""
+    """Return matplotlib's settings (rcParams) for drawing and saving a figure."""
     from matplotlib.font_manager import fontManager
 
     there = set(fontManager.get_font_names())
@@ -63,7 +63,7 @@ def settings() -> dict:
         "legend.fontsize": _SIZE - 0.5,
         "figure.facecolor": "none",
         "savefig.facecolor": "none",
-        "svg.fonttype": "none",  # text stays text: small, to be selected and searched
+        "svg.fonttype": "none",  # text as text: smaller files, can be selected and searched
         "path.simplify": True,
         "figure.constrained_layout.h_pad": 0.05,
         "figure.constrained_layout.w_pad": 0.05,
@@ -71,12 +71,12 @@ def settings() -> dict:
 
 
 def figure(width_in: float, height_in: float) -> Figure:
-    """Return an empty figure that lays its parts out by itself."""
+    """Return an empty figure with constrained layout."""
     return Figure(figsize=(width_in, height_in), layout="constrained")
 
 
 def panels(width_in: float, count: int, height_in: float, most: int = 3) -> tuple[Figure, list[Axes]]:
-    """Return a figure of `count` like panels, as many beside one another as fit."""
+    """Return a figure with `count` equal panels, at most `most` per row (one if narrow), and the panels."""
     across = min(count, most if width_in >= NARROW_IN else 1)
     down = -(-count // across)
     drawn = figure(width_in, height_in * down)
@@ -90,7 +90,7 @@ def panels(width_in: float, count: int, height_in: float, most: int = 3) -> tupl
 
 
 def series(i: int) -> dict:
-    """Return colour, mark and line of the i-th series, to be given to `plot`."""
+    """Return colour, marker and line of the i-th series, as arguments of `plot`."""
     n = i % len(SERIES)
     return {"color": SERIES[n], "marker": MARKS[n], "linestyle": LINES[n], "markeredgecolor": CARD,
             "markeredgewidth": 0.6}  # fmt: skip
@@ -105,5 +105,5 @@ def rows_down(axes: Axes, names: Sequence[str]) -> None:
 
 
 def label_length(width_in: float) -> int:
-    """Return how many letters of a name fit beside a figure."""
+    """Return how many characters of a name fit beside a figure."""
     return max(10, int(width_in * 4))

@@ -1,7 +1,7 @@
-"""Columns of texts of a responses file, some thousand rows at a time, each row with its line in the file.
+"""Chunks of a responses file: columns of texts, about two thousand rows at a time, with line numbers.
 
-CSV by Python's own reader, whatever its quotes and line ends; JSON lines as the texts that a CSV
-would hold.
+CSV is read by Python's `csv.reader`, with any quotes and line ends; JSON lines are converted to the texts
+that a CSV would have.
 """
 
 import csv
@@ -20,24 +20,24 @@ from backend.foundation.text_files import unreadable
 
 _CHUNK_ROWS = 2**11
 _BATCH_ROWS = 2**7
-"""Rows that are lists at one time: few enough for the processor's cache and the garbage collector."""
+"""Rows that are lists at the same time: few, for the processor's cache and the garbage collector."""
 
 
 @dataclass
 class Chunk:
-    """Some rows in a row, as texts."""
+    """Consecutive rows of a file, as columns of texts."""
 
     path: Path
     columns: dict[str, Sequence[str]]
     """The known columns that the file has, all of one length."""
     first: int
-    """How many rows of the file stand before."""
+    """Index in the file of the chunk's first row."""
 
     def __len__(self) -> int:
         return len(self.columns["model"])
 
     def refuse(self, column: str, expected: str, is_bad: Callable[[str], bool]) -> None:
-        """Raise for the first row whose cell is bad."""
+        """Raise InvalidInput for the first row whose cell is bad."""
         i, cell = next((i, cell) for i, cell in enumerate(self.columns[column]) if is_bad(cell))
         raise self.bad(i, column, expected, cell)
 
@@ -47,7 +47,7 @@ class Chunk:
 
 
 def is_json(path: Path) -> bool:
-    """Tell whether a file is read as JSON lines."""
+    """Return whether a file is read as JSON lines, by its suffix."""
     return path.suffix in (".jsonl", ".ndjson")
 
 
@@ -55,8 +55,8 @@ def chunks_of(path: Path) -> Iterator[Chunk]:
     """Yield the rows of a file, about two thousand at a time.
 
     Raises:
-        NotFound: there is no such file.
-        InvalidInput: it is not CSV with the columns needed, or not JSON lines.
+        NotFound: the file does not exist.
+        InvalidInput: it is neither CSV with the required columns nor JSON lines.
     """
     with _opened(path) as file:
         header, batches = _of_json(path, file) if is_json(path) else _of_csv(path, file)
@@ -74,7 +74,7 @@ def chunks_of(path: Path) -> Iterator[Chunk]:
 
 
 def line_of(path: Path, row: int) -> int:
-    """Return the line of a file on which a row begins, from 1; a quoted cell may hold line breaks."""
+    """Return the line number (from 1) at which a row (from 0) begins; a quoted cell may have line breaks."""
     with _opened(path) as file:
         if is_json(path):
             lines = (line for line, text in enumerate(file, start=1) if text.strip())
@@ -93,7 +93,7 @@ def _lines_of_rows(reader: Any) -> Iterator[int]:
 
 
 _Batch = list[tuple[str, ...]]
-"""Columns of some rows."""
+"""Columns of at most `_BATCH_ROWS` rows."""
 
 
 def _of_csv(path: Path, file: TextIO) -> tuple[list[str], Iterator[_Batch]]:
@@ -118,7 +118,7 @@ def _of_csv(path: Path, file: TextIO) -> tuple[list[str], Iterator[_Batch]]:
 
 @contextmanager
 def _refusing(path: Path, reader: Any) -> Iterator[None]:
-    """Refuse a file in which the reader meets what is no CSV, or no UTF-8, by line."""
+    """Convert the reader's errors, for invalid CSV or UTF-8, to InvalidInput with the line."""
     try:
         yield
     except csv.Error as error:
@@ -148,8 +148,8 @@ def _check_header(path: Path, header: list[str]) -> None:
 
 
 def _unescaped(name: str, cells: Sequence[str]) -> Sequence[str]:
-    """Take the quotes away that an export puts before texts that a spreadsheet would take for formulas."""
-    if COLUMNS[name].kind is Kind.TEXT and "\n'" in "\n" + "\n".join(cells):  # at a glance: rare, and dear
+    """Return cells without the quotes that an export puts before texts like formulas (`escape_formula`)."""
+    if COLUMNS[name].kind is Kind.TEXT and "\n'" in "\n" + "\n".join(cells):  # fast check: rare, slow
         return [unescape_formula(cell) for cell in cells]
     return cells
 
@@ -168,7 +168,7 @@ def _of_json(path: Path, file: TextIO) -> tuple[list[str], Iterator[_Batch]]:
 
 
 def _json_cells(path: Path, line: int, text: str) -> list[str]:
-    """Return a record as the texts that a CSV would hold; numbers stay as they are written."""
+    """Return a record as the texts that a CSV would have; numbers remain as written in the file."""
     try:
         record = json.loads(text, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
@@ -195,7 +195,7 @@ def _json_cells(path: Path, line: int, text: str) -> list[str]:
 
 
 def _check_unicode(path: Path, line: int, cells: list[str]) -> None:
-    """Refuse half of a surrogate pair, which JSON can spell and no text can hold."""
+    """Raise InvalidInput for half of a surrogate pair, which JSON can escape but UTF-8 cannot encode."""
     for column, cell in zip(COLUMNS, cells, strict=True):
         try:
             cell.encode()
@@ -215,7 +215,7 @@ def _opened(path: Path) -> TextIO:
 
 
 def _not_utf8(path: Path) -> InvalidInput:
-    """Return the refusal of a file that is not UTF-8, with the line where that shows."""
+    """Return the error for a file that is not UTF-8, with the first line that is invalid."""
     with path.open("rb") as file:
         for line, text in enumerate(file, start=1):
             try:

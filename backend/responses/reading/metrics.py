@@ -1,6 +1,6 @@
-"""Automatic metrics of models as a CSV: `model`, then one column a metric.
+"""Automatic metrics of models, read from a CSV: `model`, then one column per metric.
 
-An empty cell is a metric that is not known of the model.
+An empty cell means that the metric is not known for the model.
 """
 
 import csv
@@ -17,11 +17,11 @@ _LONGEST_SHOWN = 40
 
 
 def read_metrics(path: Path) -> dict[str, dict[str, float]]:
-    """Return metrics by name, then by model, in the order of the file.
+    """Return the values by metric, then by model, in the order of the file.
 
     Raises:
-        NotFound: there is no such file.
-        InvalidInput: it is no such table; the message names line and column.
+        NotFound: the file does not exist.
+        InvalidInput: it is not such a table; the message states line and column.
     """
     try:
         return _read(path, csv.reader(io.StringIO(read_text(Path(path)), newline="")))

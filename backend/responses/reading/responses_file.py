@@ -1,4 +1,4 @@
-"""A responses file as columns: every cell checked, the first bad one refused by line and column."""
+"""A responses file as columns; every cell is checked, and the error for a bad one states line and column."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -25,11 +25,11 @@ from backend.responses.reading.chunks import Chunk, chunks_of, line_of
 
 
 def method_of(path: Path) -> str:
-    """Return the method of a responses file, by its first rows.
+    """Return the method of a responses file, inferred from its first rows.
 
     Raises:
-        NotFound: there is no such file.
-        InvalidInput: a bad row among the first, columns that are missing, or no rows.
+        NotFound: the file does not exist.
+        InvalidInput: one of the first rows is invalid, columns are missing, or there are no rows.
     """
     file = ResponsesFile(path)
     next(file.chunks(), None)
@@ -37,14 +37,14 @@ def method_of(path: Path) -> str:
 
 
 def read_columns(path: Path, details: bool) -> Answers:
-    """Return the answers of a responses file.
+    """Return the responses of a file.
 
     Args:
-        details: with the columns of `response_table.NAMES` and `response_table.NUMBERS` that the file has.
+        details: include the columns of `response_table.NAMES` and `response_table.NUMBERS` that the file has.
 
     Raises:
-        NotFound: there is no such file.
-        InvalidInput: the first bad row found, or columns that are missing.
+        NotFound: the file does not exist.
+        InvalidInput: a row is invalid, columns are missing, or the method has no analysis.
     """
     file = ResponsesFile(path)
     texts = {name: Coder() for name in NAMES if name != "session" and (details or name in FOR_INTERVALS)}
@@ -90,7 +90,7 @@ def _arrays(file: "ResponsesFile", chunk: Chunk, details: bool) -> Iterator[tupl
 
 
 def _translated(cells: Sequence[str], value: Callable[[str], Any], kind: type) -> np.ndarray:
-    """Return the value of each cell; that of cells which say the same is worked out once."""
+    """Return the value of each cell; it is computed once for each distinct text."""
     values = {cell: value(cell) for cell in set(cells)}
     return np.fromiter(map(values.__getitem__, cells), kind, len(cells))
 
@@ -99,7 +99,7 @@ def _numbers(chunk: Chunk, name: str) -> np.ndarray:
     """Return the numbers of a column; NaN for an empty cell."""
     cells = chunk.columns[name]
     try:
-        found = np.array([*map(float, cells)])  # in one go, where each is a number as `number` knows them
+        found = np.array([*map(float, cells)])  # fast path, if `number` would accept every cell
         together = "".join(cells)
         if together.isascii() and "_" not in together and np.isfinite(found).all():
             return found
@@ -112,22 +112,26 @@ def _numbers(chunk: Chunk, name: str) -> np.ndarray:
 
 
 class ResponsesFile:
-    """A responses file being read once: checked so far, and its method, known from the first row."""
+    """State of one pass over a responses file: its method, from the first row, and what checks need."""
 
     def __init__(self, path: Path):
         self.path = Path(path)
         self.method: str | None = None
         self.nameless: InvalidInput | None = None
-        """The refusal of the first real that names no model, due where no fakes do."""
+        """The error for the first real without a model; raised only if the file has no fakes."""
         self.who = {"evaluator": Coder()}
-        """Evaluators, models and, where the file has them, sessions of the rows read so far."""
+        """Evaluators, models and, if the file has them, sessions of the rows read so far."""
         self.wholes: dict[str, dict[str, int]] = {"block": {}, "trial_index": {}}
-        """The whole numbers of these columns by the text of their cells; -1 for an empty cell."""
+        """The integers in these columns, by the text of their cells; -1 for an empty cell."""
         self._is_stated = False
         self._trials: list[np.ndarray] = []
 
     def chunks(self) -> Iterator[Chunk]:
-        """Yield the file's rows, about a thousand at a time, each checked."""
+        """Yield the file's rows, checked, about two thousand at a time.
+
+        Raises:
+            InvalidInput: a row is invalid, or the file has no rows.
+        """
         for chunk in chunks_of(self.path):
             self._check_answers(chunk)
             self._check_method(chunk)
@@ -161,12 +165,12 @@ class ResponsesFile:
             chunk.refuse("simulated", "true or false", lambda cell: truth_value(cell) is None)
 
     def _answers(self, chunk: Chunk) -> tuple[str, ...]:
-        """Return what may be answered, by the method that the file states."""
+        """Return the possible responses, by the method that the file states."""
         stated = chunk.columns["method"][0] if "method" in chunk.columns else ""
         return METHODS[stated].answers if stated in METHODS else TRUTHS
 
     def _check_nameless(self, chunk: Chunk) -> None:
-        """Refuse a row without a model's name but for one of a real, which may belong to no model."""
+        """Raise InvalidInput for a fake without a model; a real may belong to no model."""
         cells = zip(chunk.columns["model"], chunk.columns["truth"], strict=True)
         nameless = [(i, model, truth) for i, (model, truth) in enumerate(cells) if not model.strip()]
         for i, model, truth in nameless:
@@ -176,7 +180,7 @@ class ResponsesFile:
             self.nameless = self.nameless or refusal
 
     def _check_method(self, chunk: Chunk) -> None:
-        """Find the file's method in the first row and hold all others to it."""
+        """Take the file's method from its first row, and check that all other rows agree with it."""
         stated = set(chunk.columns["method"]) if "method" in chunk.columns else {""}
         if not stated <= {"", *METHODS}:
             chunk.refuse("method", either(METHODS), lambda cell: cell not in ("", *METHODS))
@@ -220,7 +224,7 @@ class ResponsesFile:
             chunk.refuse("exposure_ms", "a number above 0 in every row of HYPE-time", bad.__contains__)
 
     def _check_repeats(self) -> None:
-        """Refuse a trial that is in the file twice; by session, or else by evaluator."""
+        """Raise InvalidInput if a trial is in the file twice, by session, model (if any) and evaluator."""
         trials = np.concatenate(self._trials)
         rows = np.flatnonzero(trials >= 0)
         keys, size = _joined(trials[rows], int(trials.max()) + 1)
@@ -241,6 +245,6 @@ class ResponsesFile:
 
 
 def _joined(codes: np.ndarray, size: int) -> tuple[np.ndarray, int]:
-    """Return codes below `size` as codes below the number of different ones, and that number."""
+    """Return codes below `size` renumbered as 0, 1, … without gaps, and the number of distinct codes."""
     found, places = distinct(codes, size)
     return places, len(found)
