@@ -36,6 +36,8 @@ _DELETED_AT_ONCE = 1000
 
 _NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]{0,38}[A-Za-z0-9])?")
 _DATA = "-data"
+_ZAPPA_PROJECT = "openhype-zappa"
+"""`project_name` in `zappa_settings.json`."""
 """Suffix of the name of the stack that holds table and bucket."""
 
 Report = Callable[[str], Any]
@@ -276,6 +278,10 @@ def check_name(name: str) -> None:
         raise InvalidInput(
             f"a deployment's name must not end in {_DATA}, as its stack of data does: {name!r} could be that "
             f"of the deployment {name.removesuffix(_DATA)!r}"
+        )
+    if name == _ZAPPA_PROJECT:
+        raise InvalidInput(
+            f"a deployment must not be named {name!r}, as the functions of plain `zappa deploy` are"
         )
 
 

@@ -25,7 +25,9 @@ from typing import Any
 from backend.foundation.errors import InvalidInput
 
 HERE = Path(__file__).resolve().parent
-SETTINGS = HERE / "zappa_settings.json"
+ROOT = HERE.parent
+SETTINGS = "zappa_settings.json"
+"""In the project's root; an installed openhype has a copy beside this module."""
 STAGES: Mapping[str, tuple[str, ...]] = {
     "api": ("flask", "msgspec", "boto3"),
     "score": ("flask", "msgspec", "boto3", "numpy", "scipy"),
@@ -42,7 +44,7 @@ HANDLER = "deploy.entry_point.handle"
 UNPACKED_LIMIT = 250 * 2**20
 """Lambda's limit for a function with its layers (bytes)."""
 
-_RUNTIME_DEPENDENCIES = ("zappa", "durationpy")
+RUNTIME_DEPENDENCIES = ("zappa", "durationpy")
 """The only two of Zappa's dependencies that its handler needs at run time."""
 
 _GLIBC = {(3, 11): 26}
@@ -75,7 +77,8 @@ def runtime() -> str:
 
 def settings(stage: str) -> dict[str, Any]:
     """Return the settings of a stage, including those of the stage it extends."""
-    stages = json.loads(SETTINGS.read_text("utf-8"))
+    path = next(path for path in (ROOT / SETTINGS, HERE / SETTINGS) if path.is_file())
+    stages = json.loads(path.read_text("utf-8"))
     if stage not in STAGES:
         raise InvalidInput(f"there is no stage {stage!r}; there are {', '.join(STAGES)}")
     own = stages[stage]
@@ -94,7 +97,7 @@ def build(stage: str, out: Path) -> Package:
         with tempfile.TemporaryDirectory(prefix=f"openhype-{stage}-") as folder:
             _lay_out(stage, Path(folder))
             made = _zappa_package(stage, Path(folder))
-            _make_over(made, Path(folder) / "done.zip", Path(folder) / "unpacked")
+            repack(made, Path(folder) / "done.zip", Path(folder) / "unpacked")
             os.replace(_beside(Path(folder) / "done.zip", path), path)
     return checked(stage, path)
 
@@ -102,7 +105,7 @@ def build(stage: str, out: Path) -> Package:
 def _key(stage: str) -> str:
     """Return a hash of everything that a zip is built from, except the exact versions that pip chooses."""
     parts = hashlib.sha256(f"{runtime()} {requirements(stage)} {settings(stage)}".encode())
-    for path in (*_sources(stage), Path(__file__)):
+    for path in (*sources(stage), Path(__file__)):
         parts.update(f"{path.name}\n".encode() + path.read_bytes())
     return parts.hexdigest()[:16]
 
@@ -124,8 +127,9 @@ def requirements(stage: str) -> list[str]:
     return [bounds.get(name, name) for name in STAGES[stage]]
 
 
-def _sources(stage: str) -> list[Path]:
-    backend = HERE.parent / "backend"
+def sources(stage: str) -> list[Path]:
+    """Return the files of ours that a stage consists of."""
+    backend = ROOT / "backend"
     ours = [
         path
         for path in backend.rglob("*")
@@ -139,17 +143,18 @@ def _sources(stage: str) -> list[Path]:
 def _lay_out(stage: str, folder: Path) -> None:
     """Create the folder that Zappa packs: our code, the settings, and the stage's environment."""
     project = folder / "openhype"
-    for source in _sources(stage):
-        target = project / source.relative_to(HERE.parent)
+    for source in sources(stage):
+        target = project / source.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
     ours = {**settings(stage), "runtime": runtime()}
-    ours.pop("extends")
-    (project / "zappa_settings.json").write_text(json.dumps({stage: ours}), "utf-8")
+    for name in ("extends", "callbacks"):  # the folder holds only what is packed
+        ours.pop(name)
+    (project / SETTINGS).write_text(json.dumps({stage: ours}), "utf-8")
     site = _site_packages(folder)
     site.mkdir(parents=True)
     _pip("install", "--target", str(site), *_platform(), *requirements(stage))
-    _pip("install", "--target", str(site), "--no-deps", *_platform(), *_RUNTIME_DEPENDENCIES)
+    _pip("install", "--target", str(site), "--no-deps", *_platform(), *RUNTIME_DEPENDENCIES)
 
 
 def _site_packages(folder: Path) -> Path:
@@ -193,11 +198,16 @@ def _run(command: list[str], where: Path, environment: Mapping[str, str]) -> Non
         raise InvalidInput(f"{' '.join(command[1:4])} failed: {told[-1] if told else 'it said nothing'}")
 
 
-def _make_over(made: Path, done: Path, folder: Path) -> None:
+def repack(made: Path, done: Path, folder: Path) -> None:
+    """Write the package `made` by Zappa to `done`, with byte code and the same bytes for the same code.
+
+    Args:
+        folder: where the files are unpacked; it must not exist.
+    """
     with zipfile.ZipFile(made) as archive:
         archive.extractall(folder)
     (folder / _BUILT_NOTE).unlink(missing_ok=True)
-    (folder / "zappa_settings.json").unlink(missing_ok=True)
+    (folder / SETTINGS).unlink(missing_ok=True)
     for cache in list(folder.rglob("__pycache__")):
         shutil.rmtree(cache)
     compiling = [sys.executable, "-m", "compileall", "-qq", "--invalidation-mode", "unchecked-hash"]

@@ -1,0 +1,111 @@
+"""Callbacks of `zappa package`, `zappa deploy` and `zappa update`, named in `zappa_settings.json`.
+
+Zappa packs the current folder and the whole environment it runs in. These callbacks restrict the package
+to what `openhype deploy` ships, and compile it in the same way.
+"""
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any
+
+from backend.foundation.errors import InvalidInput
+from deploy import package
+
+_INJECTED = {"handler.py", "zappa_settings.py"}
+"""Files that Zappa adds to the package itself."""
+
+
+def select_files(cli: Any) -> None:
+    """Exclude from a stage's package what the function does not need.
+
+    Args:
+        cli: Zappa's command, with the settings of all stages, and the one chosen.
+
+    Raises:
+        InvalidInput: a dependency of the stage is not installed in this environment.
+    """
+    stage = cli.api_stage
+    if stage not in package.STAGES:
+        return
+    needed = {name for path in package.sources(stage) for name in _parents(path.relative_to(package.ROOT))}
+    ours = {path.relative_to(package.ROOT).as_posix() for path in package.sources(stage)}
+    unneeded = [
+        path.as_posix()
+        for path in sorted(_walked(package.ROOT, needed))
+        if path.as_posix() not in ours | needed
+    ]
+    kept = _top_levels(stage)
+    foreign = [
+        entry.name for entry in _environment().iterdir() if entry.name not in kept | needed | _INJECTED
+    ]
+    settings = cli.zappa_settings[stage]
+    settings["exclude_glob"] = [
+        *cli.stage_config.get("exclude_glob", []),
+        *(_literal(name) for name in (*unneeded, *foreign)),
+    ]
+
+
+def compile_files(cli: Any) -> None:
+    """Replace the finished package by one with byte code that is never compiled again."""
+    if cli.api_stage not in package.STAGES:
+        return
+    made = Path(cli.zip_path)
+    with tempfile.TemporaryDirectory(prefix="openhype-zappa-") as folder:
+        done = Path(folder) / "done.zip"
+        package.repack(made, done, Path(folder) / "unpacked")
+        package.checked(cli.api_stage, done)
+        shutil.move(done, made)
+
+
+def _parents(path: Path) -> list[str]:
+    return [parent.as_posix() for parent in path.parents if parent != Path()]
+
+
+def _walked(root: Path, needed: Iterable[str]) -> Iterator[Path]:
+    """Yield what lies in the root and in the needed folders, relative to the root."""
+    for folder in ("", *needed):
+        for entry in (root / folder).iterdir():
+            yield entry.relative_to(root)
+
+
+def _top_levels(stage: str) -> set[str]:
+    """Return the files and folders of the environment that the stage's dependencies consist of."""
+    wanted = [re.split(r"[^A-Za-z0-9_.-]", text)[0] for text in package.requirements(stage)]
+    found: dict[str, Distribution] = {}
+    while wanted:
+        name = wanted.pop()
+        if name in found:
+            continue
+        try:
+            found[name] = distribution(name)
+        except PackageNotFoundError:
+            raise InvalidInput(
+                f"{name}, which the function {stage} needs, is not installed here; run: pip install {name}"
+            ) from None
+        wanted += [
+            re.split(r"[^A-Za-z0-9_.-]", text)[0]
+            for text in found[name].requires or []
+            if "extra" not in text
+        ]
+    for name in package.RUNTIME_DEPENDENCIES:
+        found[name] = distribution(name)
+    return {file.parts[0] for each in found.values() for file in each.files or [] if file.parts[0] != ".."}
+
+
+def _environment() -> Path:
+    """Return the folder of packages that Zappa packs: that of the active environment."""
+    active = os.environ.get("VIRTUAL_ENV")
+    if not active:
+        raise InvalidInput("Zappa packs the active environment, and none is active; activate one first")
+    library = "Lib" if os.name == "nt" else f"lib/{package.runtime()}"
+    return Path(active) / library / "site-packages"
+
+
+def _literal(name: str) -> str:
+    """Return a glob pattern that matches this name only."""
+    return re.sub(r"([\[*?])", r"[\1]", name)

@@ -1,0 +1,112 @@
+"""The top-level `zappa_settings.json` with plain Zappa: what it packs, and what it deploys to."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import boto3
+import pytest
+
+from backend.foundation.errors import InvalidInput
+from deploy import zappa_callbacks
+from deploy.deployment import check_name
+from tests import aws, function
+
+ROOT = Path(__file__).resolve().parents[3]
+ENVIRONMENT = Path(sys.prefix)
+ZAPPA = "import sys; from zappa.cli import handle; sys.exit(handle())"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A copy of the project as a checkout has it, with what people leave in one."""
+    folder = tmp_path / "checkout"
+    for name in ("backend", "deploy", "docs", "tests"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copyfile(ROOT / "zappa_settings.json", folder / "zappa_settings.json")
+    (folder / "keys.json").write_text("secret")
+    (folder / "pictures [1]").mkdir()
+    (folder / "pictures [1]" / "a.png").write_bytes(b"picture")
+    return folder
+
+
+def zappa(project, *arguments, **variables):
+    environment = {
+        **os.environ,
+        "VIRTUAL_ENV": str(ENVIRONMENT),
+        "AWS_DEFAULT_REGION": aws.REGION,
+        "PYTHONPATH": str(project),
+        **variables,
+    }
+    command = [sys.executable, "-W", "ignore", "-c", ZAPPA, *arguments]
+    return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
+
+
+def files_in(package):
+    with zipfile.ZipFile(package) as archive:
+        return {entry.filename: entry.CRC for entry in archive.infolist()}
+
+
+def test_plain_zappa_packs_what_openhype_deploy_ships(project, tmp_path):
+    done = zappa(project, "package", "api", "-o", str(tmp_path / "api.zip"))
+
+    assert done.returncode == 0, done.stderr
+    made, ours = files_in(tmp_path / "api.zip"), files_in(function.built("api").path)
+    assert made.keys() == ours.keys()
+    sources = [name for name in ours if not name.endswith(".pyc") and name != "zappa_settings.py"]
+    assert [name for name in sources if made[name] != ours[name]] == []
+
+
+def test_plain_zappa_deploys_the_guarded_handler_under_names_of_its_own(project, tmp_path):
+    settings = json.loads((project / "zappa_settings.json").read_text())
+    role = f"arn:aws:iam::{aws.ACCOUNT}:role/openhype-zappa"
+    settings["base"] |= {"s3_bucket": "packages", "aws_region": aws.REGION, "role_arn": role}
+    (project / "zappa_settings.json").write_text(json.dumps(settings))
+    account = {"AWS_ACCESS_KEY_ID": "emulator", "AWS_SECRET_ACCESS_KEY": "emulator"}
+    with aws.moto_server() as url:
+        session = boto3.Session("emulator", "emulator", region_name=aws.REGION)
+        client = lambda name: session.client(name, endpoint_url=url)  # noqa: E731
+        trust = json.dumps({"Version": "2012-10-17", "Statement": []})
+        client("iam").create_role(RoleName="openhype-zappa", AssumeRolePolicyDocument=trust)
+
+        done = zappa(project, "deploy", "api", AWS_ENDPOINT_URL=url, **account)
+
+        assert done.returncode == 0, done.stderr
+        (made,) = client("lambda").list_functions()["Functions"]
+    assert made["FunctionName"] == "openhype-zappa-api"
+    assert made["Handler"] == "deploy.entry_point.handle"
+    assert (made["MemorySize"], made["Timeout"], made["Role"]) == (512, 15, role)
+
+
+def test_a_dependency_that_is_missing_is_named_before_anything_is_packed(monkeypatch):
+    monkeypatch.setattr("deploy.package.requirements", lambda stage: ["no-such-package>=1"])
+
+    with pytest.raises(InvalidInput, match="no-such-package, which the function api needs, is not installed"):
+        zappa_callbacks.select_files(Cli("api"))
+
+
+def test_no_deployment_has_the_name_of_plain_zappas_functions():
+    name = json.loads((ROOT / "zappa_settings.json").read_text())["base"]["project_name"]
+
+    with pytest.raises(InvalidInput, match="must not be named 'openhype-zappa'"):
+        check_name(name)
+
+
+def test_other_stages_are_left_to_zappa():
+    cli = Cli("mine")
+
+    zappa_callbacks.select_files(cli)
+
+    assert cli.zappa_settings == {"mine": {}}
+
+
+class Cli:
+    """What the callbacks read of Zappa's command."""
+
+    def __init__(self, stage):
+        self.api_stage, self.zappa_settings = stage, {stage: {}}
+        self.stage_config = {"exclude_glob": []}
