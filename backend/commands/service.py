@@ -202,7 +202,7 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
     watches = [Watch(world.store, study) for study in studies]
     is_screen = sys.stdout.isatty() and not as_json
     follow(
-        lambda: [watch.look(utc_now()) for watch in watches],
+        lambda: [watch.with_scores(utc_now()) for watch in watches],
         write,
         lambda: time.sleep(_WATCH_SECONDS),
         shutil.get_terminal_size().columns if is_screen else None,
