@@ -171,10 +171,10 @@ def _images(found: Mapping[str, Any]) -> Iterator[str]:
 
 def _evaluators(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield the evaluators who may have guessed or not looked; nobody is excluded from the scores."""
-    told = sum(row["same_answer_notices"] > 0 for row in found["evaluators"])
-    if told:
+    notified = sum(row["same_answer_notices"] > 0 for row in found["evaluators"])
+    if notified:
         yield (
-            f"{told} of {len(found['evaluators'])} were shown a notice of a run of equal answers "
+            f"{notified} of {len(found['evaluators'])} were shown a notice of a run of equal answers "
             "(same_answer_notice)"
         )
     for row in found["evaluators"]:
