@@ -22,7 +22,7 @@ from backend.report.findings import findings
 from backend.report.images import extremes
 from backend.report.leaderboard import Entry, leaderboard
 from backend.report.write import write
-from validate.studies import Shares, together
+from validate.studies import InfinityPopulation, multi_model_study
 
 from .. import answered
 
@@ -393,8 +393,8 @@ def test_where_spreads_differ_games_and_howell_decide():
 
 
 def test_where_evaluators_saw_the_same_pictures_the_test_over_both_decides_and_is_told():
-    world = Shares(0.4, pictures=0.8, pool=30)
-    found = FindingsView(findings(together(world, 2, 20, np.random.default_rng(1))))
+    population = InfinityPopulation(0.4, pictures=0.8, pool=30)
+    found = FindingsView(findings(multi_model_study(population, 2, 20, np.random.default_rng(1))))
 
     over = found.data["over_pictures"]
     assert over["advised"]
