@@ -160,7 +160,7 @@ def _paragraphs(found: FindingsView) -> list[str]:
     over = found.over_pictures
     paragraphs = [_over_pictures(found, over)] if over else []
     if found.data["anova"]:
-        paragraphs.append(_differ(found, "Over people alone" if over else None))
+        paragraphs.append(_omnibus_test(found, "Over people alone" if over else None))
     if found.data.get("ttest"):
         paragraphs.append(_t_test(found))
     if found.design != "between":
@@ -216,14 +216,14 @@ def _whether(found: FindingsView, test: Mapping[str, Any]) -> str:
     return "The models' scores were not shown to differ"
 
 
-def _differ(found: FindingsView, start: str | None = None) -> str:
+def _omnibus_test(found: FindingsView, start: str | None = None) -> str:
     anova, effects = found.data["anova"], found.findings["effects"]
     differ = start or _whether(found, anova)
     if effects is None:
         return f"{differ}: {f_test(anova)} ({_ANOVA[found.design]})."
-    of = "one-way ANOVA over evaluators' values" if found.design == "between" else _ANOVA[found.design]
+    test_name = "one-way ANOVA over evaluators' values" if found.design == "between" else _ANOVA[found.design]
     return (
-        f"{differ}: {f_test(anova)} ({of}); models account for "
+        f"{differ}: {f_test(anova)} ({test_name}); models account for "
         f"{formatting.share(effects['eta_squared'])} of the variance between evaluators "
         f"(η² = {formatting.coefficient(effects['eta_squared'])}, less its bias ω² = "
         f"{formatting.coefficient(effects['omega_squared'])})."
@@ -242,8 +242,8 @@ def _t_test(found: FindingsView) -> str:
     effect = test.get("effect")
     if effect and effect.get("g") is not None:
         ci = f" {formatting.brackets(effect['g_ci'], 2)}" if effect.get("g_ci") else ""
-        of = "" if found.design == "between" else " of the differences"
-        text += f"; Hedges' g{of} = {formatting.amount(effect['g'], '', 2)}{ci}"
+        basis = "" if found.design == "between" else " of the differences"
+        text += f"; Hedges' g{basis} = {formatting.amount(effect['g'], '', 2)}{ci}"
     return text + "."
 
 

@@ -51,16 +51,17 @@ def section(found: FindingsView) -> Section | None:
 
 
 def _model_note(found: FindingsView, row: Row) -> str:
-    turned, own = row["exposures"]["reversal_ms"], row["exposures"]["threshold_ms"]
+    reversal, threshold = row["exposures"]["reversal_ms"], row["exposures"]["threshold_ms"]
     parts = [f"mode {found.score(row)}"]
-    if turned["mean"] is not None:
-        parts.append(
-            f"reversals {formatting.amount(turned['mean'], 'ms')} ({formatting.interval(turned['ci'], 'ms')})"
-        )
-    value, ci, of = _threshold(row)
+    if reversal["mean"] is not None:
+        mean, ci = formatting.amount(reversal["mean"], "ms"), formatting.interval(reversal["ci"], "ms")
+        parts.append(f"reversals {mean} ({ci})")
+    value, ci, source = _threshold(row)
     if value is not None:
-        parts.append(f"threshold {formatting.amount(value, 'ms')} ({formatting.interval(ci, 'ms')}; {of})")
-    beyond = own["beyond"]
+        parts.append(
+            f"threshold {formatting.amount(value, 'ms')} ({formatting.interval(ci, 'ms')}; {source})"
+        )
+    beyond = threshold["beyond"]
     if beyond:
         parts.append(f"{counted(beyond, 'evaluator')} did not reach it within the exposures shown")
     return f"{'; '.join(parts)}."
@@ -72,9 +73,9 @@ def _threshold(row: Row) -> tuple[float | None, list | None, str]:
     It is the median of evaluators, or, if half of them or more did not reach it, that of all responses
     pooled. (A mean over those who reached it would be too short.)
     """
-    own, pooled = row["exposures"]["threshold_ms"], row["exposures"]["pooled"]
-    if own["advised"] == "median":
-        return own["median"], own["median_ci"], "median of evaluators"
+    threshold, pooled = row["exposures"]["threshold_ms"], row["exposures"]["pooled"]
+    if threshold["advised"] == "median":
+        return threshold["median"], threshold["median_ci"], "median of evaluators"
     return pooled["threshold_ms"], pooled["ci"], "all answers together"
 
 

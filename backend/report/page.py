@@ -57,12 +57,12 @@ def _inline(figure: Figure, drawn: Mapping[str, drawing.Drawing]) -> dict[str, s
     }
 
 
-def plain(name: str, **told: Any) -> str:
+def plain(name: str, **values: Any) -> str:
     """Return a page without figures, from the template `name`."""
     from markupsafe import Markup
 
     base = {"message": "", "link": None, "asks": False, "is_wrong": False, "studies": None}
-    return _template(name).render(style=Markup(style()), **{**base, **told})
+    return _template(name).render(style=Markup(style()), **{**base, **values})
 
 
 def style() -> str:

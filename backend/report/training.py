@@ -63,7 +63,7 @@ def metrics(found: FindingsView, info: SourceInfo) -> Section | None:
     if not rows:
         return None
     scores = {row["model"]: row["score"] for row in found.models}
-    drawn = []
+    panels = []
     for row in rows:
         values = info.metrics.get(row["metric"], {})
         points = [
@@ -71,7 +71,7 @@ def metrics(found: FindingsView, info: SourceInfo) -> Section | None:
             for model in scores
             if model in values
         ]
-        drawn.append({**row, "points": points})
+        panels.append({**row, "points": points})
     metric_notes = [(row["metric"], _correlation(row)) for row in rows]
     columns = (
         Column("metric", lambda row: row["metric"], is_number=False),
@@ -81,7 +81,7 @@ def metrics(found: FindingsView, info: SourceInfo) -> Section | None:
         Column("models", lambda row: str(row["models"])),
     )
     correlations = Table("metrics", "Rank correlation of scores with metrics", columns, rows)
-    value_rows = [{"metric": one["metric"], **point} for one in drawn for point in one["points"]]
+    value_rows = [{"metric": one["metric"], **point} for one in panels for point in one["points"]]
     value_columns = (
         Column("metric", lambda row: row["metric"], is_number=False),
         Column("model", lambda row: row["model"], is_number=False),
@@ -89,7 +89,7 @@ def metrics(found: FindingsView, info: SourceInfo) -> Section | None:
         Column("score", lambda row: formatting.amount(row["score"], found.unit)),
     )
     values = Table("metric-values", "Metrics and scores by model", value_columns, value_rows, shown=150)
-    known = [one for one in drawn if one["points"]]
+    known = [one for one in panels if one["points"]]
 
     def draw(width_in: float):
         from backend.report.figures.relations import metrics
