@@ -273,7 +273,7 @@ def _add_files(app: Flask, data: DataDir, names: PictureNames) -> None:
     def versioned(version: str, name: str) -> Response:
         reply = _asset(name)
         if version == assets.version():  # for an outdated version the current file is sent, uncached
-            reply.headers["Cache-Control"] = headers.KEPT_FOR_GOOD
+            reply.headers["Cache-Control"] = headers.IMMUTABLE
         return reply
 
     @app.get("/i/<study>/<name>")
@@ -281,7 +281,7 @@ def _add_files(app: Flask, data: DataDir, names: PictureNames) -> None:
         if study.startswith(".") or not is_stored_name(name):
             abort(404)
         reply = _file(data.images(study) / name)
-        reply.headers["Cache-Control"] = headers.KEPT_FOR_GOOD
+        reply.headers["Cache-Control"] = headers.IMMUTABLE
         return reply
 
     @app.get("/i/<study>/<session>/<name>")
@@ -294,7 +294,7 @@ def _add_files(app: Flask, data: DataDir, names: PictureNames) -> None:
         except OSError:
             abort(404)
         reply = Response(names.salted(session, stored, body), content_type=headers.content_type(stored))
-        reply.headers["Cache-Control"] = headers.KEPT_FOR_GOOD
+        reply.headers["Cache-Control"] = headers.IMMUTABLE
         return reply
 
 
@@ -307,7 +307,7 @@ def _asset(name: str) -> Response:
     is_small = not is_page and request.accept_encodings["gzip"] > 0
     body = assets.page(name) if is_page else assets.compressed(path) if is_small else path.read_bytes()
     reply = Response(body, content_type=headers.content_type(name))
-    reply.headers["Cache-Control"] = headers.ASKED_AGAIN
+    reply.headers["Cache-Control"] = headers.REVALIDATE
     reply.headers["Vary"] = "Accept-Encoding"
     if path.suffix == ".js":
         reply.headers.update(headers.MODULE)

@@ -81,7 +81,7 @@ def _report(rng: np.random.Generator) -> dict:
     and PNG.
     """
     from backend.report.build import file_report
-    from backend.report.elements import Drawn, Table
+    from backend.report.elements import Figure, Table
 
     def empty(width_in: float):
         from matplotlib.figure import Figure
@@ -90,7 +90,7 @@ def _report(rng: np.random.Generator) -> dict:
         drawn.subplots()
         return drawn
 
-    blank = Drawn("blank", "", "", "", empty, Table("blank", "", (), []))
+    blank = Figure("blank", "", "", "", empty, Table("blank", "", (), []))
     with tempfile.TemporaryDirectory() as folder:
         path = _file(Path(folder) / "r.csv", np.repeat(np.arange(30 * MODELS), 100), rng, details=True)
         report = file_report(path, utc_now())

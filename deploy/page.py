@@ -30,6 +30,6 @@ def upload_page(place: Place, progress: Callable | None = None, client: Any = No
     The files that pages load are uploaded first, so that an uploaded page always finds them. Older versions
     are retained for evaluators who have an older page open.
     """
-    return upload(place, loaded(), headers.KEPT_FOR_GOOD, progress, client) + upload(
-        place, pages(), headers.ASKED_AGAIN, progress, client
+    return upload(place, loaded(), headers.IMMUTABLE, progress, client) + upload(
+        place, pages(), headers.REVALIDATE, progress, client
     )

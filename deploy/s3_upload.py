@@ -55,7 +55,7 @@ def upload_pictures(place: Place, study: str, folder: Path, progress: Callable |
     if not folder.is_dir():
         raise InvalidInput(f"{folder} does not exist; upload from the data directory the study was made in")
     files = {f"i/{study}/{path.name}": path for path in folder.iterdir()}
-    return upload(place, files, headers.KEPT_FOR_GOOD, progress)
+    return upload(place, files, headers.IMMUTABLE, progress)
 
 
 def remove_pictures(place: Place, study: str, client: Any = None) -> int:

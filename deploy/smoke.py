@@ -64,7 +64,7 @@ def checks(site: Site, study: str, key: str | None) -> Iterator[tuple[str, bool,
 
 
 def _page(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:
-    kept = {f"/s/{study}": headers.ASKED_AGAIN, f"/assets/{assets.version()}/main.js": headers.KEPT_FOR_GOOD}
+    kept = {f"/s/{study}": headers.REVALIDATE, f"/assets/{assets.version()}/main.js": headers.IMMUTABLE}
     for path, cache in kept.items():
         status, sent, _, _ = site.ask("GET", path)
         wanted = {**headers.PAGE, "Cache-Control": cache}
@@ -102,7 +102,7 @@ def _session(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:
 def _picture(site: Site, path: str) -> Iterator[tuple[str, bool, str]]:
     site.ask("GET", path)
     status, sent, data, ms = site.ask("GET", path)
-    fine = status == 200 and _header(sent, "Cache-Control") == headers.KEPT_FOR_GOOD
+    fine = status == 200 and _header(sent, "Cache-Control") == headers.IMMUTABLE
     yield "a picture, cached permanently", fine, f"{status}, {len(data)} bytes in {ms:.0f} ms"
     cache = _header(sent, "X-Cache") or "no X-Cache"
     yield "served from CloudFront's cache the second time", "Hit" in cache, cache

@@ -19,8 +19,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m validate", description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(PARTS)}")
     parser.add_argument("--full", action="store_true", help="the full table of coverage (some hours)")
-    asked = parser.parse_args()
-    chosen, options = asked.names, {"coverage": {"is_full": asked.full}}
+    arguments = parser.parse_args()
+    chosen, options = arguments.names, {"coverage": {"is_full": arguments.full}}
     if unknown := set(chosen) - set(PARTS):
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     results, disagreements = json.loads(RESULTS.read_text()) if chosen else {}, []

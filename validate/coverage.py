@@ -18,7 +18,7 @@ from backend.analysis import bootstrap
 from backend.analysis.psychometric import Trials, fit, interval_over_evaluators
 from backend.analysis.score_intervals import score_details
 from backend.analysis.values import values_by_model
-from validate.studies import Shares, Times
+from validate.studies import InfinityPopulation, TimePopulation
 
 LEVEL = 0.95
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
@@ -38,7 +38,7 @@ TIME_MS = (40, 100, 250, 1500)
 Row = dict[str, object]
 
 
-def worlds(is_full: bool = False) -> Iterator[Shares | Times]:
+def populations(is_full: bool = False) -> Iterator[InfinityPopulation | TimePopulation]:
     """Yield the simulated populations of the short table, or of the full one."""
     spreads = [(0.3, 0.6)]
     if is_full:
@@ -46,7 +46,7 @@ def worlds(is_full: bool = False) -> Iterator[Shares | Times]:
     for people, pictures in spreads:
         for rate in SHARE_RATES:
             for pool in POOLS:
-                yield Shares(rate, people, pictures, pool=pool)
+                yield InfinityPopulation(rate, people, pictures, pool=pool)
     displays = [(60, None, 0.0), (144, 225, 0.5)]
     kinds = [(0.5, 2.0, 0.02)]
     if is_full:
@@ -54,32 +54,34 @@ def worlds(is_full: bool = False) -> Iterator[Shares | Times]:
     for people, slope, lapse in kinds:
         for threshold in TIME_MS:
             for refresh_hz, pool, pictures in displays:
-                yield Times(
+                yield TimePopulation(
                     threshold, people, slope, lapse, refresh_hz=refresh_hz, pictures=pictures, pool=pool
                 )
     # The smallest pool possible in HYPE-time: 30 fakes and 30 reals, one block.
     for threshold in TIME_MS:
-        yield Times(threshold, refresh_hz=60, pictures=0.5, pool=30, trials=60, blocks=1)
+        yield TimePopulation(threshold, refresh_hz=60, pictures=0.5, pool=30, trials=60, blocks=1)
 
 
 def table(is_full: bool = False, studies: int | None = None, seed: int = 1) -> Iterator[Row]:
     """Yield one row for each population and number of evaluators."""
     rng = np.random.default_rng(seed)
     counts = FULL_STUDIES if is_full else STUDIES
-    for world in worlds(is_full):
+    for population in populations(is_full):
         for evaluators in EVALUATORS:
-            count = studies or counts["infinity" if isinstance(world, Shares) else "time"]
-            yield coverage(world, evaluators, count, rng)
+            count = studies or counts["infinity" if isinstance(population, InfinityPopulation) else "time"]
+            yield coverage(population, evaluators, count, rng)
 
 
-def coverage(world: Shares | Times, evaluators: int, studies: int, rng: np.random.Generator) -> Row:
+def coverage(
+    population: InfinityPopulation | TimePopulation, evaluators: int, studies: int, rng: np.random.Generator
+) -> Row:
     """Return the coverage (0 to 1) of the interval and of the percentile interval over simulated studies."""
-    is_time = isinstance(world, Times)
-    truth = world.truth() if is_time else 100 * world.rate
+    is_time = isinstance(population, TimePopulation)
+    truth = population.truth() if is_time else 100 * population.rate
     drawn = (
-        world.studies(studies, evaluators, rng)
+        population.studies(studies, evaluators, rng)
         if is_time
-        else (world.study(evaluators, rng) for _ in range(studies))
+        else (population.study(evaluators, rng) for _ in range(studies))
     )
     held = {"interval": 0, "percentile": 0, "above": 0, "below": 0}
     width, at_bound = 0.0, 0
@@ -96,7 +98,7 @@ def coverage(world: Shares | Times, evaluators: int, studies: int, rng: np.rando
         at_bound += interval["method"] == "population"
     return {
         "method": "time" if is_time else "infinity",
-        **_told(world),
+        **_settings(population),
         "evaluators": evaluators,
         "truth": truth,
         "studies": studies,
@@ -104,25 +106,25 @@ def coverage(world: Shares | Times, evaluators: int, studies: int, rng: np.rando
         "se": math.sqrt(held["interval"] / studies * (1 - held["interval"] / studies) / studies),
         "width": width,
         "population": at_bound / studies,
-        "may_be_more": _may_be_more(world, evaluators),
+        "may_be_more": _may_be_more(population, evaluators),
     }
 
 
-def _told(world: Shares | Times) -> Row:
-    pool = "own" if world.pool is None else str(world.pool)
-    spreads = {"pool": pool, "people_sd": world.people, "pictures_sd": world.pictures}
-    if isinstance(world, Shares):
+def _settings(population: InfinityPopulation | TimePopulation) -> Row:
+    pool = "own" if population.pool is None else str(population.pool)
+    spreads = {"pool": pool, "people_sd": population.people, "pictures_sd": population.pictures}
+    if isinstance(population, InfinityPopulation):
         return {**spreads, "threshold_ms": None, "refresh_hz": None, "slope": None, "lapse": None}
-    display = {"threshold_ms": world.threshold_ms, "refresh_hz": world.refresh_hz}
-    return {**spreads, **display, "slope": world.slope, "lapse": world.lapse}
+    display = {"threshold_ms": population.threshold_ms, "refresh_hz": population.refresh_hz}
+    return {**spreads, **display, "slope": population.slope, "lapse": population.lapse}
 
 
-def _may_be_more(world: Shares | Times, evaluators: int) -> bool:
+def _may_be_more(population: InfinityPopulation | TimePopulation, evaluators: int) -> bool:
     """Return whether coverage may exceed `MOST`: for HYPE-time, or if few errors are expected (`FEW`)."""
-    if isinstance(world, Times):
+    if isinstance(population, TimePopulation):
         return True
-    shown = 2 * (50 if world.pool is None else min(50, world.pool))
-    return evaluators * shown * min(world.rate, 1 - world.rate) < FEW
+    shown = 2 * (50 if population.pool is None else min(50, population.pool))
+    return evaluators * shown * min(population.rate, 1 - population.rate) < FEW
 
 
 def as_text(rows: Iterable[Row]) -> str:
@@ -153,16 +155,16 @@ def as_markdown(rows: Sequence[Row], method: str) -> str:
     HYPE-infinity: minimum and maximum over all true shares; HYPE-time: one line per typical threshold. The
     coverage of the percentile interval is in brackets.
     """
-    mine = [row for row in rows if row["method"] == method]
+    method_rows = [row for row in rows if row["method"] == method]
     if method == "infinity":
         heads, name = ["pictures a side"], _pool
     else:
-        heads, name = ["typical threshold (score), ms", "pictures"], _world
+        heads, name = ["typical threshold (score), ms", "pictures"], _population
     lines = [f"| {' | '.join([*heads, '5 people', *map(str, EVALUATORS[1:])])} |"]
     lines.append("| " + " | ".join(["---"] * (len(heads) + len(EVALUATORS))) + " |")
-    for key in dict.fromkeys(map(name, mine)):
-        some = [row for row in mine if name(row) == key]
-        cells = (_held([row for row in some if row["evaluators"] == count]) for count in EVALUATORS)
+    for key in dict.fromkeys(map(name, method_rows)):
+        matching = [row for row in method_rows if name(row) == key]
+        cells = (_held([row for row in matching if row["evaluators"] == count]) for count in EVALUATORS)
         lines.append(f"| {' | '.join([*key, *cells])} |")
     return "\n".join(lines)
 
@@ -171,7 +173,7 @@ def _pool(row: Row) -> tuple[str, ...]:
     return ("everybody's own" if row["pool"] == "own" else f"{int(row['pool']):,}, shared",)
 
 
-def _world(row: Row) -> tuple[str, ...]:
+def _population(row: Row) -> tuple[str, ...]:
     pictures = "own" if row["pool"] == "own" else f"{row['pool']} shared"
     blocks = ", one block of 60" if row["pool"] == "30" else ""
     return f"{row['threshold_ms']:g} ({row['truth']:.0f})", f"{pictures}{blocks}, {row['refresh_hz']:g} Hz"
@@ -187,7 +189,7 @@ def _span(values: Sequence[float]) -> str:
     return ends[0] if ends[0] == ends[1] else "–".join(ends)
 
 
-def into_docs(rows: Sequence[Row], path: Path = DOCS) -> None:
+def write_docs(rows: Sequence[Row], path: Path = DOCS) -> None:
     """Write the tables to the docs, each between its marks."""
     text = path.read_text("utf-8")
     for method in ("infinity", "time"):
@@ -206,7 +208,7 @@ def marks(method: str) -> tuple[str, str]:
     )
 
 
-def off(rows: Sequence[Row]) -> list[Row]:
+def out_of_range(rows: Sequence[Row]) -> list[Row]:
     """Return the rows whose coverage is outside `LEAST` to `MOST` by more than three standard errors."""
     found = []
     for row in rows:
@@ -225,8 +227,8 @@ def run(is_full: bool = False) -> dict[str, Row]:
         print(as_line(row), flush=True)  # noqa: T201
         rows.append(row)
     if not is_full:
-        into_docs(rows)
-    wrong = off(rows)
+        write_docs(rows)
+    wrong = out_of_range(rows)
     mean = float(np.mean([row["interval"] for row in rows]))
     thresholds = threshold_coverage(THRESHOLDS)
     return {

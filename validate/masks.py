@@ -35,12 +35,12 @@ _LBFGS = {
 
 def run() -> dict:
     """Return plenoptic's losses of our masks, and both programs' times, on one core."""
-    everything = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(everything)})
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
     try:
         return {**_losses(), **_race()}
     finally:
-        os.sched_setaffinity(0, everything)
+        os.sched_setaffinity(0, cores)
 
 
 def _losses() -> dict:

@@ -31,8 +31,8 @@ def sources() -> dict[str, np.ndarray]:
 
     made = {}
     for name, (x, y, side) in _CROPS.items():
-        whole = Image.fromarray(getattr(data, name)()).convert("RGB")
-        square = whole.crop((x, y, x + side, y + side)).resize((SIDE, SIDE), Image.Resampling.LANCZOS)
+        picture = Image.fromarray(getattr(data, name)()).convert("RGB")
+        square = picture.crop((x, y, x + side, y + side)).resize((SIDE, SIDE), Image.Resampling.LANCZOS)
         made[name] = np.asarray(square)
     return made
 

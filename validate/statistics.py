@@ -110,7 +110,7 @@ def _statsmodels(groups: Mapping[str, np.ndarray]) -> dict[str, Row]:
     values, moments = [*groups.values()], Moments.of(groups)
     one_way = anova_oneway(values, use_var="equal")
     robust = anova_oneway(values, use_var="unequal", welch_correction=True)
-    names = np.repeat([*groups], [len(some) for some in values])
+    names = np.repeat([*groups], [len(group) for group in values])
     hsd = pairwise_tukeyhsd(np.concatenate(values), names, alpha=1 - _LEVEL)
     pairs, ours = tukey(groups, _LEVEL), welch(moments)
     return {
@@ -134,7 +134,7 @@ def _pingouin(groups: Mapping[str, np.ndarray]) -> dict[str, Row]:
     import pingouin as pg
 
     frame = pd.DataFrame(
-        [(name, value) for name, some in groups.items() for value in some], columns=["m", "v"]
+        [(name, value) for name, group in groups.items() for value in group], columns=["m", "v"]
     )
     moments = Moments.of(groups)
     effects, pairs = effect_sizes(moments), games_howell(groups, _LEVEL)
@@ -176,7 +176,7 @@ def _psignifit() -> dict[str, Row]:
 
     rng = np.random.default_rng(11)
     exposures, totals = np.array([60.0, 90, 135, 200, 300, 450, 675, 1000]), np.full(8, 200)
-    far, less_likely = [], []
+    differences, less_likely = [], []
     for midpoint in np.linspace(150, 400, 20):
         accuracy = 0.5 + 0.47 / (1 + (midpoint / exposures) ** 3)
         right = rng.binomial(totals, accuracy)
@@ -189,7 +189,7 @@ def _psignifit() -> dict[str, Row]:
             stimulus_range=(np.log(exposures[0]), np.log(exposures[-1])),
         )
         at = float(np.squeeze(theirs.threshold(0.75, return_ci=False)))
-        far.append(float(abs(np.log(ours.threshold_ms) - at)))
+        differences.append(float(abs(np.log(ours.threshold_ms) - at)))
         found = theirs.parameter_estimate
         rise = expit(2 * np.log(19) / found["width"] * (np.log(exposures) - found["threshold"]))
         accuracy = 0.5 + (0.5 - found["lambda"]) * rise
@@ -197,10 +197,11 @@ def _psignifit() -> dict[str, Row]:
         less_likely.append(float(ours.log_likelihood - likelihood))
     return {
         "psignifit: 75% thresholds of 20 data sets, median relative difference": {
-            "value": float(np.median(far)), "agrees_if": "below 0.01", "agrees": bool(np.median(far) < 0.01),
+            "value": float(np.median(differences)), "agrees_if": "below 0.01",
+            "agrees": bool(np.median(differences) < 0.01),
         },
         "psignifit: 75% thresholds of 20 data sets, largest relative difference": {
-            "value": max(far), "agrees_if": "below 0.05", "agrees": max(far) < 0.05,
+            "value": max(differences), "agrees_if": "below 0.05", "agrees": max(differences) < 0.05,
         },
         "psignifit: log likelihood of our fit less that of theirs, least of 20": {
             "value": min(less_likely), "agrees_if": "not below 0", "agrees": min(less_likely) > -1e-6,

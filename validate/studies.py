@@ -24,7 +24,7 @@ SHOWN = 50
 
 
 @dataclass(frozen=True)
-class Shares:
+class InfinityPopulation:
     """A population of evaluators and stimuli for HYPE-infinity; SDs are in probits."""
 
     rate: float
@@ -58,23 +58,27 @@ class Shares:
         return _answers("infinity", evaluators, sides)
 
 
-def together(
-    world: Shares, models: int, evaluators: int, rng: np.random.Generator, each_judges: float = 0.0
+def multi_model_study(
+    population: InfinityPopulation,
+    models: int,
+    evaluators: int,
+    rng: np.random.Generator,
+    each_judges: float = 0.0,
 ) -> Answers:
     """Return the responses of one HYPE-infinity study of equal models, with different fakes, the same reals.
 
     Args:
-        world: population with a shared `pool`.
+        population: population with a shared `pool`.
         each_judges: probability that an evaluator judges a model, 1 for all models; default, different
             people for each model.
     """
-    spread = np.sqrt(1 + world.people**2 + world.pictures**2 + world.leaning**2)
-    middle, shown = ndtri(world.rate) * spread, min(SHOWN, world.pool)
-    reals = world.pictures * rng.standard_normal(world.pool)
+    spread = np.sqrt(1 + population.people**2 + population.pictures**2 + population.leaning**2)
+    middle, shown = ndtri(population.rate) * spread, min(SHOWN, population.pool)
+    reals = population.pictures * rng.standard_normal(population.pool)
     parts: dict[str, list[np.ndarray]] = {name: [] for name in ("model", "person", "image", "fake", "wrong")}
-    everybody = world.people * rng.standard_normal(evaluators)
+    everybody = population.people * rng.standard_normal(evaluators)
     for model in range(models):
-        ability, person = world.people * rng.standard_normal(evaluators), np.arange(evaluators)
+        ability, person = population.people * rng.standard_normal(evaluators), np.arange(evaluators)
         if each_judges:  # leniency correlates between models
             ability = everybody + ability / 2
         else:
@@ -82,15 +86,15 @@ def together(
         does_judge = (rng.random(evaluators) < each_judges) | (each_judges in (0, 1))
         ability, person = ability[does_judge], person[does_judge]
         for is_fake in (False, True):
-            hardness = world.pictures * rng.standard_normal(world.pool) if is_fake else reals
-            image = rng.random((len(person), world.pool)).argpartition(shown - 1, axis=1)[:, :shown]
+            hardness = population.pictures * rng.standard_normal(population.pool) if is_fake else reals
+            image = rng.random((len(person), population.pool)).argpartition(shown - 1, axis=1)[:, :shown]
             wrong = rng.random(image.shape) < ndtr(middle + ability[:, None] + hardness[image])
             parts["model"].append(np.full(image.size, model))
             parts["person"].append(np.repeat(person, shown))
-            parts["image"].append((image + (1 + model) * world.pool * is_fake).ravel())
+            parts["image"].append((image + (1 + model) * population.pool * is_fake).ravel())
             parts["fake"].append(np.full(image.size, is_fake))
             parts["wrong"].append(wrong.ravel())
-    found = {name: np.concatenate(some) for name, some in parts.items()}
+    found = {name: np.concatenate(arrays) for name, arrays in parts.items()}
     return Answers(
         "infinity",
         Coded(found["model"].astype(np.int32), [f"m{i}" for i in range(models)]),
@@ -99,14 +103,14 @@ def together(
         found["fake"] != found["wrong"],
         texts={
             "stimulus": Coded(
-                found["image"].astype(np.int32), list(map(str, range((models + 1) * world.pool)))
+                found["image"].astype(np.int32), list(map(str, range((models + 1) * population.pool)))
             )
         },
     )
 
 
 @dataclass(frozen=True)
-class Times:
+class TimePopulation:
     """A population for HYPE-time; a threshold is the exposure at the staircase's equilibrium accuracy."""
 
     threshold_ms: float
@@ -158,8 +162,8 @@ class Times:
 
     def _blocks(self, threshold: np.ndarray, decks: list, rng: np.random.Generator) -> tuple:
         people, rule = np.arange(len(threshold)), self.rule
-        settles = equilibrium_accuracy(rule)
-        middle = threshold - logit((settles - 0.5) / (0.5 - self.lapse)) / self.slope
+        equilibrium = equilibrium_accuracy(rule)
+        middle = threshold - logit((equilibrium - 0.5) / (0.5 - self.lapse)) / self.slope
         total = self.trials * self.blocks
         shown, right = np.empty((total, len(people))), np.empty((total, len(people)), bool)
         sides, images = np.empty((total, len(people)), bool), np.empty((total, len(people)), int)
@@ -217,13 +221,13 @@ class Times:
 
 
 @cache
-def _truth(world: Times) -> float:
+def _truth(population: TimePopulation) -> float:
     """Return the mean modal exposure (ms) in one block of 40,000 people, each with their own stimuli."""
     from dataclasses import replace
 
     from backend.analysis.values import modal_exposures
 
-    alone = replace(world, pool=None, blocks=1)
+    alone = replace(population, pool=None, blocks=1)
     rng = np.random.default_rng(99)
     total = 0.0
     for _ in range(8):

@@ -23,7 +23,7 @@ def set_settings(world: World, name: str, settings: tuple) -> None:
     change = change_settings(world.store, world.data, name, _read(dict(settings)))
     changed = change.changed()
     for setting, (before, after) in changed.items():
-        click.echo(f"{setting}: {_shown(before)} -> {_shown(after)}")
+        click.echo(f"{setting}: {_format_setting(before)} -> {_format_setting(after)}")
     if not changed:
         click.echo(f"{name} has these settings already")
     if change.cleared:
@@ -47,7 +47,7 @@ def _read(settings: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def _shown(value: Any) -> str:
+def _format_setting(value: Any) -> str:
     from backend.experiment.panel import PanelRecord
     from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 
@@ -81,7 +81,7 @@ def clear(world: World, name: str, simulated: bool, yes: bool) -> None:
     count = sum(1 for _ in world.store.sessions(name, simulated=True))
     if not count:
         click.echo(f"{name} has no simulated sessions")
-    elif yes or _agreed(f"Remove {_sessions(count, 'simulated ')} of {name}?", "--yes"):
+    elif yes or _confirm(f"Remove {_sessions(count, 'simulated ')} of {name}?", "--yes"):
         click.echo(f"removed {_sessions(clear_simulated(world.store, name), 'simulated ')} of {name}")
     gate = study.protocol.admission.qualification
     if gate and any(True for _ in world.store.sessions(gate, simulated=True)):
@@ -103,11 +103,11 @@ def delete(world: World, name: str, repeated: str | None, place: str | None) -> 
     if repeated is not None and repeated != name:
         raise click.UsageError(f"--yes repeats the name of the study: openhype delete {name} --yes {name}")
     remove_uploaded = _remover(place)
-    study = _found(world, name)
+    study = _study_to_delete(world, name)
     check(world.store, study, utc_now())
     click.echo(_contents(world, study))
     if repeated is None:
-        _agreed(f"Delete {name}, for good?", f"--yes {name}")
+        _confirm(f"Delete {name}, for good?", f"--yes {name}")
         if click.prompt("Type its name to confirm", default="", show_default=False) != name:
             raise click.ClickException(f"that is not its name; {name} was not deleted")
     run(
@@ -136,7 +136,7 @@ def _remover(place: str | None) -> Any:
     return lambda study: remove_pictures(target, study)
 
 
-def _found(world: World, name: str) -> Study:
+def _study_to_delete(world: World, name: str) -> Study:
     """Return a study, also one whose deletion was begun and broke off."""
     study = world.store.study(name, even_deleted=True)
     if study.deleted_at:
@@ -159,7 +159,7 @@ def _sessions(count: int, kind: str = "") -> str:
     return f"{count} {kind}session{'' if count == 1 else 's'}"
 
 
-def _agreed(question: str, option: str) -> bool:
+def _confirm(question: str, option: str) -> bool:
     """Return True once somebody at the terminal has agreed.
 
     Raises:

@@ -25,7 +25,7 @@ from backend.stores.store import Store
 _STEP = 0.01
 """Share that is worth a report."""
 _NICENESS = 5
-_PATIENCE_SECONDS = 10
+_STOP_TIMEOUT_SECONDS = 10
 
 
 class Making:
@@ -95,7 +95,7 @@ class Making:
         with suppress(BrokenPipeError):
             self._process.stdin.close()
         try:
-            self._process.wait(_PATIENCE_SECONDS)
+            self._process.wait(_STOP_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
@@ -104,11 +104,11 @@ class Making:
     def _listen(self, process: subprocess.Popen) -> None:
         with process.stdout:
             for line in process.stdout:
-                said = json.loads(line)
-                self._problem = said.get("problem", "")
-                if "study" in said:
-                    self._shares[said["study"]] = said["share"]
-                    self._tell(said["study"], said["share"])
+                message = json.loads(line)
+                self._problem = message.get("problem", "")
+                if "study" in message:
+                    self._shares[message["study"]] = message["share"]
+                    self._tell(message["study"], message["share"])
         if process.wait() and not self._problem:
             self._problem = f"the process that makes them ended with status {process.returncode}"
 
@@ -118,27 +118,27 @@ def main(url: str, root: str) -> int:
     _end_with_input()
     os.nice(_NICENESS)
     data = DataDir(Path(root))
-    told: dict[str, float] = {}
+    reported: dict[str, float] = {}
 
     def report(name: str, share: float) -> None:
-        if share >= 1 or share - told.get(name, 0) >= _STEP:
-            told[name] = share
-            _say({"study": name, "share": round(share, 3)})
+        if share >= 1 or share - reported.get(name, 0) >= _STEP:
+            reported[name] = share
+            _write_message({"study": name, "share": round(share, 3)})
 
     try:
         store = open_store(url, data.root)
         demo.make_missing(store, data, report)
         store.close()
     except (OpenhypeError, OSError) as error:
-        _say({"problem": str(error)})
+        _write_message({"problem": str(error)})
         sys.stderr.write(f"openhype: the sample studies could not be made: {error}\n")
         return 1
     return 0
 
 
-def _say(what: dict[str, Any]) -> None:
+def _write_message(message: dict[str, Any]) -> None:
     with suppress(BrokenPipeError):  # the server is gone, and so is this process in a moment
-        sys.stdout.write(json.dumps(what) + "\n")
+        sys.stdout.write(json.dumps(message) + "\n")
         sys.stdout.flush()
 
 

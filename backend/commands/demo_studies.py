@@ -88,8 +88,8 @@ Report = Callable[[str, float], Any]
 
 def missing(store: Store, samples: Sequence[Sample] = SAMPLES) -> list[Sample]:
     """Return the sample studies that the store does not have, except those that were deleted."""
-    there = {study.name for study in store.studies(even_deleted=True)}
-    return [sample for sample in wanted(store, samples) if sample.name not in there]
+    existing = {study.name for study in store.studies(even_deleted=True)}
+    return [sample for sample in wanted(store, samples) if sample.name not in existing]
 
 
 def wanted(store: Store, samples: Sequence[Sample] = SAMPLES) -> list[Sample]:

@@ -10,13 +10,13 @@ _UP_AND_CLEAR = "\x1b[{}F\x1b[J"
 
 
 def follow(
-    look: Callable[[], list[dict[str, Any]]],
+    read: Callable[[], list[dict[str, Any]]],
     write: Callable[[str], None],
     wait: Callable[[], None],
     columns: int | None = None,
     as_line: Callable[[list[dict[str, Any]]], str] | None = None,
 ) -> None:
-    """Show what `look` sees, until interrupted.
+    """Show what `read` returns, until interrupted.
 
     Args:
         columns: of the terminal; None in a pipe, where a line is written only when it is another one.
@@ -26,7 +26,7 @@ def follow(
     as_line = as_line or changes
     try:
         while True:
-            found = look()
+            found = read()
             if columns is None:
                 text = as_line(found)
                 if text != last:

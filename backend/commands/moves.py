@@ -68,7 +68,7 @@ def copy(world: World, name: str, source: str, target: str, moves: bool) -> None
         closing(open_store(source, world.data.root)) as one,
         closing(open_store(target, world.data.root)) as other,
     ):
-        names = (_whole(source, world.data.root), _whole(target, world.data.root))
+        names = (_absolute_url(source, world.data.root), _absolute_url(target, world.data.root))
         done = run(one, other, name, progress_bar, names, moves)
         qualification = one.study(name).protocol.admission.qualification
     click.echo(f"{name}: {done.sessions} sessions, {done.written} of them written")
@@ -78,7 +78,7 @@ def copy(world: World, name: str, source: str, target: str, moves: bool) -> None
         click.echo(f"note: {name} asks for the qualification {qualification}; copy it too")
 
 
-def _whole(url: str, data: Path) -> str:
+def _absolute_url(url: str, data: Path) -> str:
     """Return a store's URL with the whole path of a file."""
     from backend.stores.opening import sqlite_path
 

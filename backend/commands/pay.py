@@ -21,7 +21,7 @@ from backend.experiment.money import format_money
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
 
-_SAID = {
+_STATE_LABELS = {
     "owed": "owed",
     "undecided": "the panel may pay the reward",
     "intended": "about to be paid",
@@ -214,10 +214,12 @@ def _as_text(found: dict[str, Any]) -> str:
     lines.append(f"to pay now: {money(found['to_pay_usd_cents'])}, and {fees}")
     if found["budget_usd_cents"] is not None:
         reserved = found["undecided_usd_cents"]
-        kept = f", {money(reserved)} of it reserved for submissions without a session" if reserved else ""
+        reserved_note = (
+            f", {money(reserved)} of it reserved for submissions without a session" if reserved else ""
+        )
         lines.append(
             f"budget: {money(found['budget_usd_cents'])}; paid or on its way: "
-            f"{money(found['committed_usd_cents'])}{kept}; left: {money(found['left_usd_cents'])}"
+            f"{money(found['committed_usd_cents'])}{reserved_note}; left: {money(found['left_usd_cents'])}"
         )
     return "\n".join(lines)
 
@@ -229,15 +231,15 @@ def _is_paid(row: dict[str, Any]) -> bool:
 def _line(row: dict[str, Any], money: Any) -> str:
     why = "" if row["why"] == "finished" else f" ({row['why']})"
     states = {row["reward"], row["bonus"]} - {"none"}
-    said = " and ".join(sorted(_SAID[state] for state in states))
+    status = " and ".join(sorted(_STATE_LABELS[state] for state in states))
     owed = f"base {money(row['base_usd_cents'])}, bonus {money(row['bonus_usd_cents'])}"
     if row["why"] == "waited":
         owed = money(row["bonus_usd_cents"])
-    place = "" if row["pays"] else f"; its place at the panel: {row['at_panel'].replace('_', ' ')}"
-    return f"{row['evaluator']}{why}: {owed}: {said}{place}"
+    panel_status = "" if row["pays"] else f"; its place at the panel: {row['at_panel'].replace('_', ' ')}"
+    return f"{row['evaluator']}{why}: {owed}: {status}{panel_status}"
 
 
 def _unmatched(row: dict[str, Any]) -> str:
     asked = ", asked to return" if row["asked_to_return_at"] else ""
     at = f", done {row['completed_at'][:10]}" if row["completed_at"] else ""
-    return f"{row['evaluator']} ({row['why'].replace('_', ' ')}{at}{asked}): {_SAID[row['reward']]}"
+    return f"{row['evaluator']} ({row['why'].replace('_', ' ')}{at}{asked}): {_STATE_LABELS[row['reward']]}"

@@ -45,18 +45,20 @@ def report(
 ) -> None:
     """Write a page with figures and tables of the study NAME, or of a file of responses."""
     from backend.foundation.timestamps import utc_now
-    from backend.report.build import Asked, file_report, study_report
-    from backend.report.findings import Question
+    from backend.report.build import ReportOptions, file_report, study_report
+    from backend.report.findings import FindingsOptions
     from backend.report.write import write
     from backend.responses.reading.metrics import read_metrics
 
-    question = Question(read_metrics(metrics) if metrics else {}, margin=margin, threshold_at=threshold_at)
-    asked = Asked(title, exposures, question, options, simulated)
+    findings_options = FindingsOptions(
+        read_metrics(metrics) if metrics else {}, margin=margin, threshold_at=threshold_at
+    )
+    report_options = ReportOptions(title, exposures, findings_options, options, simulated)
     found = named(world, what)
     if isinstance(found, Path):
-        made = file_report(found, utc_now(), asked)
+        made = file_report(found, utc_now(), report_options)
     else:
-        made = study_report(world.store, world.data, found, utc_now(), asked)
+        made = study_report(world.store, world.data, found, utc_now(), report_options)
     click.echo(str(write(made, out, progress=progress_bar)[-1]))
 
 

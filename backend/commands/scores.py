@@ -19,7 +19,7 @@ from backend.commands.world import (
 )
 
 if TYPE_CHECKING:
-    from backend.report.findings import Question
+    from backend.report.findings import FindingsOptions
 
 
 @click.command()
@@ -47,7 +47,7 @@ def score(
 ) -> None:
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
     from backend.foundation.json_text import json_parts
-    from backend.report.findings import Question
+    from backend.report.findings import FindingsOptions
     from backend.report.text_report import as_sections
     from backend.report.text_tables import as_table
     from backend.responses.reading.metrics import read_metrics
@@ -55,8 +55,8 @@ def score(
     is_full = full or metrics is not None
     if is_full:
         values = read_metrics(metrics) if metrics else {}
-        asked = Question(values, margin=margin, threshold_at=threshold_at)
-        scores = _findings(world, what, asked, exposures, simulated, **options)
+        findings_options = FindingsOptions(values, margin=margin, threshold_at=threshold_at)
+        scores = _findings(world, what, findings_options, exposures, simulated, **options)
     else:
         scores = scores_named(world, what, exposures, simulated, **options)
     if as_json and is_full:
@@ -70,7 +70,12 @@ def score(
 
 
 def _findings(
-    world: World, what: str, question: "Question", exposures: str, simulated: bool, **options: Any
+    world: World,
+    what: str,
+    findings_options: "FindingsOptions",
+    exposures: str,
+    simulated: bool,
+    **options: Any,
 ) -> dict[str, Any]:
     """Return the findings of a study, or of a file of responses."""
     from backend.analysis.shown_exposures import as_exposed
@@ -81,9 +86,9 @@ def _findings(
     found = named(world, what)
     if isinstance(found, Path):
         answers = as_exposed(answers_named(world, what, True, simulated), exposures)
-        return findings(answers, question, in_columns=True, **options)
+        return findings(answers, findings_options, in_columns=True, **options)
     return study_findings(
-        world.store, found, utc_now(), question, exposures, simulated, in_columns=True, **options
+        world.store, found, utc_now(), findings_options, exposures, simulated, in_columns=True, **options
     )
 
 

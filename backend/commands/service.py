@@ -27,7 +27,7 @@ from backend.web.session_limits import PER_HOUR, PER_MINUTE
 _WATCH_SECONDS = 2.0
 
 
-def _most_sessions(span: str, default: int, text: str) -> Callable:
+def _session_limit(span: str, default: int, text: str) -> Callable:
     """An option of how many sessions one address opens in a minute or an hour."""
     return click.option(
         f"--sessions-per-{span}",
@@ -60,8 +60,8 @@ def _most_sessions(span: str, default: int, text: str) -> Callable:
     help="Another address at which browsers reach these pages, as https://faces.lab.example; else only "
     "pages at the address that requests name may change anything. May be repeated.",
 )
-@_most_sessions("minute", PER_MINUTE, "New sessions of one client address, at most; 0 for any number.")
-@_most_sessions("hour", PER_HOUR, "The same in an hour.")
+@_session_limit("minute", PER_MINUTE, "New sessions of one client address, at most; 0 for any number.")
+@_session_limit("hour", PER_HOUR, "The same in an hour.")
 @store_options
 @pass_world
 def serve(
@@ -101,7 +101,7 @@ def _serve(
     for note in tighten(world.data.root, sqlite_path(world.url, world.data.root)):
         click.echo(note, err=True)
     finish(world.store)
-    watch = _places_watch(world)
+    watch = _open_panel_watch(world)
     if start_page:
         options["front"] = start_page.front
     app = create_app(
@@ -109,7 +109,7 @@ def _serve(
     )
     server = make_server(app, listening, behind_proxy=behind_proxy)
     base = base_url(listening)
-    _tell_where(world, listening, base, is_demo=start_page is not None)
+    _print_addresses(world, listening, base, is_demo=start_page is not None)
     if behind_proxy and is_everywhere(listening):
         click.echo(
             "note: a client that reaches this port without the proxy can claim any address; allow "
@@ -127,7 +127,7 @@ def _serve(
         run(server)
 
 
-def _tell_where(world: World, listening: Any, base: str, is_demo: bool) -> None:
+def _print_addresses(world: World, listening: Any, base: str, is_demo: bool) -> None:
     from backend.web.server import is_everywhere
 
     studies = world.store.studies()
@@ -144,7 +144,7 @@ def _tell_where(world: World, listening: Any, base: str, is_demo: bool) -> None:
     click.echo(f"researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C")
 
 
-def _places_watch(world: World) -> Any:
+def _open_panel_watch(world: World) -> Any:
     """Return who keeps places at Prolific in agreement, where there is a token to ask it with."""
     from backend.commands.recruit import make_watch
     from backend.recruitment.sync import recruited
@@ -180,8 +180,8 @@ def status(world: World, name: str | None, as_json: bool, is_watched: bool) -> N
         _watch(world, studies, as_json)
     else:
         found = [progress(world.store, study, utc_now()) for study in studies]
-        told = "\n".join(as_text(data) for data in found)
-        click.echo(json.dumps(found[0] if name else found, indent=2) if as_json else told)
+        text = "\n".join(as_text(data) for data in found)
+        click.echo(json.dumps(found[0] if name else found, indent=2) if as_json else text)
 
 
 def _all_studies(world: World) -> list[Study]:
@@ -202,7 +202,7 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
     watches = [Watch(world.store, study) for study in studies]
     is_screen = sys.stdout.isatty() and not as_json
     follow(
-        lambda: [watch.look(utc_now()) for watch in watches],
+        lambda: [watch.with_scores(utc_now()) for watch in watches],
         write,
         lambda: time.sleep(_WATCH_SECONDS),
         shutil.get_terminal_size().columns if is_screen else None,

@@ -117,8 +117,8 @@ def take_part(
         names: of the server, where it gives each session names of its own.
         answer: from (right answer, model judged, exposure in ms or None) to an answer.
     """
-    asked = {"panel": panel or {}, "qualification_token": qualification_token}
-    opened = _opened(client, study, asked)
+    fields = {"panel": panel or {}, "qualification_token": qualification_token}
+    opened = _open_session(client, study, fields)
     if names is not None:
         session = opened["state"]["session"]
         pictures = {names.sealed(session, name): what for name, what in pictures.items()}
@@ -152,12 +152,12 @@ def simulate(
         Conflict: the simulated sessions were removed while they were played.
     """
     study = store.study(name)
-    models = _parsed(study, observers)
+    models = _parse_observers(study, observers)
     clear_outdated(store, study)  # left by a change of settings that was killed
-    there = list(store.sessions(name, simulated=True))
-    count = _still_wanted(study, there) if evaluators is None else evaluators
-    with _served(store, data, url) as (base, key), ThreadPoolExecutor(at_once) as pool:
-        run = _Run(base, key, store, study, models, sd, seed, len(there))
+    existing = list(store.sessions(name, simulated=True))
+    count = _still_wanted(study, existing) if evaluators is None else evaluators
+    with _server(store, data, url) as (base, key), ThreadPoolExecutor(at_once) as pool:
+        run = _Run(base, key, store, study, models, sd, seed, len(existing))
         runs = [pool.submit(run.one, i) for i in range(count)]
         finished = as_completed(runs)
         for each in progress(finished, count, "evaluators") if progress else finished:
@@ -165,8 +165,8 @@ def simulate(
                 each.result()
             except BaseException as error:
                 pool.shutdown(wait=False, cancel_futures=True)
-                if explained := _explained(error, name, base):
-                    raise explained from None
+                if explanation := _explanation(error, name, base):
+                    raise explanation from None
                 raise
     return count
 
@@ -182,7 +182,7 @@ class _Run:
     observers: Mapping[str, Observer]
     sd: float
     seed: int
-    first: int
+    first_number: int
     """How many were there before: the number of the first one among all."""
     turns: "_Turns" = field(default_factory=lambda: _Turns())
 
@@ -194,14 +194,14 @@ class _Run:
 
     def one(self, i: int) -> None:
         """Have an evaluator take part, having passed the qualification if there is one."""
-        number = self.first + i
+        number = self.first_number + i
         rng, pictures = Random(f"{self.seed} {number}"), Random(f"pictures {self.seed} {number}")
         client = Client(self.base)
         try:
             opened = self._opened_in_turn(client, i, pictures)
             varied = {
-                model: seen.varied(self.sd, rng) if self.sd else seen
-                for model, seen in self.observers.items()
+                model: observer.varied(self.sd, rng) if self.sd else observer
+                for model, observer in self.observers.items()
             }
 
             answers = judgment_of(self.study.protocol.method).answers
@@ -216,14 +216,14 @@ class _Run:
 
     def _opened_in_turn(self, client: Client, i: int, pictures: Random) -> dict[str, Any]:
         try:
-            token = self._passed(client, pictures) if self.qualification else None
+            token = self._pass_qualification(client, pictures) if self.qualification else None
         except BaseException:
             with self.turns.after(i):
                 raise
         with self.turns.after(i):
             return self._open(client, self.study, pictures, token)
 
-    def _passed(self, client: Client, pictures: Random) -> str:
+    def _pass_qualification(self, client: Client, pictures: Random) -> str:
         """Take the study's qualification, all right, and return the token that proves it."""
         gate = self.qualification
         opened = self._open(client, gate, pictures, None)
@@ -233,13 +233,13 @@ class _Run:
         return done["token"]
 
     def _open(self, client: Client, study: Study, pictures: Random, token: str | None) -> dict[str, Any]:
-        asked = {
+        fields = {
             "device": {"simulated": True},
             "qualification_token": token,
             "simulated": True,
             "seed": pictures.getrandbits(_SEED_BITS),
         }
-        return _opened(client, study, asked, self.key)
+        return _open_session(client, study, fields, self.key)
 
 
 class _Turns:
@@ -261,23 +261,25 @@ class _Turns:
                 self._changed.notify_all()
 
 
-def _parsed(study: Study, observers: Mapping[str, str]) -> dict[str, Observer]:
+def _parse_observers(study: Study, observers: Mapping[str, str]) -> dict[str, Observer]:
     unknown = sorted(set(observers) - set(study.models) - {"all"})
     if unknown:
         raise InvalidInput(
             f"study {study.name} has no model {unknown[0]!r}; it has {', '.join(study.models)}"
         )
     missing = [] if "all" in observers else [model for model in study.models if model not in observers]
-    told = {**observers, **dict.fromkeys(missing, _DEFAULT_OBSERVER)}
-    return {model: parse_observer(text) for model, text in told.items()}
+    texts = {**observers, **dict.fromkeys(missing, _DEFAULT_OBSERVER)}
+    return {model: parse_observer(text) for model, text in texts.items()}
 
 
 def _pictures(store: Store, study: Study) -> Pictures:
     return {picture.name: picture for picture in store.stimuli(study.name)}
 
 
-def _opened(client: Client, study: Study, asked: Mapping[str, Any], key: str | None = None) -> dict[str, Any]:
-    opening = {"consent_version": study.protocol.consent.consent_version, **asked}
+def _open_session(
+    client: Client, study: Study, fields: Mapping[str, Any], key: str | None = None
+) -> dict[str, Any]:
+    opening = {"consent_version": study.protocol.consent.consent_version, **fields}
     opened = client.post(f"/api/studies/{study.name}/sessions", opening, key)
     if opened["stage"] != "session":
         raise InvalidInput(
@@ -308,7 +310,7 @@ def _play(
         for names in shown:
             truth = judgment.truth([pictures[name] for name in names])
             response = answer(truth, model, trial["exposure_ms"])
-            posted = _posted(state["lease"], trial, " ".join(names), response, study.protocol, flags)
+            posted = _answer_body(state["lease"], trial, " ".join(names), response, study.protocol, flags)
             reply = client.post(f"{path}/answers", posted, token)
             trial, done = reply["next"], reply["done"]
     return {**done, "token": token}
@@ -319,7 +321,7 @@ def _model_judged(shown: list[Stimulus]) -> str | None:
     return models.pop() if len(models) == 1 else None
 
 
-def _posted(
+def _answer_body(
     lease: int, trial: dict, name: str, response: str, protocol: Any, flags: tuple[str, ...]
 ) -> dict[str, Any]:
     exposure = trial["exposure_ms"]
@@ -340,13 +342,13 @@ def _posted(
     }
 
 
-def _still_wanted(study: Study, there: list[tuple[Session, Cursor]]) -> int:
+def _still_wanted(study: Study, existing: list[tuple[Session, Cursor]]) -> int:
     if study.kind == "qualification":
         return 1
-    return sampling.lacking(study, there)
+    return sampling.lacking(study, existing)
 
 
-def _explained(error: BaseException, name: str, base: str) -> OpenhypeError | None:
+def _explanation(error: BaseException, name: str, base: str) -> OpenhypeError | None:
     """Return the error in the terms of who simulates, where the server's own say too little."""
     code = error.code if isinstance(error, Refused) else ""
     if code == "unknown_session":
@@ -363,7 +365,7 @@ def _explained(error: BaseException, name: str, base: str) -> OpenhypeError | No
 
 
 @contextmanager
-def _served(store: Store, data: DataDir, url: str | None) -> Iterator[tuple[str, str]]:
+def _server(store: Store, data: DataDir, url: str | None) -> Iterator[tuple[str, str]]:
     """Give the address of a server and its researcher's key; a server of our own where none is named."""
     if url is not None:
         yield url, data.researcher_key()

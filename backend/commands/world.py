@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from backend.stores.store import Store
 
 _DEFAULT_STORE = "sqlite:///openhype.db"
-_NAMED = 10
+_MOST_NAMED = 10
 
 
 class World:
@@ -64,7 +64,7 @@ class World:
                 return self.store.study(name)
             except NotFound:
                 known = [study.name for study in self.store.studies()]
-        others = f"; there are {', '.join(known[:_NAMED])}{' …' if len(known) > _NAMED else ''}"
+        others = f"; there are {', '.join(known[:_MOST_NAMED])}{' …' if len(known) > _MOST_NAMED else ''}"
         where = self.data.root if self.url == _DEFAULT_STORE else self.url
         hint = did_you_mean(name, known, others) if known else "; there is no study yet: is --data right?"
         raise NotFound(f"there is no study {name!r} in {where}{hint}", code="unknown_study")
@@ -79,7 +79,7 @@ def data_option(command: Any) -> Any:
     def take_data(ctx: click.Context, param: click.Parameter, value: str) -> None:
         if not value:
             raise click.BadParameter("must name a folder, not ''", ctx, param)
-        if _rules(ctx, param):
+        if _is_decisive(ctx, param):
             ctx.ensure_object(World).folder = Path(value)
 
     return click.option(
@@ -100,7 +100,7 @@ def store_options(command: Any) -> Any:
     """Give a command --store and --data, which nearly every command takes."""
 
     def take_url(ctx: click.Context, param: click.Parameter, value: str) -> None:
-        if _rules(ctx, param):
+        if _is_decisive(ctx, param):
             ctx.ensure_object(World).url = value
 
     return click.option(
@@ -116,7 +116,7 @@ def store_options(command: Any) -> Any:
     )(data_option(command))
 
 
-def _rules(ctx: click.Context, param: click.Parameter) -> bool:
+def _is_decisive(ctx: click.Context, param: click.Parameter) -> bool:
     """Tell whether an option that stands both before and after the command decides here."""
     return ctx.parent is None or ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
 
@@ -200,14 +200,14 @@ def server_url(ctx: click.Context, param: click.Parameter, value: str | None) ->
     return value
 
 
-def _expected(param: click.Parameter, example: str, came: str) -> str:
+def _expected(param: click.Parameter, example: str, actual: str) -> str:
     form = param.metavar or "NAME=VALUE"
     if isinstance(param, click.Argument):
-        return f"must be {form}, for example {example}, not {came!r}"
+        return f"must be {form}, for example {example}, not {actual!r}"
     option = param.opts[0]
-    if form.endswith("=DIR") and "=" not in came and Path(came).name:
-        example = f"{Path(came).name}={came}"
-    return f"must be `{option} {form}`, for example `{option} {example}`, not {came!r}"
+    if form.endswith("=DIR") and "=" not in actual and Path(actual).name:
+        example = f"{Path(actual).name}={actual}"
+    return f"must be `{option} {form}`, for example `{option} {example}`, not {actual!r}"
 
 
 class Number(click.FloatRange):
@@ -324,9 +324,9 @@ def finding_options(only_with: str = "") -> Callable[[Any], Any]:
         ),
     ]
 
-    def given(command: Any) -> Any:
+    def decorate(command: Any) -> Any:
         for option in reversed(options):
             command = option(command)
         return command
 
-    return given
+    return decorate

@@ -2,7 +2,7 @@
 
 from backend.foundation.counts import counted
 from backend.report import formatting
-from backend.report.context import Found
+from backend.report.context import FindingsView
 from backend.report.elements import Column, Section, Table
 
 _BEFORE = {
@@ -14,14 +14,14 @@ _BEFORE = {
 }
 
 
-def section(found: Found) -> Section | None:
+def section(found: FindingsView) -> Section | None:
     """Return the section on dropout by model; None for a responses file, which does not record it."""
     attrition = found.findings.get("attrition")
     if attrition is None:
         return None
     rows, test = attrition["models"], attrition["test"]
     began, finished, under_way = (sum(row[key] for row in rows) for key in ("began", "finished", "under_way"))
-    said = [
+    paragraphs = [
         f"{counted(began, 'evaluator')} began, {finished} of them finished"
         + (f", and {under_way} {'is' if under_way == 1 else 'are'} under way." if under_way else ".")
     ]
@@ -32,14 +32,14 @@ def section(found: Found) -> Section | None:
             else f"by {test['tables']:,} random tables of the same margins"
         )
         statistic = f"χ²({test['df']}) = {test['statistic']:.2f}, {formatting.p_value(test['p'])}, {how}"
-        said.append(
+        paragraphs.append(
             f"Models lost evaluators at different rates ({statistic}): those who stayed may have found some "
             "models easier than those who left, and the scores are based on those who stayed."
             if test["p"] < found.alpha
             else f"Models were not shown to lose evaluators at different rates ({statistic})."
         )
     elif len(rows) > 1 and began > under_way:
-        said.append("Models cannot be compared: all of them lost nobody, or everybody.")
+        paragraphs.append("Models cannot be compared: all of them lost nobody, or everybody.")
     notes = [
         "Began: was given the first pictures. Left: began and did not finish, and is no longer in "
         "progress. "
@@ -51,13 +51,13 @@ def section(found: Found) -> Section | None:
     return Section(
         "attrition",
         "Who began and who finished",
-        tuple(said),
+        tuple(paragraphs),
         tables=(_table(found, rows),),
         notes=tuple(notes),
     )
 
 
-def _table(found: Found, rows: list[dict]) -> Table:
+def _table(found: FindingsView, rows: list[dict]) -> Table:
     columns = [
         Column("model", lambda row: row["model"], is_number=False),
         Column("opened", lambda row: str(row["opened"])),

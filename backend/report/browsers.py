@@ -1,11 +1,11 @@
 """Report section on browsers: whether responses differ by engine, and shares of mistimed flashes."""
 
 from backend.report import formatting
-from backend.report.context import Found
+from backend.report.context import FindingsView
 from backend.report.elements import Column, Section, Table
 
 
-def section(found: Found) -> Section | None:
+def section(found: FindingsView) -> Section | None:
     """Return results by browser engine; None if there are none."""
     browsers, mistimed = found.findings.get("browsers"), found.findings.get("mistimed")
     if not browsers and not mistimed:
@@ -18,13 +18,13 @@ def section(found: Found) -> Section | None:
     test = browsers["test"]
     statistic = formatting.f_test(test) if test else ""
     if not test:
-        said = "There are too few evaluators with different browsers to compare them."
+        text = "There are too few evaluators with different browsers to compare them."
     elif test["p"] < found.alpha:
-        said = (
+        text = (
             f"Evaluators with different browsers answered differently, the models being equal ({statistic})."
         )
     else:
-        said = f"Browsers were not shown to make a difference, the models being equal ({statistic})."
+        text = f"Browsers were not shown to make a difference, the models being equal ({statistic})."
     notes = (
         "Browsers are grouped by engine: Chromium (Chrome, Edge, Opera), Firefox, WebKit (Safari, and all "
         "of an iPhone). Difference: from the evaluators of all other engines, of the same models.",
@@ -34,10 +34,10 @@ def section(found: Found) -> Section | None:
         notes = (*notes, formatting.EVIDENCE)
     columns = _columns(found, bool(mistimed), has_evidence)
     table = Table("browsers", "Evaluators by browser", columns, [*rows.values()])
-    return Section("browsers", "Browsers", (said,), tables=(table,), notes=notes)
+    return Section("browsers", "Browsers", (text,), tables=(table,), notes=notes)
 
 
-def _columns(found: Found, has_flashes: bool, has_evidence: bool) -> tuple[Column, ...]:
+def _columns(found: FindingsView, has_flashes: bool, has_evidence: bool) -> tuple[Column, ...]:
     unit = "points" if found.is_percent else "ms"
     columns = [
         Column("browser", lambda row: row["browser"] or "not known", is_number=False),

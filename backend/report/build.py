@@ -16,7 +16,7 @@ from backend.foundation import optional_packages
 from backend.foundation.errors import InvalidInput
 from backend.report import images, page, thumbnails
 from backend.report.compose import compose
-from backend.report.context import About, Found
+from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report
 from backend.report.leaderboard import Entry, leaderboard
 from backend.stores.datadir import DataDir
@@ -24,31 +24,31 @@ from backend.stores.store import Store
 from backend.studies.withdrawals import sessions_of
 
 if TYPE_CHECKING:
-    from backend.report.findings import Question
+    from backend.report.findings import FindingsOptions
 
-_UNTOLD = {"method", "title", "consent_text", "consent_version", "contact", "panel"}
+_OMITTED_SETTINGS = {"method", "title", "consent_text", "consent_version", "contact", "panel"}
 """Settings that do not describe the measurement."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReportOptions:
     """Options of a report."""
 
     title: str = ""
     exposures: str = "nominal"
-    question: "Question | None" = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    findings_options: "FindingsOptions | None" = None
+    scoring_options: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of `scoring.Options`."""
     simulated: bool = False
     """Whether to report on simulated sessions instead of real ones."""
 
     @property
     def metrics(self) -> Mapping[str, Mapping[str, float]]:
-        return self.question.metrics if self.question else {}
+        return self.findings_options.metrics if self.findings_options else {}
 
 
 def study_report(
-    store: Store, data: DataDir, study: Study, now: datetime, asked: Asked | None = None
+    store: Store, data: DataDir, study: Study, now: datetime, options: ReportOptions | None = None
 ) -> Report:
     """Return the report of a study.
 
@@ -59,31 +59,38 @@ def study_report(
     from backend.report.study_findings import study_findings
 
     optional_packages.check("a report", "matplotlib")
-    asked = asked or Asked()
+    options = options or ReportOptions()
     found = study_findings(
-        store, study, now, asked.question, asked.exposures, asked.simulated, in_columns=True, **asked.options
+        store,
+        study,
+        now,
+        options.findings_options,
+        options.exposures,
+        options.simulated,
+        in_columns=True,
+        **options.scoring_options,
     )
-    pictures = thumbnails.thumbnails(data.images(study.name), images.pictured(Found(found)))
-    about = _about(store, study, now, asked.simulated)
-    settings = [("exposures scored", asked.exposures)] if study.protocol.method == "time" else []
-    about = replace(
-        about,
-        title=asked.title or about.title,
-        metrics=asked.metrics,
+    pictures = thumbnails.thumbnails(data.images(study.name), images.shown_names(FindingsView(found)))
+    info = _source_info(store, study, now, options.simulated)
+    settings = [("exposures scored", options.exposures)] if study.protocol.method == "time" else []
+    info = replace(
+        info,
+        title=options.title or info.title,
+        metrics=options.metrics,
         thumbnails=pictures,
-        study=[*about.study, *settings],
+        study=[*info.study, *settings],
     )
-    return compose(found, about)
+    return compose(found, info)
 
 
 def study_page(
     store: Store, data: DataDir, study: Study, now: datetime, form: str, simulated: bool = False
 ) -> str:
     """Return the results page of a study, with the server's markup `form` at the top."""
-    return page.html(study_report(store, data, study, now, Asked(simulated=simulated)), form=form)
+    return page.html(study_report(store, data, study, now, ReportOptions(simulated=simulated)), form=form)
 
 
-def file_report(path: Path, now: datetime, asked: Asked | None = None) -> Report:
+def file_report(path: Path, now: datetime, options: ReportOptions | None = None) -> Report:
     """Return the report of a responses file.
 
     Raises:
@@ -95,30 +102,30 @@ def file_report(path: Path, now: datetime, asked: Asked | None = None) -> Report
     from backend.responses.readers import read_answers
 
     optional_packages.check("a report", "matplotlib")
-    asked = asked or Asked()
-    answers = as_exposed(read_answers(path, details=True, simulated=asked.simulated), asked.exposures)
-    found = findings(answers, asked.question, in_columns=True, **asked.options)
-    study = [("exposures scored", asked.exposures)] if answers.method == "time" else []
+    options = options or ReportOptions()
+    answers = as_exposed(read_answers(path, details=True, simulated=options.simulated), options.exposures)
+    found = findings(answers, options.findings_options, in_columns=True, **options.scoring_options)
+    study = [("exposures scored", options.exposures)] if answers.method == "time" else []
     return compose(
         found,
-        About(
-            asked.title or path.stem,
+        SourceInfo(
+            options.title or path.stem,
             path.name,
             f"{now:%Y-%m-%d}",
             __version__,
             study=study,
-            metrics=asked.metrics,
+            metrics=options.metrics,
         ),
     )
 
 
-def _about(store: Store, study: Study, now: datetime, simulated: bool) -> About:
+def _source_info(store: Store, study: Study, now: datetime, simulated: bool) -> SourceInfo:
     settings = [
         (name.replace("_", " "), value)
         for name, value in to_json(study.protocol).items()
-        if name not in _UNTOLD and value not in (None, "")
+        if name not in _OMITTED_SETTINGS and value not in (None, "")
     ]
-    return About(
+    return SourceInfo(
         title=f"Results of {study.name}",
         source=f"study {study.name}",
         date=f"{now:%Y-%m-%d}",

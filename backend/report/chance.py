@@ -1,21 +1,21 @@
 """Report section on chance level: hyper-realism, indistinguishability, and sensitivity and bias."""
 
 from backend.report import formatting
-from backend.report.context import Found
+from backend.report.context import FindingsView
 from backend.report.elements import Column, Row, Section, Table
-from backend.report.models import SAID, not_said
+from backend.report.models import MOST_DESCRIBED, remaining_note
 
 
-def section(found: Found) -> Section | None:
+def section(found: FindingsView) -> Section | None:
     """Return the section comparing scores with guessing; None if there is nothing to test."""
     tested = [row for row in found.models if row.get("chance")]
     tables = ([_chance_table(found, tested)] if tested else []) + _detection_tables(found)
     if not tables:
         return None
-    said = []
+    paragraphs = []
     if tested:
         margin = tested[0]["chance"]["equivalence"]["margin"]
-        said.append(
+        paragraphs.append(
             "A score near 50% may be guessing, or too few answers to tell. So two questions are put to the "
             "data: "
             "is the score above 50%, so that fakes pass for real more than reals do (one-sided t-test)? "
@@ -36,9 +36,9 @@ def section(found: Found) -> Section | None:
         notes.append(
             f"p (Holm) is corrected for {len(tested)} models, each question by itself; verdicts follow it."
         )
-    more = list(not_said(len(tested)))
+    more_paragraphs = list(remaining_note(len(tested)))
     if any(row.get("detection") for row in found.models):
-        more.append(
+        more_paragraphs.append(
             "An error rate mixes how well people tell fakes from reals with how readily they say “fake”. "
             "Signal detection separates them: d′ is sensitivity (0 is guessing; 1 is right in some 69% of "
             "cases without bias), c is bias (above 0, people lean to “real”)."
@@ -53,15 +53,15 @@ def section(found: Found) -> Section | None:
     return Section(
         "chance",
         title,
-        tuple(said),
-        readings=tuple((row["model"], _verdict(found, row)) for row in tested[:SAID]),
-        more=tuple(more),
+        tuple(paragraphs),
+        model_notes=tuple((row["model"], _verdict(found, row)) for row in tested[:MOST_DESCRIBED]),
+        more_paragraphs=tuple(more_paragraphs),
         tables=tuple(tables),
         notes=tuple(notes),
     )
 
 
-def _chance_table(found: Found, tested: list[Row]) -> Table:
+def _chance_table(found: FindingsView, tested: list[Row]) -> Table:
     rows = [
         {
             "model": row["model"],
@@ -98,7 +98,7 @@ def _chance_table(found: Found, tested: list[Row]) -> Table:
     return Table("chance", "Scores against 50%", columns, rows)
 
 
-def _verdict(found: Found, row: Row) -> str:
+def _verdict(found: FindingsView, row: Row) -> str:
     tests = row["chance"]
     margin, p_within = tests["equivalence"]["margin"], tests["equivalence"]["p_holm"]
     p_above, p_below = (tests["hyperrealism"][p] for p in ("p_holm", "p_below_holm"))
@@ -116,7 +116,7 @@ def _verdict(found: Found, row: Row) -> str:
     return f"{score}; neither shown to differ from 50%, nor shown to be within {margin:g} points of it."
 
 
-def _detection_tables(found: Found) -> list[Table]:
+def _detection_tables(found: FindingsView) -> list[Table]:
     rows = [
         {"model": row["model"], **row["detection"]}
         for row in found.models

@@ -5,8 +5,8 @@ from typing import Any
 
 from backend.foundation.counts import counted
 from backend.report import formatting
-from backend.report.context import Found
-from backend.report.elements import Column, Drawn, Section, Table
+from backend.report.context import FindingsView
+from backend.report.elements import Column, Figure, Section, Table
 from backend.report.formatting import f_test, p_value
 
 _ANOVA = {
@@ -21,7 +21,7 @@ _T_TEST = {
 }
 
 
-def section(found: Found) -> Section | None:
+def section(found: FindingsView) -> Section | None:
     """Return the section on which models differ significantly; None for a single model."""
     if len(found.models) < 2:
         return None
@@ -34,14 +34,14 @@ def section(found: Found) -> Section | None:
     return Section(
         "pairs",
         "Differences between models",
-        tuple(_says(found)),
+        tuple(_paragraphs(found)),
         tables=(_tests(found),) if found.data["anova"] else (),
         figures=(_figure(found),) if found.pairs else (),
         notes=tuple(_notes(found)),
     )
 
 
-def pairs_table(found: Found) -> Table:
+def pairs_table(found: FindingsView) -> Table:
     """Return the table of all pairs with differences and intervals."""
     whose = "Tukey" if found.design == "between" else "Holm"
     columns = [
@@ -65,7 +65,7 @@ def pairs_table(found: Found) -> Table:
     )
 
 
-def _tests(found: Found) -> Table:
+def _tests(found: FindingsView) -> Table:
     data, findings = found.data, found.findings
     rows = [_row(_ANOVA[found.design], "F", data["anova"])]
     if findings.get("welch"):
@@ -98,7 +98,7 @@ def _row(name: str, statistic: str, test: dict[str, Any]) -> dict[str, Any]:
             "p": test["p"]}  # fmt: skip
 
 
-def _figure(found: Found) -> Drawn:
+def _figure(found: FindingsView) -> Figure:
     differing = sum(row["is_apart"] for row in found.pairs)
     whose = "Tukey's" if found.design == "between" else "Bonferroni's"
     caption = (
@@ -122,7 +122,7 @@ def _figure(found: Found) -> Drawn:
             f"together, thin ones those of the test that decides here ({found.deciding}); filled discs are "
             "pairs that differ significantly."
         )
-    return Drawn(
+    return Figure(
         "pairs",
         "Differences between models",
         caption,
@@ -132,13 +132,13 @@ def _figure(found: Found) -> Drawn:
     )
 
 
-def _draw(found: Found, width_in: float):
+def _draw(found: FindingsView, width_in: float):
     from backend.report.figures.scores import pairs
 
     return pairs(found.pairs, found.unit, found.level, found.deciding, width_in)
 
 
-def verdict(found: Found) -> str:
+def verdict(found: FindingsView) -> str:
     """Return a sentence on how many pairs differ significantly."""
     differing = [row for row in found.pairs if row["is_apart"]]
     if len(found.pairs) == 1:
@@ -156,17 +156,17 @@ def verdict(found: Found) -> str:
     return f"{len(differing)} of {len(found.pairs)} pairs of models differ significantly."
 
 
-def _says(found: Found) -> list[str]:
+def _paragraphs(found: FindingsView) -> list[str]:
     over = found.over_pictures
-    said = [_over_pictures(found, over)] if over else []
+    paragraphs = [_over_pictures(found, over)] if over else []
     if found.data["anova"]:
-        said.append(_differ(found, "Over people alone" if over else None))
+        paragraphs.append(_omnibus_test(found, "Over people alone" if over else None))
     if found.data.get("ttest"):
-        said.append(_t_test(found))
+        paragraphs.append(_t_test(found))
     if found.design != "between":
-        said.append(_WITHIN)
+        paragraphs.append(_WITHIN)
     if found.is_unequal and not over:
-        said.append(
+        paragraphs.append(
             "Evaluators of some models differ more among themselves than those of others (Brown–Forsythe "
             f"{f_test(found.findings['equal_spread'])}), which the ANOVA and Tukey's test take to be "
             "equal. So "
@@ -177,17 +177,17 @@ def _says(found: Found) -> list[str]:
             )
             + "the pairs are decided by Games and Howell's test, which does not."
         )
-    said.append(verdict(found))
+    paragraphs.append(verdict(found))
     open_ones = [row for row in found.pairs if not row["is_apart"]]
     if open_ones and len(found.pairs) > 1:
         names = "; ".join(f"{row['a']} and {row['b']}" for row in open_ones[:5])
         if len(open_ones) > 5:
             names += f"; and {len(open_ones) - 5} more"
-        said.append(
+        paragraphs.append(
             f"No significant difference: {names}. That does not show them equal: their interval holds every "
             "difference that these data leave possible."
         )
-    return said
+    return paragraphs
 
 
 _WITHIN = (
@@ -197,7 +197,7 @@ _WITHIN = (
 )
 
 
-def _over_pictures(found: Found, over: Mapping[str, Any]) -> str:
+def _over_pictures(found: FindingsView, over: Mapping[str, Any]) -> str:
     share = max(over["share_of_pictures"].values())
     what = "score" if found.design == "between" else "difference"
     test = ""
@@ -210,27 +210,27 @@ def _over_pictures(found: Found, over: Mapping[str, Any]) -> str:
     )
 
 
-def _whether(found: Found, test: Mapping[str, Any]) -> str:
+def _whether(found: FindingsView, test: Mapping[str, Any]) -> str:
     if test["p"] < found.alpha:
         return "The models' scores differ"
     return "The models' scores were not shown to differ"
 
 
-def _differ(found: Found, start: str | None = None) -> str:
+def _omnibus_test(found: FindingsView, start: str | None = None) -> str:
     anova, effects = found.data["anova"], found.findings["effects"]
     differ = start or _whether(found, anova)
     if effects is None:
         return f"{differ}: {f_test(anova)} ({_ANOVA[found.design]})."
-    of = "one-way ANOVA over evaluators' values" if found.design == "between" else _ANOVA[found.design]
+    test_name = "one-way ANOVA over evaluators' values" if found.design == "between" else _ANOVA[found.design]
     return (
-        f"{differ}: {f_test(anova)} ({of}); models account for "
+        f"{differ}: {f_test(anova)} ({test_name}); models account for "
         f"{formatting.share(effects['eta_squared'])} of the variance between evaluators "
         f"(η² = {formatting.coefficient(effects['eta_squared'])}, less its bias ω² = "
         f"{formatting.coefficient(effects['omega_squared'])})."
     )
 
 
-def _t_test(found: Found) -> str:
+def _t_test(found: FindingsView) -> str:
     test, pair = found.data["ttest"], found.models
     text = (
         f"With two models, the {_T_TEST[found.design]} says the same: t({formatting.degrees(test['df'])}) = "
@@ -242,12 +242,12 @@ def _t_test(found: Found) -> str:
     effect = test.get("effect")
     if effect and effect.get("g") is not None:
         ci = f" {formatting.brackets(effect['g_ci'], 2)}" if effect.get("g_ci") else ""
-        of = "" if found.design == "between" else " of the differences"
-        text += f"; Hedges' g{of} = {formatting.amount(effect['g'], '', 2)}{ci}"
+        basis = "" if found.design == "between" else " of the differences"
+        text += f"; Hedges' g{basis} = {formatting.amount(effect['g'], '', 2)}{ci}"
     return text + "."
 
 
-def _notes(found: Found) -> list[str]:
+def _notes(found: FindingsView) -> list[str]:
     unit = (
         "The unit of the tests is the evaluator: each enters with one value, however many pictures they saw."
     )

@@ -18,32 +18,32 @@ from backend.report import (
     simulated,
     training,
 )
-from backend.report.context import About, Found
+from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report
 
 
-def compose(data: Mapping[str, Any], about: About) -> Report:
+def compose(data: Mapping[str, Any], info: SourceInfo) -> Report:
     """Return the report of findings, which are the JSON of `findings.findings`."""
-    found = Found(data)
+    found = FindingsView(data)
     sections = (
         models.section(found),
         comparisons.section(found),
         chance.section(found),
         exposures.section(found),
         training.progress(found),
-        training.metrics(found, about),
+        training.metrics(found, info),
         training.classes(found),
         precision.section(found),
-        images.section(found, about),
+        images.section(found, info),
         evaluators.section(found),
         browsers.section(found),
         attrition.section(found),
-        methods.section(found, about),
+        methods.section(found, info),
     )
     report = Report(
-        title=about.title,
+        title=info.title,
         summary=summary(found),
-        facts=tuple(_facts(found, about)),
+        facts=tuple(_facts(found, info)),
         warnings=(*(data.get("warnings") or ()), *(data.get("notes") or ())),
         sections=tuple(section for section in sections if section is not None),
         data=data,
@@ -51,7 +51,7 @@ def compose(data: Mapping[str, Any], about: About) -> Report:
     return simulated.marked(report) if data["simulated"] else report
 
 
-def summary(found: Found) -> str:
+def summary(found: FindingsView) -> str:
     """Return the results in two or three plain sentences."""
     best, count = found.models[0], len(found.models)
     unit = "of pictures judged wrong" if found.is_percent else "of exposure"
@@ -81,7 +81,7 @@ def summary(found: Found) -> str:
     return text
 
 
-def _facts(found: Found, about: About) -> list[tuple[str, str]]:
+def _facts(found: FindingsView, info: SourceInfo) -> list[tuple[str, str]]:
     facts = [
         (
             "Method",
@@ -89,14 +89,14 @@ def _facts(found: Found, about: About) -> list[tuple[str, str]]:
         ),
         ("Evaluators", _evaluators(found)),
         ("Responses", f"{found.data['responses']:,}"),
-        ("Collected", about.collected),
-        ("Source", about.source),
-        ("Report", f"{about.date}, openhype {about.version}"),
+        ("Collected", info.collected),
+        ("Source", info.source),
+        ("Report", f"{info.date}, openhype {info.version}"),
     ]
     return [(name, text) for name, text in facts if text]
 
 
-def _evaluators(found: Found) -> str:
+def _evaluators(found: FindingsView) -> str:
     counts = sorted({row["evaluators"] for row in found.models})
     if len(found.models) == 1:
         return f"{counts[0]}"

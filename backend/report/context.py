@@ -9,7 +9,7 @@ from backend.report import formatting
 
 
 @dataclass(frozen=True)
-class About:
+class SourceInfo:
     """Facts for a report that are not in the responses."""
 
     title: str
@@ -30,7 +30,7 @@ class About:
 
 
 @dataclass(frozen=True)
-class Found:
+class FindingsView:
     """The JSON of `findings.findings`."""
 
     data: Mapping[str, Any]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backend.report.colours import ACCENT, VARIABLES
-from backend.report.elements import Drawn
+from backend.report.elements import Figure
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 WIDE_IN = 6.9
 NARROW_IN = 3.5
@@ -42,26 +42,26 @@ class Drawing:
         return _on_white(self.wide)
 
 
-def drawing(drawn: Drawn) -> Drawing:
+def drawing(figure: Figure) -> Drawing:
     """Return a figure rendered in every form that a report uses."""
-    wide, png = _rendered(drawn, WIDE_IN, "svg", "png")
-    (narrow,) = _rendered(drawn, NARROW_IN, "svg")
-    return Drawing(drawn.name, wide.decode(), narrow.decode(), png)
+    wide, png = _rendered(figure, WIDE_IN, "svg", "png")
+    (narrow,) = _rendered(figure, NARROW_IN, "svg")
+    return Drawing(figure.name, wide.decode(), narrow.decode(), png)
 
 
-def svg(drawn: Drawn, width_in: float = WIDE_IN) -> str:
+def svg(figure: Figure, width_in: float = WIDE_IN) -> str:
     """Return a figure as an SVG file, on white."""
-    return _on_white(_rendered(drawn, width_in, "svg")[0].decode())
+    return _on_white(_rendered(figure, width_in, "svg")[0].decode())
 
 
-def png(drawn: Drawn, width_in: float = WIDE_IN) -> bytes:
+def png(figure: Figure, width_in: float = WIDE_IN) -> bytes:
     """Return a figure as PNG, on white, for slides and text processors."""
-    return _rendered(drawn, width_in, "png")[0]
+    return _rendered(figure, width_in, "png")[0]
 
 
-def inline_svg(drawn: Drawn, width_in: float = WIDE_IN) -> str:
+def inline_svg(figure: Figure, width_in: float = WIDE_IN) -> str:
     """Return a figure as an element of the page (see `inline`)."""
-    return inline(drawn.name, _rendered(drawn, width_in, "svg")[0].decode(), width_in >= WIDE_IN)
+    return inline(figure.name, _rendered(figure, width_in, "svg")[0].decode(), width_in >= WIDE_IN)
 
 
 def inline(name: str, text: str, is_wide: bool) -> str:
@@ -89,39 +89,39 @@ def _svg_tag(found: re.Match) -> str:
     return found[0].replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
 
 
-def _rendered(drawn: Drawn, width_in: float, *kinds: str) -> list[bytes]:
+def _rendered(figure: Figure, width_in: float, *kinds: str) -> list[bytes]:
     """Draw a figure once; return it as each of `kinds`: `svg` without a background, `png` on white."""
     import matplotlib
     import matplotlib.style
 
     from backend.report.figures.style import settings
 
-    with _LOCK, matplotlib.style.context(["default", {**settings(), "svg.hashsalt": drawn.name}]):
-        figure = drawn.draw(width_in)
-        if drawn.stamp:
-            _stamp(figure, drawn.stamp)
+    with _LOCK, matplotlib.style.context(["default", {**settings(), "svg.hashsalt": figure.name}]):
+        plot = figure.draw(width_in)
+        if figure.stamp:
+            _stamp(plot, figure.stamp)
         saved = []
         for kind in kinds:
-            saved.append(_saved(figure, kind))
+            saved.append(_saved(plot, kind))
             with matplotlib.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
-                figure.set_layout_engine(None)  # keep this layout for the other kinds
+                plot.set_layout_engine(None)  # keep this layout for the other kinds
         return saved
 
 
-def _saved(figure: "Figure", kind: str) -> bytes:
+def _saved(plot: "MatplotlibFigure", kind: str) -> bytes:
     file = io.BytesIO()
     if kind == "png":
-        figure.savefig(file, format=kind, metadata={"Software": None}, dpi=_PNG_DPI, facecolor="#ffffff")
+        plot.savefig(file, format=kind, metadata={"Software": None}, dpi=_PNG_DPI, facecolor="#ffffff")
         return file.getvalue()
-    figure.savefig(file, format=kind, metadata={"Date": None})
+    plot.savefig(file, format=kind, metadata={"Date": None})
     return _PATHS.sub(_rounded, file.getvalue().decode()).encode()
 
 
-def _stamp(figure: "Figure", text: str) -> None:
+def _stamp(plot: "MatplotlibFigure", text: str) -> None:
     """Write a line of text above a figure, and increase its height for it."""
-    width, height = figure.get_size_inches()
-    figure.set_size_inches(width, height + _STAMP_IN)
-    figure.suptitle(text, x=1, horizontalalignment="right", color=ACCENT, fontsize="medium")
+    width, height = plot.get_size_inches()
+    plot.set_size_inches(width, height + _STAMP_IN)
+    plot.suptitle(text, x=1, horizontalalignment="right", color=ACCENT, fontsize="medium")
 
 
 def _rounded(found: re.Match) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 Row = Mapping[str, Any]
 LONG = 2000
@@ -54,15 +54,15 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Figure:
     """A figure with the table of the data that it shows."""
 
     name: str
     title: str
     caption: str
-    says: str
+    alt_text: str
     """A sentence that describes the figure to people who cannot see it."""
-    draw: Callable[[float], "Figure"]
+    draw: Callable[[float], "MatplotlibFigure"]
     """Function that draws the figure at a width in inches."""
     table: Table
     stamp: str = ""
@@ -93,16 +93,15 @@ class Section:
 
     id: str
     title: str
-    says: tuple[str, ...]
-    """Paragraphs."""
-    readings: tuple[tuple[str, str], ...] = ()
+    paragraphs: tuple[str, ...]
+    model_notes: tuple[tuple[str, str], ...] = ()
     """Name of each model or metric, and the sentence on it."""
-    more: tuple[str, ...] = ()
-    """Paragraphs after the readings."""
+    more_paragraphs: tuple[str, ...] = ()
+    """Paragraphs after the model notes."""
     lead: Table | None = None
     """Table placed first in the section."""
     tables: tuple[Table, ...] = ()
-    figures: tuple[Drawn, ...] = ()
+    figures: tuple[Figure, ...] = ()
     galleries: tuple[Gallery, ...] = ()
     notes: tuple[str, ...] = ()
     """Notes in small print on how the numbers were computed."""
@@ -124,7 +123,7 @@ class Report:
     """A prominent notice at the top of the page."""
 
     @property
-    def figures(self) -> list[Drawn]:
+    def figures(self) -> list[Figure]:
         return [figure for section in self.sections for figure in section.figures]
 
     @property

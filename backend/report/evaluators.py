@@ -2,15 +2,15 @@
 
 from backend.foundation.counts import counted
 from backend.report import formatting
-from backend.report.context import Found
-from backend.report.elements import Column, Drawn, Section, Table
+from backend.report.context import FindingsView
+from backend.report.elements import Column, Figure, Section, Table
 
 _UNKNOWN = (
     "Who began and did not finish is not known here: the store of a study records it, its responses do not."
 )
 
 
-def section(found: Found) -> Section | None:
+def section(found: FindingsView) -> Section | None:
     """Return the section on evaluators' accuracy, agreement and response times; None if there are none."""
     rows = found.findings.get("evaluators") or []
     if not rows:
@@ -19,34 +19,34 @@ def section(found: Found) -> Section | None:
     people = counted(found.data["people"], "evaluator")
     if found.data["people"] < len(rows):
         people += f" ({len(rows)} values: one for each model that they judged)"
-    said = [f"{people}, none left out. {_guessing(guessing)}"]
+    paragraphs = [f"{people}, none left out. {_guessing(guessing)}"]
     fast = [row for row in rows if (row.get("fast") or 0) > 0.1]
     if any(row.get("rt_median_ms") is not None for row in rows):
-        said.append(
+        paragraphs.append(
             "No evaluator answered more than a tenth of the pictures within 300 ms."
             if not fast
             else f"{counted(len(fast), 'evaluator')} answered more than a tenth of the pictures "
             "within 300 ms, "
             "faster than a look could decide."
         )
-    far = [row for row in rows if row["z"] is not None and abs(row["z"]) > 3]
-    if far:
-        said.append(
-            f"{counted(len(far), 'evaluator')} {'lies' if len(far) == 1 else 'lie'} more than 3 "
+    outlying = [row for row in rows if row["z"] is not None and abs(row["z"]) > 3]
+    if outlying:
+        paragraphs.append(
+            f"{counted(len(outlying), 'evaluator')} {'lies' if len(outlying) == 1 else 'lie'} more than 3 "
             "SDs from the others of their model: "
-            f"{formatting.listing([row['evaluator'] for row in far])}."
+            f"{formatting.listing([row['evaluator'] for row in outlying])}."
         )
-    told = sum(row["same_answer_notices"] > 0 for row in rows)
-    if told:
-        said.append(
-            f"{counted(told, 'evaluator was', 'evaluators were')} asked to take a moment with "
+    notified = sum(row["same_answer_notices"] > 0 for row in rows)
+    if notified:
+        paragraphs.append(
+            f"{counted(notified, 'evaluator was', 'evaluators were')} asked to take a moment with "
             "each picture, after many equal answers in a row."
         )
     figure = _figure(found, rows)
     return Section(
         "evaluators",
         "Evaluators",
-        tuple(said),
+        tuple(paragraphs),
         tables=() if figure else (_table(found, rows),),
         figures=(figure,) if figure else (),
         notes=() if found.findings.get("attrition") else (_UNKNOWN,),
@@ -64,7 +64,7 @@ def _guessing(count: int) -> str:
     )
 
 
-def _table(found: Found, rows: list[dict]) -> Table:
+def _table(found: FindingsView, rows: list[dict]) -> Table:
     columns = [
         Column("evaluator", lambda row: row["evaluator"], is_number=False),
         Column("model", lambda row: row["model"], is_number=False),
@@ -89,7 +89,7 @@ def _table(found: Found, rows: list[dict]) -> Table:
     return Table("evaluators", "Evaluators, by model", tuple(columns), rows, shown=200)
 
 
-def _figure(found: Found, rows: list[dict]) -> Drawn | None:
+def _figure(found: FindingsView, rows: list[dict]) -> Figure | None:
     keys = [key for key in ("rt_median_ms", "agreement") if any(row.get(key) is not None for row in rows)]
     if not keys:
         return None
@@ -100,7 +100,7 @@ def _figure(found: Found, rows: list[dict]) -> Drawn | None:
         return evaluators(rows, found.names, keys[0], width_in)
 
     what = "median response time" if keys[0] == "rt_median_ms" else "agreement with others, beyond chance"
-    return Drawn(
+    return Figure(
         "evaluators",
         "Evaluators",
         f"Each mark is an evaluator: share of right answers (across) and {what} (up). The dashed line is "

@@ -6,21 +6,21 @@ from typing import Any
 
 from backend.foundation.counts import counted
 from backend.report import formatting
-from backend.report.context import Found
-from backend.report.elements import Column, Drawn, Row, Section, Table
-from backend.report.models import SAID, not_said
+from backend.report.context import FindingsView
+from backend.report.elements import Column, Figure, Row, Section, Table
+from backend.report.models import MOST_DESCRIBED, remaining_note
 
 _SHOWN_MODELS = 9
 """Maximum number of panels of a figure; the tables have all models."""
 
 
-def section(found: Found) -> Section | None:
+def section(found: FindingsView) -> Section | None:
     """Return the section on estimates from exposures other than the mode; None for HYPE-infinity."""
     models = [row for row in found.models if row.get("exposures")]
     if not models:
         return None
     at = models[0]["exposures"]["threshold_ms"]["at"]
-    said = [
+    paragraphs = [
         "The score takes the exposure shown most often. Two other readings of the same answers do not "
         "depend on "
         "ties and steps: the mean exposure at which staircases turned, and a psychometric function fitted by "
@@ -41,26 +41,27 @@ def section(found: Found) -> Section | None:
     return Section(
         "exposures",
         "Exposures",
-        tuple(said),
-        readings=tuple((row["model"], _reading(found, row)) for row in models[:SAID]),
-        more=not_said(len(models)),
+        tuple(paragraphs),
+        model_notes=tuple((row["model"], _model_note(found, row)) for row in models[:MOST_DESCRIBED]),
+        more_paragraphs=remaining_note(len(models)),
         tables=(_thresholds(found, models), _pooled(found, models)),
         figures=tuple(figures),
         notes=tuple(notes),
     )
 
 
-def _reading(found: Found, row: Row) -> str:
-    turned, own = row["exposures"]["reversal_ms"], row["exposures"]["threshold_ms"]
+def _model_note(found: FindingsView, row: Row) -> str:
+    reversal, threshold = row["exposures"]["reversal_ms"], row["exposures"]["threshold_ms"]
     parts = [f"mode {found.score(row)}"]
-    if turned["mean"] is not None:
-        parts.append(
-            f"reversals {formatting.amount(turned['mean'], 'ms')} ({formatting.interval(turned['ci'], 'ms')})"
-        )
-    value, ci, of = _threshold(row)
+    if reversal["mean"] is not None:
+        mean, ci = formatting.amount(reversal["mean"], "ms"), formatting.interval(reversal["ci"], "ms")
+        parts.append(f"reversals {mean} ({ci})")
+    value, ci, source = _threshold(row)
     if value is not None:
-        parts.append(f"threshold {formatting.amount(value, 'ms')} ({formatting.interval(ci, 'ms')}; {of})")
-    beyond = own["beyond"]
+        parts.append(
+            f"threshold {formatting.amount(value, 'ms')} ({formatting.interval(ci, 'ms')}; {source})"
+        )
+    beyond = threshold["beyond"]
     if beyond:
         parts.append(f"{counted(beyond, 'evaluator')} did not reach it within the exposures shown")
     return f"{'; '.join(parts)}."
@@ -72,13 +73,13 @@ def _threshold(row: Row) -> tuple[float | None, list | None, str]:
     It is the median of evaluators, or, if half of them or more did not reach it, that of all responses
     pooled. (A mean over those who reached it would be too short.)
     """
-    own, pooled = row["exposures"]["threshold_ms"], row["exposures"]["pooled"]
-    if own["advised"] == "median":
-        return own["median"], own["median_ci"], "median of evaluators"
+    threshold, pooled = row["exposures"]["threshold_ms"], row["exposures"]["pooled"]
+    if threshold["advised"] == "median":
+        return threshold["median"], threshold["median_ci"], "median of evaluators"
     return pooled["threshold_ms"], pooled["ci"], "all answers together"
 
 
-def _thresholds(found: Found, models: list[Row]) -> Table:
+def _thresholds(found: FindingsView, models: list[Row]) -> Table:
     rows: list[dict[str, Any]] = []
     for row in models:
         one = row["exposures"]
@@ -116,7 +117,7 @@ def _with_interval(value: str, ci: str) -> Callable[[Row], str]:
     return text
 
 
-def _pooled(found: Found, models: list[Row]) -> Table:
+def _pooled(found: FindingsView, models: list[Row]) -> Table:
     keys = ("threshold_ms", "ci", "midpoint_ms", "slope", "lapse", "deviance", "p", "trials")
     rows = [
         {"model": row["model"], **{key: row["exposures"]["pooled"].get(key) for key in keys}}
@@ -136,7 +137,7 @@ def _pooled(found: Found, models: list[Row]) -> Table:
     return Table("functions", "Psychometric functions of all evaluators together", columns, rows)
 
 
-def _staircases(found: Found, models: list[Row]) -> Drawn:
+def _staircases(found: FindingsView, models: list[Row]) -> Figure:
     import numpy as np
 
     traces = defaultdict(list)
@@ -144,14 +145,14 @@ def _staircases(found: Found, models: list[Row]) -> Drawn:
         traces[one["model"]].append(one["exposure_ms"])
     drawn, rows = {}, []
     for row in models:
-        some = traces[row["model"]]
-        length = max(map(len, some))
-        grid = np.full((len(some), length), np.nan)
-        for i, trace in enumerate(some):
+        model_traces = traces[row["model"]]
+        length = max(map(len, model_traces))
+        grid = np.full((len(model_traces), length), np.nan)
+        for i, trace in enumerate(model_traces):
             grid[i, : len(trace)] = trace
         low, high = np.nanquantile(grid, [0.1, 0.9], axis=0)
         mean = np.nanmean(grid, axis=0)
-        drawn[row["model"]] = {"traces": some, "mean": mean, "low": low, "high": high}
+        drawn[row["model"]] = {"traces": model_traces, "mean": mean, "low": low, "high": high}
         for trial in sorted({0, *range(24, length, 25), length - 1}):
             rows.append(
                 {
@@ -182,12 +183,12 @@ def _staircases(found: Found, models: list[Row]) -> Drawn:
         "single blocks (thin)."
     )
     ends = ", ".join(f"{name} at {one['mean'][-1]:.0f} ms" for name, one in drawn.items())
-    return Drawn(
+    return Figure(
         "staircases", "Staircases of evaluators", caption, f"Mean exposure ends: {ends}.", draw, table
     )
 
 
-def _functions(found: Found, models: list[Row]) -> Drawn:
+def _functions(found: FindingsView, models: list[Row]) -> Figure:
     drawn = {row["model"]: row["exposures"] for row in models}
     rows = [
         {"model": row["model"], **point, "share": point["right"] / point["total"]}
@@ -209,7 +210,7 @@ def _functions(found: Found, models: list[Row]) -> Drawn:
         return psychometric(drawn, width_in)
 
     at = formatting.share(models[0]["exposures"]["pooled"]["at"])
-    return Drawn(
+    return Figure(
         "psychometric",
         "Psychometric functions",
         "Right answers by exposure, all evaluators of a model together (larger discs: more answers), with "

@@ -33,7 +33,7 @@ from backend.scoring import groups_of, score_answers, score_models
 
 
 @dataclass(frozen=True)
-class Question:
+class FindingsOptions:
     """Options of the findings."""
 
     metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -54,7 +54,10 @@ class Question:
 
 
 def findings(
-    answers: Answers, question: Question | None = None, in_columns: bool = False, **options: Any
+    answers: Answers,
+    findings_options: FindingsOptions | None = None,
+    in_columns: bool = False,
+    **options: Any,
 ) -> dict[str, Any]:
     """Return the scores with all further findings of a report, as plain data.
 
@@ -66,13 +69,13 @@ def findings(
     Raises:
         InvalidInput: no responses, or an option out of range.
     """
-    asked = question or Question()
+    chosen = findings_options or FindingsOptions()
     scores = score_answers(answers, **options)
     values = values_by_model(answers)
     order = [row["model"] for row in scores["models"]]
     groups = groups_of(values, order)
     level = scores["settings"]["level"]
-    models = [_model(answers, values[model], model, level, asked) for model in order]
+    models = [_model(answers, values[model], model, level, chosen) for model in order]
     if answers.method == "infinity":
         tests = over_models([row["chance"] for row in models], level)
         models = [{**row, "chance": test} for row, test in zip(models, tests, strict=True)]
@@ -80,10 +83,10 @@ def findings(
     found = {
         "models": models,
         **further_tests(answers, values, groups, level),
-        "metrics": with_metrics({row["model"]: row["score"] for row in scores["models"]}, asked.metrics),
+        "metrics": with_metrics({row["model"]: row["score"] for row in scores["models"]}, chosen.metrics),
         "progress": progress(scores["models"]),
         "classes": _classes(answers, options),
-        "reliability": _reliability(answers, values, groups, np.random.default_rng(asked.seed)),
+        "reliability": _reliability(answers, values, groups, np.random.default_rng(chosen.seed)),
         "evaluators": evaluator_table(answers, values),
         "images": images if in_columns else [*images],
         "staircases": staircases(answers) if answers.method == "time" else [],
@@ -94,23 +97,25 @@ def findings(
     return {**scores, "findings": found}
 
 
-def _model(answers: Answers, values: Values, model: str, level: float, asked: Question) -> dict[str, Any]:
+def _model(
+    answers: Answers, values: Values, model: str, level: float, chosen: FindingsOptions
+) -> dict[str, Any]:
     code = answers.model.names.index(model)
     judges = answers.judges
-    mine = judges.model == code
-    responses = int(judges.seen[mine].sum())
-    accuracy = 1 - float(judges.wrong[mine].sum()) / responses
+    of_model = judges.model == code
+    responses = int(judges.seen[of_model].sum())
+    accuracy = 1 - float(judges.wrong[of_model].sum()) / responses
     row: dict[str, Any] = {
         "model": model,
-        "detection": detection(judges, mine, level),
-        "width": width_curve(values, responses, accuracy, level, asked.costs),
+        "detection": detection(judges, of_model, level),
+        "width": width_curve(values, responses, accuracy, level, chosen.costs),
     }
-    rng = np.random.default_rng(asked.seed)
+    rng = np.random.default_rng(chosen.seed)
     if answers.method == "infinity":
-        row["chance"] = against_chance(values.numbers, level, asked.margin)
+        row["chance"] = against_chance(values.numbers, level, chosen.margin)
         row["crossed"] = crossed_interval(answers, code, level) if "stimulus" in answers.texts else None
     else:
-        row["exposures"] = exposures_of(answers, code, level, asked.threshold_at, rng)
+        row["exposures"] = exposures_of(answers, code, level, chosen.threshold_at, rng)
     if "stimulus" in answers.texts:
         row["image_reliability"] = reliability.of_images(answers, code, rng)
     return row

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from backend.foundation.counts import counted
 from backend.report import formatting
-from backend.report.context import About, Found
+from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Gallery, Row, Section, Table, Thumbnail
 
 FEWEST_GUESSES = 3
@@ -13,7 +13,7 @@ _EACH = 8
 _MODELS = 6
 
 
-def section(found: Found, about: About) -> Section | None:
+def section(found: FindingsView, info: SourceInfo) -> Section | None:
     """Return the section of fakes ranked by how often they passed for real; None if stimuli are not named."""
     rows = found.findings.get("images") or []
     if not rows:
@@ -25,8 +25,8 @@ def section(found: Found, about: About) -> Section | None:
         ranked += [{"rank": f"most {i}", **row} for i, row in enumerate(most, 1)]
         ranked += [{"rank": f"least {i}", **row} for i, row in enumerate(least, 1)]
         if len(galleries) < 2 * _MODELS:
-            galleries += _galleries(about, model, most, least)
-    said = [
+            galleries += _galleries(info, model, most, least)
+    paragraphs = [
         f"{counted(len(rows), 'picture')} were judged {guesses / len(rows):.1f} times on "
         "average. "
         f"Fakes judged {FEWEST_GUESSES} times or more are ranked by the end of their {found.level} "
@@ -40,18 +40,18 @@ def section(found: Found, about: About) -> Section | None:
     if not found.is_percent:
         notes.append("In HYPE-time pictures are shown for different times, which these shares mix.")
     if not ranked:
-        said = [
+        paragraphs = [
             f"{counted(len(rows), 'picture')} were judged, none of the fakes {FEWEST_GUESSES} "
             "times or more; so none is ranked."
         ]
     tables = (_ranked(found, ranked),) if ranked else ()
     return Section(
-        "pictures", "Pictures", tuple(said), tables=(*tables, _all(found, rows)), galleries=tuple(galleries),
-        notes=tuple(notes),
+        "pictures", "Pictures", tuple(paragraphs), tables=(*tables, _all(found, rows)),
+        galleries=tuple(galleries), notes=tuple(notes),
     )  # fmt: skip
 
 
-def pictured(found: Found) -> list[str]:
+def shown_names(found: FindingsView) -> list[str]:
     """Return the names of the stimuli that the page shows as thumbnails."""
     _, fakes = _counted(found.findings.get("images") or [])
     sides = (side for model in found.names[:_MODELS] for side in extremes(fakes.get(model, ()), model))
@@ -87,17 +87,17 @@ def extremes(rows: Sequence[Row], model: str) -> tuple[list[Row], list[Row]]:
     return most, least
 
 
-def _galleries(about: About, model: str, most: Sequence[Row], least: Sequence[Row]) -> list[Gallery]:
+def _galleries(info: SourceInfo, model: str, most: Sequence[Row], least: Sequence[Row]) -> list[Gallery]:
     made = []
     for what, rows in (("fooled people most", most), ("fooled people least", least)):
         pictures = tuple(
             Thumbnail(
-                about.thumbnails[row["image_path"]],
+                info.thumbnails[row["image_path"]],
                 f"{_times(row)}",
                 f"picture by {model}, taken for real {_times(row)} times",
             )
             for row in rows
-            if row["image_path"] in about.thumbnails
+            if row["image_path"] in info.thumbnails
         )
         if pictures:
             made.append(Gallery(f"{model}: {what}", pictures))
@@ -108,7 +108,7 @@ def _times(row: Row) -> str:
     return f"{row['number_guesses'] - row['number_guesses_generated']} of {row['number_guesses']}"
 
 
-def _ranked(found: Found, rows: list[dict]) -> Table:
+def _ranked(found: FindingsView, rows: list[dict]) -> Table:
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("fooled", lambda row: row["rank"], is_number=False),
@@ -125,7 +125,7 @@ def _ranked(found: Found, rows: list[dict]) -> Table:
     return Table("fooling", "Fakes that fooled people most and least", columns, rows, shown=200)
 
 
-def _all(found: Found, rows: Sequence[Row]) -> Table:
+def _all(found: FindingsView, rows: Sequence[Row]) -> Table:
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("is", lambda row: "fake" if row["generated"] else "real", is_number=False),

@@ -6,8 +6,8 @@ from typing import Any
 
 from backend.foundation.counts import counted
 from backend.report import formatting, simulated
-from backend.report.context import Found
-from backend.report.elements import Column, Drawn, Report, Row, Section, Table
+from backend.report.context import FindingsView
+from backend.report.elements import Column, Figure, Report, Row, Section, Table
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def leaderboard(entries: Sequence[Entry], title: str, date: str, version: str) -
         (method, [entry for entry in entries if entry.data["method"] == method])
         for method in ("infinity", "time")
     ]
-    sections = tuple(_section(method, some) for method, some in methods if some)
+    sections = tuple(_section(method, group) for method, group in methods if group)
     facts = [
         ("Studies", formatting.listing([entry.label for entry in entries], most=12)),
         ("Evaluators", f"{sum(row['evaluators'] for entry in entries for row in entry.data['models']):,}"),
@@ -54,16 +54,16 @@ def leaderboard(entries: Sequence[Entry], title: str, date: str, version: str) -
 
 
 def _summary(sections: Sequence[Section]) -> str:
-    said = []
+    sentences = []
     for section in sections:
         rows = section.lead.rows if section.lead else ()
         best = rows[0]
         unit = "percent" if section.id == "infinity" else "ms"
-        said.append(
+        sentences.append(
             f"{section.title}: {counted(len(rows), 'score')}, the highest of {best['model']} in "
             f"{best['study']}, {formatting.amount(best['score'], unit)} ({_interval(best)})."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def _interval(row: Row) -> str:
@@ -109,7 +109,7 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
             "collected": entry.collected,
         }
         for entry in entries
-        for row in Found(entry.data).models
+        for row in FindingsView(entry.data).models
     ]
     rows.sort(key=lambda row: (-row["score"], row["model"], row["study"]))
     return [{"rank": i, **row} for i, row in enumerate(rows, 1)]
@@ -138,7 +138,7 @@ def _table(method: str, rows: list[dict[str, Any]]) -> Table:
     return Table(f"leaderboard-{method}", f"Scores over studies: {what}", tuple(columns), rows)
 
 
-def _figure(method: str, rows: list[dict[str, Any]], entries: Sequence[Entry], table: Table) -> Drawn:
+def _figure(method: str, rows: list[dict[str, Any]], entries: Sequence[Entry], table: Table) -> Figure:
     is_several = len(entries) > 1
     named = [
         {**row, "model": f"{row['model']} · {row['study']}" if is_several else row["model"]} for row in rows
@@ -149,7 +149,7 @@ def _figure(method: str, rows: list[dict[str, Any]], entries: Sequence[Entry], t
 
         return scores(named, entries[0].data["unit"], "", width_in)
 
-    return Drawn(
+    return Figure(
         f"leaderboard-{method}",
         "Scores over studies",
         "Scores with their intervals (thick), and the percentile intervals of the paper (thin, capped).",

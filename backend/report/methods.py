@@ -1,30 +1,30 @@
 """Report section on settings: what is needed to reproduce the numbers."""
 
 from backend.report import formatting
-from backend.report.context import About, Found
+from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Section, Table
 
 
-def section(found: Found, about: About) -> Section:
+def section(found: FindingsView, info: SourceInfo) -> Section:
     """Return the section on the settings of the scoring and, if there is one, of the study."""
     settings = found.data["settings"]
     rows = [
-        ("source", about.source),
+        ("source", info.source),
         ("method", "HYPE-infinity" if found.is_percent else "HYPE-time"),
         ("bootstrap", settings["bootstrap"]),
         ("iterations", settings["iterations"]),
         ("seed", settings["seed"]),
         ("level of intervals", settings["level"]),
         ("evaluators drawn", settings["evaluators_drawn"]),
-        ("openhype", about.version),
-        ("date of this report", about.date),
+        ("openhype", info.version),
+        ("date of this report", info.date),
     ]
     scoring = _table("settings", "Scoring", rows)
     tables = [scoring]
-    if about.study:
-        tables.append(_table("study", "Study", about.study))
+    if info.study:
+        tables.append(_table("study", "Study", info.study))
     return Section(
-        "settings", "Settings", (_cite(found, about),), tables=tuple(tables), notes=tuple(about.notes)
+        "settings", "Settings", (_cite(found, info),), tables=tuple(tables), notes=tuple(info.notes)
     )
 
 
@@ -44,10 +44,10 @@ def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _cite(found: Found, about: About) -> str:
+def _cite(found: FindingsView, info: SourceInfo) -> str:
     method = "HYPE-infinity" if found.is_percent else "HYPE-time"
     return (
         f"{method} (Zhou et al., 2019: HYPE: A Benchmark for Human eYe Perceptual Evaluation of Generative "
         "Models), "
-        f"scored with openhype {about.version} on {about.date}."
+        f"scored with openhype {info.version} on {info.date}."
     )

@@ -2,28 +2,28 @@
 
 from backend.foundation.counts import counted
 from backend.report import formatting
-from backend.report.context import Found
-from backend.report.elements import Column, Drawn, Row, Section, Table
+from backend.report.context import FindingsView
+from backend.report.elements import Column, Figure, Row, Section, Table
 
-SAID = 8
+MOST_DESCRIBED = 8
 """Maximum number of models that get a sentence of their own."""
 
 
-def section(found: Found) -> Section:
+def section(found: FindingsView) -> Section:
     """Return the section on models with their scores and intervals."""
     return Section(
         "scores",
         "Scores",
         (_meaning(found),),
-        readings=tuple((row["model"], _reading(found, row)) for row in found.models[:SAID]),
-        more=not_said(len(found.models)),
+        model_notes=tuple((row["model"], _model_note(found, row)) for row in found.models[:MOST_DESCRIBED]),
+        more_paragraphs=remaining_note(len(found.models)),
         lead=models_table(found),
         figures=(_figure(found),),
         notes=tuple(_notes(found)),
     )
 
 
-def models_table(found: Found) -> Table:
+def models_table(found: FindingsView) -> Table:
     """Return the table of models, best first."""
     unit = found.unit
     columns = [
@@ -79,7 +79,7 @@ def models_table(found: Found) -> Table:
     return Table("models", f"{caption}, best first", tuple(columns), rows)
 
 
-def _figure(found: Found) -> Drawn:
+def _figure(found: FindingsView) -> Figure:
     best = found.models[0]
     what = "Share of pictures judged wrong" if found.is_percent else "Threshold exposure"
     caption = f"{what}, by model."
@@ -90,7 +90,7 @@ def _figure(found: Found) -> Drawn:
         )
     if found.is_percent:
         caption += " The dashed line marks 50%: guessing."
-    return Drawn(
+    return Figure(
         "scores",
         "Scores of the models",
         caption,
@@ -100,21 +100,21 @@ def _figure(found: Found) -> Drawn:
     )
 
 
-def _draw(found: Found, width_in: float):
+def _draw(found: FindingsView, width_in: float):
     from backend.report.figures.scores import scores
 
     return scores(found.models, found.unit, found.level, width_in)
 
 
-def not_said(count: int) -> tuple[str, ...]:
+def remaining_note(count: int) -> tuple[str, ...]:
     """Return a sentence on the models, of `count`, that have no sentence of their own; empty if none."""
-    if count <= SAID:
+    if count <= MOST_DESCRIBED:
         return ()
-    left = count - SAID
+    left = count - MOST_DESCRIBED
     return (f"The other {'model is' if left == 1 else f'{left} models are'} in the table.",)
 
 
-def _meaning(found: Found) -> str:
+def _meaning(found: FindingsView) -> str:
     if found.is_balanced:
         return (
             "The score is the mean of two shares: of the fakes and of the reals that people judged wrong "
@@ -135,12 +135,12 @@ def _meaning(found: Found) -> str:
     )
 
 
-def _reading(found: Found, row: Row) -> str:
-    who = counted(row["evaluators"], "evaluator")
+def _model_note(found: FindingsView, row: Row) -> str:
+    evaluators = counted(row["evaluators"], "evaluator")
     if not found.is_percent:
-        text = f"{found.score(row)}, from {who}."
+        text = f"{found.score(row)}, from {evaluators}."
         return text if row["ci"] else f"{text} One evaluator does not show how people differ: no interval."
-    text = f"{found.score(row)} of pictures were judged wrong by {who}"
+    text = f"{found.score(row)} of pictures were judged wrong by {evaluators}"
     sides = [
         f"{formatting.share(row[key] / 100, 1)} of the {side}"
         for key, side in (("fakes_error", "fakes"), ("reals_error", "reals"))
@@ -151,7 +151,7 @@ def _reading(found: Found, row: Row) -> str:
     return text + ("." if row["ci"] else "; one evaluator does not show how people differ: no interval.")
 
 
-def _notes(found: Found) -> list[str]:
+def _notes(found: FindingsView) -> list[str]:
     if not any(row["ci"] for row in found.models):
         return []
     settings = found.data["settings"]
@@ -191,7 +191,7 @@ def _notes(found: Found) -> list[str]:
     return notes
 
 
-def _threshold_note(found: Found) -> str:
+def _threshold_note(found: FindingsView) -> str:
     threshold = found.models[0]["threshold"]
     low, high = (formatting.amount(threshold[key], "ms", 0) for key in ("floor_ms", "ceiling_ms"))
     return (

@@ -16,7 +16,7 @@ from backend.analysis.response_table import Answers
 from backend.analysis.shown_exposures import as_exposed
 from backend.experiment.judgments import check_analysed
 from backend.foundation.errors import InvalidInput
-from backend.report.findings import Question, findings
+from backend.report.findings import FindingsOptions, findings
 from backend.responses.readers import read_answers
 from backend.responses.reading.metrics import read_metrics
 from backend.scoring import score_answers
@@ -67,7 +67,7 @@ def score(
     if not is_full:
         return score_answers(answers, **options)
     known = read_metrics(Path(metrics)) if isinstance(metrics, (str, PathLike)) else metrics or {}
-    return findings(answers, Question(known, margin=margin, threshold_at=threshold_at), **options)
+    return findings(answers, FindingsOptions(known, margin=margin, threshold_at=threshold_at), **options)
 
 
 def bootstrap(values: Sequence[float], drawn: int | None = None, level: float = 0.95) -> bootstraps.Interval:

@@ -9,7 +9,7 @@ from typing import Any
 
 from backend.report import drawing
 from backend.report.colours import VARIABLES
-from backend.report.elements import Drawn, Report
+from backend.report.elements import Figure, Report
 
 _HERE = Path(__file__).parent
 _FRONTEND = _HERE.parent.parent / "frontend"
@@ -45,7 +45,7 @@ def html(
     )
 
 
-def _inline(figure: Drawn, drawn: Mapping[str, drawing.Drawing]) -> dict[str, str]:
+def _inline(figure: Figure, drawn: Mapping[str, drawing.Drawing]) -> dict[str, str]:
     """Return a figure as two elements of the page, for wide and for narrow windows."""
     done = drawn.get(figure.name)
     if done is None:
@@ -57,12 +57,12 @@ def _inline(figure: Drawn, drawn: Mapping[str, drawing.Drawing]) -> dict[str, st
     }
 
 
-def plain(name: str, **told: Any) -> str:
+def plain(name: str, **values: Any) -> str:
     """Return a page without figures, from the template `name`."""
     from markupsafe import Markup
 
     base = {"message": "", "link": None, "asks": False, "is_wrong": False, "studies": None}
-    return _template(name).render(style=Markup(style()), **{**base, **told})
+    return _template(name).render(style=Markup(style()), **{**base, **values})
 
 
 def style() -> str:

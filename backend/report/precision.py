@@ -4,32 +4,32 @@ from typing import Any
 
 from backend.foundation.counts import counted
 from backend.report import formatting
-from backend.report.context import Found
-from backend.report.elements import Column, Drawn, Section, Table
+from backend.report.context import FindingsView
+from backend.report.elements import Column, Figure, Section, Table
 
 
-def section(found: Found) -> Section | None:
+def section(found: FindingsView) -> Section | None:
     """Return the section on interval widths, intervals over stimuli too, and reliability; None if empty."""
     curves = {row["model"]: row["width"] for row in found.models if row.get("width")}
     crossed = [row for row in found.models if row["interval"] and row["interval"]["pictures"] is not None]
     reliable = _reliability(found)
     if not (curves or crossed or reliable):
         return None
-    said = []
+    paragraphs = []
     if curves:
-        said.append(_width_words(found, curves))
+        paragraphs.append(_width_words(found, curves))
     if crossed:
-        said.append(
+        paragraphs.append(
             "Pictures are a sample as well as people. The intervals count both and hold for other pictures "
             "of the same model too; where everybody saw other pictures they are hardly wider for it, where "
             "all saw the same few, much."
         )
-    said += reliable
+    paragraphs += reliable
     tables = [_intervals(found)] if any(row["ci"] for row in found.models) else []
     return Section(
         "precision",
         "Precision",
-        tuple(said),
+        tuple(paragraphs),
         tables=tuple(tables),
         figures=(_figure(found, curves),) if curves else (),
         notes=(
@@ -42,7 +42,7 @@ def section(found: Found) -> Section | None:
     )
 
 
-def _width_words(found: Found, curves: dict[str, list]) -> str:
+def _width_words(found: FindingsView, curves: dict[str, list]) -> str:
     worst = max(curves, key=lambda model: curves[model][0]["width"])
     by_count = {row["evaluators"]: row for row in curves[worst]}
     text = (
@@ -58,8 +58,8 @@ def _width_words(found: Found, curves: dict[str, list]) -> str:
     return text
 
 
-def _figure(found: Found, curves: dict[str, list]) -> Drawn:
-    return Drawn(
+def _figure(found: FindingsView, curves: dict[str, list]) -> Figure:
+    return Figure(
         "width",
         "Interval width against the number of evaluators",
         f"Width of the {found.level} percentile interval (paper) with 10 to 120 evaluators drawn from "
@@ -70,15 +70,15 @@ def _figure(found: Found, curves: dict[str, list]) -> Drawn:
     )
 
 
-def _draw(found: Found, curves: dict[str, list], width_in: float):
+def _draw(found: FindingsView, curves: dict[str, list], width_in: float):
     from backend.report.figures.precision import width
 
     taken = {row["model"]: row["evaluators"] for row in found.models}
     return width(curves, taken, found.unit, found.level, width_in)
 
 
-def _width_table(found: Found, curves: dict[str, list]) -> Table:
-    rows = [{"model": model, **row} for model, some in curves.items() for row in some]
+def _width_table(found: FindingsView, curves: dict[str, list]) -> Table:
+    rows = [{"model": model, **row} for model, curve in curves.items() for row in curve]
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("evaluators", lambda row: str(row["evaluators"])),
@@ -90,7 +90,7 @@ def _width_table(found: Found, curves: dict[str, list]) -> Table:
     return Table("width", "Interval width, cost and time by number of evaluators", columns, rows, shown=150)
 
 
-def _intervals(found: Found) -> Table:
+def _intervals(found: FindingsView) -> Table:
     rows: list[dict[str, Any]] = []
     for row in found.models:
         interval = row["interval"] or {}
@@ -121,11 +121,11 @@ def _intervals(found: Found) -> Table:
     return Table("intervals", f"{found.level} intervals of the scores ({unit})", tuple(columns), rows)
 
 
-def _reliability(found: Found) -> list[str]:
-    said = []
+def _reliability(found: FindingsView) -> list[str]:
+    paragraphs = []
     models = found.findings.get("reliability")
     if models and models["full"] is not None:
-        said.append(
+        paragraphs.append(
             "Reliability: halves of the evaluators, split at random, put the models in scores that "
             "correlate at "
             f"r = {formatting.coefficient(models['half'])}; stepped up to all evaluators (Spearman–Brown) "
@@ -141,7 +141,7 @@ def _reliability(found: Found) -> list[str]:
         span = formatting.coefficient(high[1]["full"])
         if low[0] != high[0]:
             span = f"{formatting.coefficient(low[1]['full'])} ({low[0]}) to {span} ({high[0]})"
-        said.append(
+        paragraphs.append(
             f"Of single pictures the same is {span}: "
             + (
                 "too few judged each to say which pictures fool people."
@@ -149,4 +149,4 @@ def _reliability(found: Found) -> list[str]:
                 else "how much of which pictures fool people is more than luck."
             )
         )
-    return said
+    return paragraphs

@@ -6,7 +6,7 @@ Pages, figures and tables may be copied individually, so each of them is marked.
 from dataclasses import replace
 from typing import TypeVar
 
-from backend.report.elements import Drawn, Report, Section, Table
+from backend.report.elements import Figure, Report, Section, Table
 
 BANNER = (
     "Simulated sessions: nobody looked at these pictures. This page shows how results will look; it "
@@ -14,7 +14,7 @@ BANNER = (
 )
 _STAMP = "simulated sessions"
 _CAPTION = "Simulated sessions. "
-_Captioned = TypeVar("_Captioned", Table, Drawn)
+_Captioned = TypeVar("_Captioned", Table, Figure)
 
 
 def marked(report: Report, banner: str = BANNER) -> Report:

@@ -6,7 +6,7 @@ from typing import Any
 from backend.analysis.shown_exposures import as_exposed
 from backend.experiment.browsers import MistimedFlashes, engine_of
 from backend.experiment.records import Study
-from backend.report.findings import Question, findings
+from backend.report.findings import FindingsOptions, findings
 from backend.responses.attrition import attrition
 from backend.responses.study_data import study_answers
 from backend.stores.store import Store
@@ -17,7 +17,7 @@ def study_findings(
     store: Store,
     study: Study,
     now: datetime,
-    question: Question | None = None,
+    findings_options: FindingsOptions | None = None,
     exposures: str = "nominal",
     simulated: bool = False,
     **options: Any,
@@ -28,7 +28,7 @@ def study_findings(
         InvalidInput: as in `study_data.study_answers` and `findings.findings`.
     """
     answers = as_exposed(study_answers(store, study, simulated), exposures)
-    found = findings(answers, question, **options)
+    found = findings(answers, findings_options, **options)
     left = attrition(store, study, now, found["settings"]["level"], simulated)
     flashes = _mistimed(store, study, simulated) if study.protocol.is_timed else None
     return {**found, "findings": {**found["findings"], "attrition": left, "mistimed": flashes}}

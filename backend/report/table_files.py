@@ -43,13 +43,13 @@ def as_csv(table: Table) -> str:
 def _write_columns(writer: Any, rows: ColumnRows) -> None:
     """Write rows that all have the same keys; a value shared by many rows is flattened once."""
     flat = [[_flat({part.key: value} if part.key else value) for value in part.values] for part in rows.parts]
-    writer.writerow([key for some in flat for key in some[0]])
+    writer.writerow([key for dicts in flat for key in dicts[0]])
     cells = [
-        [["" if cell is None else escape_formula(cell) for cell in one.values()] for one in some]
-        for some in flat
+        [["" if cell is None else escape_formula(cell) for cell in one.values()] for one in dicts]
+        for dicts in flat
     ]
     columns = (
-        map(some.__getitem__, part.codes.tolist()) for some, part in zip(cells, rows.parts, strict=True)
+        map(values.__getitem__, part.codes.tolist()) for values, part in zip(cells, rows.parts, strict=True)
     )
     writer.writerows(chain.from_iterable(row) for row in zip(*columns, strict=True))
 

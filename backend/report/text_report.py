@@ -68,25 +68,29 @@ def _thresholds(found: Mapping[str, Any]) -> Iterator[str]:
     for row in found["models"]:
         if not (exposures := row.get("exposures")):
             continue
-        model, of, pooled = row["model"], exposures["threshold_ms"], exposures["pooled"]
+        model, threshold, pooled = row["model"], exposures["threshold_ms"], exposures["pooled"]
         reversal = exposures["reversal_ms"]
         yield f"{model}: mean of reversals {_ms(reversal['mean'], reversal['ci'])}"
-        beyond = f", {of['beyond']} of {of['fitted']} beyond the exposures" if of["beyond"] else ""
+        beyond = (
+            f", {threshold['beyond']} of {threshold['fitted']} beyond the exposures"
+            if threshold["beyond"]
+            else ""
+        )
         for kind, value, ci, rest in (
-            ("median", of["median"], of["median_ci"], beyond),
+            ("median", threshold["median"], threshold["median_ci"], beyond),
             ("pooled", pooled["threshold_ms"], pooled["ci"], _fit(pooled["p"])),
         ):
-            advised = ", advised" if of["advised"] == kind else ""
-            yield f"{model}: {100 * of['at']:g}% right at {_ms(value, ci)} ({kind}{advised}{rest})"
+            advised = ", advised" if threshold["advised"] == kind else ""
+            yield f"{model}: {100 * threshold['at']:g}% right at {_ms(value, ci)} ({kind}{advised}{rest})"
 
 
 def _detection(found: Mapping[str, Any]) -> Iterator[str]:
     for row in found["models"]:
-        if of := row["detection"]:
-            side = _leaning(of["criterion_ci"])
+        if detection := row["detection"]:
+            side = _leaning(detection["criterion_ci"])
             yield (
-                f"{row['model']}: d' {of['d_prime']:.2f}{_within(of['d_prime_ci'], 2)}, "
-                f"c {of['criterion']:.2f}{_within(of['criterion_ci'], 2)} ({side})"
+                f"{row['model']}: d' {detection['d_prime']:.2f}{_brackets(detection['d_prime_ci'], 2)}, "
+                f"c {detection['criterion']:.2f}{_brackets(detection['criterion_ci'], 2)} ({side})"
             )
 
 
@@ -111,7 +115,7 @@ def _between(found: Mapping[str, Any]) -> Iterator[str]:
     if found["pairs_advised"] == "games_howell":
         for pair in found["games_howell"]:
             yield (
-                f"{pair['a']} - {pair['b']}: {pair['difference']:.1f}{_within(pair['ci'])}, "
+                f"{pair['a']} - {pair['b']}: {pair['difference']:.1f}{_brackets(pair['ci'])}, "
                 f"Games-Howell {p_text(pair['p'])}"
             )
 
@@ -119,7 +123,7 @@ def _between(found: Mapping[str, Any]) -> Iterator[str]:
 def _effects(found: Mapping[str, Any]) -> Iterator[str]:
     for pair in found["pair_effects"]:
         if pair["g"] is not None:
-            yield f"{pair['a']} - {pair['b']}: {pair['g']:.2f}{_within(pair['g_ci'], 2)}"
+            yield f"{pair['a']} - {pair['b']}: {pair['g']:.2f}{_brackets(pair['g_ci'], 2)}"
 
 
 def _metrics(found: Mapping[str, Any]) -> Iterator[str]:
@@ -141,17 +145,17 @@ def _progress(found: Mapping[str, Any], unit: str) -> Iterator[str]:
 
 def _classes(found: Mapping[str, Any], unit: str) -> Iterator[str]:
     for row in found["classes"]:
-        models = (f"{one['model']} {one['score']:.1f}{unit}{_within(_ci(one))}" for one in row["models"])
+        models = (f"{one['model']} {one['score']:.1f}{unit}{_brackets(_ci(one))}" for one in row["models"])
         yield f"{row['class']}: {', '.join(models)}"
 
 
 def _reliability(found: Mapping[str, Any]) -> Iterator[str]:
     parts = [("of models' scores", found["reliability"])]
     parts += [(f"of images of {row['model']}", row.get("image_reliability")) for row in found["models"]]
-    for what, of in parts:
-        if of:
-            full = "none" if of["full"] is None else f"{of['full']:.2f}"
-            yield f"{what}: {full} (between halves {of['half']:.2f})"
+    for what, reliability in parts:
+        if reliability:
+            full = "none" if reliability["full"] is None else f"{reliability['full']:.2f}"
+            yield f"{what}: {full} (between halves {reliability['half']:.2f})"
 
 
 def _images(found: Mapping[str, Any]) -> Iterator[str]:
@@ -164,17 +168,17 @@ def _images(found: Mapping[str, Any]) -> Iterator[str]:
         start = stop
     for row in found["models"]:
         for image in first[row["model"]]:
-            seen = image["number_guesses"]
-            fooled = f"taken for real by {seen - image['number_guesses_generated']} of {seen}"
+            guesses = image["number_guesses"]
+            fooled = f"taken for real by {guesses - image['number_guesses_generated']} of {guesses}"
             yield f"{row['model']}: {image['image_path']} {fooled}"
 
 
 def _evaluators(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield the evaluators who may have guessed or not looked; nobody is excluded from the scores."""
-    told = sum(row["same_answer_notices"] > 0 for row in found["evaluators"])
-    if told:
+    notified = sum(row["same_answer_notices"] > 0 for row in found["evaluators"])
+    if notified:
         yield (
-            f"{told} of {len(found['evaluators'])} were shown a notice of a run of equal answers "
+            f"{notified} of {len(found['evaluators'])} were shown a notice of a run of equal answers "
             "(same_answer_notice)"
         )
     for row in found["evaluators"]:
@@ -194,7 +198,7 @@ def _browsers(found: Mapping[str, Any], unit: str) -> Iterator[str]:
     browsers = found["browsers"] or {"engines": [], "test": None}
     for row in browsers["engines"]:
         against = (
-            f", {row['difference']:+.1f}{unit}{_within(row['ci'])} against the others" if row["ci"] else ""
+            f", {row['difference']:+.1f}{unit}{_brackets(row['ci'])} against the others" if row["ci"] else ""
         )
         yield f"{row['browser'] or 'not known'}: {counted(row['evaluators'], 'evaluator')}{against}"
         if row["evidence"]:
@@ -232,7 +236,7 @@ def _f(test: Mapping[str, Any]) -> str:
     return f"F({first:g}, {second:.4g}) = {test['F']:.2f}, {p_text(test['p'])}"
 
 
-def _within(ci: Sequence[float | None] | None, digits: int = 1) -> str:
+def _brackets(ci: Sequence[float | None] | None, digits: int = 1) -> str:
     if ci is None:
         return ""
     low, high = ("…" if end is None else f"{end:.{digits}f}" for end in ci)
@@ -240,7 +244,7 @@ def _within(ci: Sequence[float | None] | None, digits: int = 1) -> str:
 
 
 def _ms(value: float | None, ci: Sequence[float | None] | None) -> str:
-    return "no exposure shown" if value is None else f"{value:.0f} ms{_within(ci, 0)}"
+    return "no exposure shown" if value is None else f"{value:.0f} ms{_brackets(ci, 0)}"
 
 
 def _fit(p: float | None) -> str:

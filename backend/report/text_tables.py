@@ -57,13 +57,13 @@ def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
     """Yield the header of the table of models, and one line per model."""
     level = f"{100 * scores['settings']['level']:g}% interval"
     width = max(5, *(len(row["model"]) for row in scores["models"]))
-    more, is_told = _nothing_more, judgment_of(scores["method"]).has_report
-    if is_told:
+    more, has_report = _nothing_more, judgment_of(scores["method"]).has_report
+    if has_report:
         more = _of_times if unit != "%" else _of_balanced_shares if scores["balanced"] else _of_shares
     head = [
         f"{'model':<{width}}",
         f"{'score':>9}",
-        *([f"{level:>18}"] if is_told else []),
+        *([f"{level:>18}"] if has_report else []),
         f"{'percentile (paper)':>18}",
         f"{'SD':>7}",
     ]
@@ -72,7 +72,7 @@ def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
         interval = row["interval"]
         std = "" if row["std"] is None else f"{row['std']:.2f}"
         cells = [f"{row['model']:<{width}}", f"{row['score']:.1f}{unit}".rjust(9)]
-        cells += [f"{'' if interval is None else span(interval['ci']):>18}"] if is_told else []
+        cells += [f"{'' if interval is None else span(interval['ci']):>18}"] if has_report else []
         cells.append(f"{span(row['ci']):>18}")
         yield "  ".join(
             [*cells, f"{std:>7}", *more(row), f"{row['evaluators']:>10}", f"{row['responses']:>9}"]
@@ -107,10 +107,10 @@ def _of_times(row: Mapping[str, Any] | None) -> list[str]:
 
 def _legend(scores: Mapping[str, Any]) -> Iterator[str]:
     """Yield lines that explain the columns."""
-    some = [row["interval"] for row in scores["models"] if row["interval"]]
-    if some:
+    intervals = [row["interval"] for row in scores["models"] if row["interval"]]
+    if intervals:
         of = "evaluators alone; the responses do not name their pictures (column stimulus)"
-        if any(one["pictures"] is not None for one in some):
+        if any(one["pictures"] is not None for one in intervals):
             of = "evaluators and pictures"
         yield f"interval: over {of}; percentile (paper): the bootstrap over evaluators"
     if scores["method"] == "time":

@@ -2,16 +2,16 @@
 
 from backend.foundation.counts import counted
 from backend.report import formatting
-from backend.report.context import About, Found
-from backend.report.elements import Column, Drawn, Section, Table
+from backend.report.context import FindingsView, SourceInfo
+from backend.report.elements import Column, Figure, Section, Table
 
 
-def progress(found: Found) -> Section | None:
+def progress(found: FindingsView) -> Section | None:
     """Return the section on scores of checkpoints in order of training; None if there are none."""
     lines = found.findings.get("progress") or []
     if not lines:
         return None
-    said = []
+    model_notes = []
     for line in lines:
         first, last = line["points"][0], line["points"][-1]
         text = (
@@ -22,7 +22,7 @@ def progress(found: Found) -> Section | None:
         )
         if line["trend"] and line["trend"]["rho"] is not None:
             text += f" (Spearman with the step: {_rho(line['trend'])})"
-        said.append((line["model"], text + "."))
+        model_notes.append((line["model"], text + "."))
     rows = [{"model": line["model"], **point} for line in lines for point in line["points"]]
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
@@ -40,37 +40,39 @@ def progress(found: Found) -> Section | None:
 
         return progress(lines, found.unit, width_in)
 
-    figure = Drawn(
+    figure = Figure(
         "progress",
         "Progress over training",
         f"Scores of checkpoints with their {found.level} intervals, by step of training.",
-        " ".join(f"{name}: {text}" for name, text in said),
+        " ".join(f"{name}: {text}" for name, text in model_notes),
         draw,
         table,
     )
-    return Section("progress", "Progress over training", (), readings=tuple(said), figures=(figure,))
+    return Section(
+        "progress", "Progress over training", (), model_notes=tuple(model_notes), figures=(figure,)
+    )
 
 
 def _ci(row: dict) -> list[float] | None:
     return row["interval"] and row["interval"]["ci"]
 
 
-def metrics(found: Found, about: About) -> Section | None:
+def metrics(found: FindingsView, info: SourceInfo) -> Section | None:
     """Return the section on correlations of scores with automatic metrics; None if none were given."""
     rows = found.findings.get("metrics") or []
     if not rows:
         return None
     scores = {row["model"]: row["score"] for row in found.models}
-    drawn = []
+    panels = []
     for row in rows:
-        values = about.metrics.get(row["metric"], {})
+        values = info.metrics.get(row["metric"], {})
         points = [
             {"model": model, "value": values[model], "score": scores[model]}
             for model in scores
             if model in values
         ]
-        drawn.append({**row, "points": points})
-    said = [(row["metric"], _correlation(row)) for row in rows]
+        panels.append({**row, "points": points})
+    metric_notes = [(row["metric"], _correlation(row)) for row in rows]
     columns = (
         Column("metric", lambda row: row["metric"], is_number=False),
         Column("Spearman's ρ", lambda row: formatting.coefficient(row["rho"])),
@@ -79,7 +81,7 @@ def metrics(found: Found, about: About) -> Section | None:
         Column("models", lambda row: str(row["models"])),
     )
     correlations = Table("metrics", "Rank correlation of scores with metrics", columns, rows)
-    value_rows = [{"metric": one["metric"], **point} for one in drawn for point in one["points"]]
+    value_rows = [{"metric": one["metric"], **point} for one in panels for point in one["points"]]
     value_columns = (
         Column("metric", lambda row: row["metric"], is_number=False),
         Column("model", lambda row: row["model"], is_number=False),
@@ -87,18 +89,18 @@ def metrics(found: Found, about: About) -> Section | None:
         Column("score", lambda row: formatting.amount(row["score"], found.unit)),
     )
     values = Table("metric-values", "Metrics and scores by model", value_columns, value_rows, shown=150)
-    some = [one for one in drawn if one["points"]]
+    known = [one for one in panels if one["points"]]
 
     def draw(width_in: float):
         from backend.report.figures.relations import metrics
 
-        return metrics(some, found.unit, width_in)
+        return metrics(known, found.unit, width_in)
 
-    figure = Drawn(
+    figure = Figure(
         "metrics",
         "Scores beside automatic metrics",
         "Each model's metric (across) and score (up), with Spearman's rank correlation.",
-        " ".join(f"{name}: {text}" for name, text in said),
+        " ".join(f"{name}: {text}" for name, text in metric_notes),
         draw,
         values,
     )
@@ -111,9 +113,9 @@ def metrics(found: Found, about: About) -> Section | None:
         "metrics",
         "Automatic metrics",
         (),
-        readings=tuple(said),
+        model_notes=tuple(metric_notes),
         tables=(correlations,),
-        figures=(figure,) if some else (),
+        figures=(figure,) if known else (),
         notes=(note,),
     )
 
@@ -132,7 +134,7 @@ def _rho(found: dict) -> str:
     return f"ρ = {formatting.coefficient(found['rho'])}, {p}"
 
 
-def classes(found: Found) -> Section | None:
+def classes(found: FindingsView) -> Section | None:
     """Return the section on scores by class; None if there are fewer than two classes."""
     found_classes = found.findings.get("classes") or []
     if not found_classes:
@@ -149,9 +151,9 @@ def classes(found: Found) -> Section | None:
         Column("responses", lambda row: f"{row['responses']:,}"),
     ]
     table = Table("classes", "Scores by class", tuple(columns), rows, shown=200)
-    said = (
+    paragraphs = (
         f"Scores by class, for {counted(len(found_classes), 'class', 'classes')}. Each is from a "
         "part of the "
         "answers, so that its interval is wider; differences between classes are not tested here.",
     )
-    return Section("classes", "Classes", said, tables=(table,))
+    return Section("classes", "Classes", paragraphs, tables=(table,))

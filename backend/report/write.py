@@ -46,9 +46,9 @@ def write(report: Report, out: Path, progress: Callable[..., Iterable] | None = 
         return drawn[name]
 
     for figure in report.figures:
-        place = out / "figures" / figure.name
-        jobs.append((place.with_suffix(".svg"), lambda name=figure.name: made(name).svg))
-        jobs.append((place.with_suffix(".png"), lambda name=figure.name: made(name).png))
+        path = out / "figures" / figure.name
+        jobs.append((path.with_suffix(".svg"), lambda name=figure.name: made(name).svg))
+        jobs.append((path.with_suffix(".png"), lambda name=figure.name: made(name).png))
     jobs.append((out / "report.json", lambda: "".join(json_parts(_data(report))) + "\n"))
     jobs.append((out / "index.html", lambda: page.html(report, files=True, drawn=drawn)))
     for path, make in progress(jobs, total=len(jobs), label="report") if progress else jobs:
@@ -61,8 +61,8 @@ def _data(report: Report) -> Mapping[str, Any]:
     found = report.data.get("findings")
     if not found or len(found["images"]) <= LONG:
         return report.data
-    kept = {name: value for name, value in found.items() if name != "images"}
-    return {**report.data, "findings": kept, "files": {"images": "tables/images.csv.gz"}}
+    without_images = {name: value for name, value in found.items() if name != "images"}
+    return {**report.data, "findings": without_images, "files": {"images": "tables/images.csv.gz"}}
 
 
 def _write(path: Path, content: str | bytes) -> None:

@@ -39,25 +39,25 @@ def attrition(
         `before`: number of submissions without a session that the panel may charge for, by reason.
     """
     counts: dict[str, Counter] = {model: Counter() for model in study.models}
-    back = given_back(store, study)
-    gone = [] if simulated else list(withdrawn(store, study.name))
+    return_reasons = given_back(store, study)
+    withdrawn_entries = [] if simulated else list(withdrawn(store, study.name))
     silent_since = stamp(now - timedelta(minutes=study.protocol.admission.abandon_after_minutes))
-    for session, cursor in sessions_of(store, study, simulated, gone):
+    for session, cursor in sessions_of(store, study, simulated, withdrawn_entries):
         if session.model is None:
             continue
-        of = counts[session.model]
-        of["opened"] += 1
+        counter = counts[session.model]
+        counter["opened"] += 1
         if cursor.blocks_begun:
-            of["began"] += 1
-            of[_outcome(cursor, back.get(session.id, "returned"), silent_since)] += 1
-    for entry in gone:
-        of = counts[entry.data["model"]]
-        of["opened"] += 1
+            counter["began"] += 1
+            counter[_outcome(cursor, return_reasons.get(session.id, "returned"), silent_since)] += 1
+    for entry in withdrawn_entries:
+        counter = counts[entry.data["model"]]
+        counter["opened"] += 1
         # Of a withdrawn session only what pay needs is stored; responses show that a block was begun.
         if entry.data["answered"]:
-            of["began"] += 1
-            of["withdrawn"] += 1
-    rows = [_row(model, of, level) for model, of in counts.items()]
+            counter["began"] += 1
+            counter["withdrawn"] += 1
+    rows = [_row(model, counter, level) for model, counter in counts.items()]
     known = [
         (row["began"] - row["under_way"], row["began"] - row["under_way"] - row["finished"]) for row in rows
     ]
@@ -71,13 +71,13 @@ def _outcome(cursor: Cursor, given_back: str, silent_since: str) -> str:
     return given_back if cursor.state == "returned" else cursor.state
 
 
-def _row(model: str, of: Counter, level: float) -> dict[str, Any]:
-    known = of["began"] - of["under_way"]
-    left = known - of["finished"]
+def _row(model: str, counter: Counter, level: float) -> dict[str, Any]:
+    known = counter["began"] - counter["under_way"]
+    left = known - counter["finished"]
     names = ("opened", "began", "finished", "under_way", *REASONS)
     return {
         "model": model,
-        **{name: of[name] for name in names},
+        **{name: counter[name] for name in names},
         "left": left / known if known else None,
         "ci": dropout_interval(known, left, level),
     }

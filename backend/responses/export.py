@@ -28,7 +28,7 @@ from backend.responses.study_data import study_rows
 from backend.stores.store import Store
 
 _DESCRIPTION = "dataset_description.json"
-_HAPPENED = (
+_EVENT_FLAGS = (
     "hidden",
     "left_full_screen",
     "display_changed",
@@ -67,7 +67,7 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
     images = _Images()
     with contextlib.ExitStack() as files:
         write = {
-            which: row_writer(files.enter_context(_whole(path)), FILES[which][0])
+            which: row_writer(files.enter_context(_atomic(path)), FILES[which][0])
             for which, path in paths.items()
         }
         counts = _write_answers(store, study, simulated, write, images)
@@ -126,8 +126,8 @@ def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
     judgment = judgment_of(method)
     same = {name: rows[0][name] for name in ("study", "method", "session", "simulated")}
     if not judgment.has_report:
-        who = {name: rows[0][name] for name in ("model", "evaluator")}
-        return {**same, **who, "responses": len(rows), "value": float(judgment.value(method, rows))}
+        identity = {name: rows[0][name] for name in ("model", "evaluator")}
+        return {**same, **identity, "responses": len(rows), "value": float(judgment.value(method, rows))}
     models = {row["model"] for row in rows}
     model = models.pop() if len(models) == 1 else _ANY_MODEL  # a qualification mixes models
     answers = answers_of(({**row, "model": model} for row in rows), method)
@@ -141,7 +141,7 @@ def _events(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for each in row["interactions"]:
         yield {**row, "event": each.event, "trial": row["trial_index"], "time": each.time_ms}
     for flag in row["flags"]:
-        if flag in _HAPPENED:
+        if flag in _EVENT_FLAGS:
             yield {**row, "event": flag, "trial": row["trial_index"], "time": None}
 
 
@@ -191,16 +191,16 @@ def _write_about(
     materials = {"study": study.name, "kind": study.kind, "models": study.models, "classes": study.classes}
     materials |= {"created_at": study.created_at, "settings": settings, "notes": study.notes}
     kind = "finished simulated sessions" if simulated else "finished sessions"
-    told = f"{counts['responses']} responses of {counts['sessions']} {kind}"
+    content = f"{counts['responses']} responses of {counts['sessions']} {kind}"
     texts = {
         "materials/study.json": _json(materials),
         ".psychds-ignore": ".psychds-ignore\nmaterials/study.json\n",
-        "README.md": _readme(study, name, scored, f"{told}. {_NOBODY}" if simulated else told),
-        "CHANGES.md": _changes(out, f"- openhype {__version__}: {told}\n"),
+        "README.md": _readme(study, name, scored, f"{content}. {_NOBODY}" if simulated else content),
+        "CHANGES.md": _changes(out, f"- openhype {__version__}: {content}\n"),
         _DESCRIPTION: _json(_description(study, name, simulated)),
     }
     for path, text in texts.items():
-        with _whole(out / path) as file:
+        with _atomic(out / path) as file:
             file.write(text)
     return [out / path for path in texts]
 
@@ -236,7 +236,7 @@ def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
     }
 
 
-def _readme(study: Study, title: str, scored: Path, told: str) -> str:
+def _readme(study: Study, title: str, scored: Path, content: str) -> str:
     name = scored.name
     stem = name.removesuffix("_data.csv")
     judgment = judgment_of(study.protocol.method)
@@ -249,7 +249,7 @@ def _readme(study: Study, title: str, scored: Path, told: str) -> str:
     return f"""# {title}
 
 Answers to the question {judgment.question}: {kind}
-of {", ".join(study.models)}. {told[0].upper() + told[1:]}.
+of {", ".join(study.models)}. {content[0].upper() + content[1:]}.
 
 {files}
 
@@ -276,7 +276,7 @@ def _json(data: Mapping[str, Any]) -> str:
 
 
 @contextlib.contextmanager
-def _whole(path: Path) -> Iterator[TextIO]:
+def _atomic(path: Path) -> Iterator[TextIO]:
     """Open a temporary file for writing, and move it to `path` once it is complete."""
     partial = path.with_name(f".{path.name}.partial")
     try:

@@ -12,7 +12,7 @@ from backend.responses.study_data import study_answers, study_scores
 from backend.scoring import score_answers
 from backend.stores.store import Store
 
-_TOLD = ("method", "unit", "models", "warnings")
+_FIELDS = ("method", "unit", "models", "warnings")
 
 
 def live_scores(store: Store, study: Study, ended: Mapping[str, str]) -> dict[str, Any] | None:
@@ -25,7 +25,7 @@ def live_scores(store: Store, study: Study, ended: Mapping[str, str]) -> dict[st
         if not judgment_of(study.protocol.method).has_report:
             scores = study_scores(store, study)
             models = [{**row, "narrowing": []} for row in scores["models"]]
-            return {name: scores[name] for name in _TOLD} | {"models": models}
+            return {name: scores[name] for name in _FIELDS} | {"models": models}
         answers = study_answers(store, study)
         scores = score_answers(answers)
     except InvalidInput:  # the only finished session has been withdrawn since
@@ -34,4 +34,4 @@ def live_scores(store: Store, study: Study, ended: Mapping[str, str]) -> dict[st
     for row in scores["models"]:
         order = sorted(values[row["model"]].evaluators, key=lambda name: ended.get(name, ""))
         row["narrowing"] = score_by_evaluators(answers, row["model"], order)
-    return {name: scores[name] for name in _TOLD}
+    return {name: scores[name] for name in _FIELDS}

@@ -134,14 +134,14 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
     if kind in (Kind.WHOLE, Kind.NUMBER):
         found = whole(text) if kind is Kind.WHOLE else number(text)
         if found is None and text:
-            raise chunk.bad(i, column, kind.value, text)
+            raise chunk.cell_error(i, column, kind.value, text)
         return found
     if column in ("truth", "response"):
         return text.strip().lower()  # checked to be one of the judgment's answers
     if kind is Kind.LIST:
         numbers = tuple(map(number, text.split()))
         if None in numbers:
-            raise chunk.bad(i, column, kind.value, text)
+            raise chunk.cell_error(i, column, kind.value, text)
         return numbers
     if kind is Kind.TRUTH_VALUE:
         return text.lower() == "true"

@@ -75,8 +75,8 @@ def _size(cursor: Cursor, block: int) -> dict[str, Any]:
 def version(store: Store, study: Study, simulated: bool = False) -> str:
     """Return a hash that changes whenever the scores of a study may have changed."""
     count, newest = store.finished(study.name, simulated)
-    gone = sum(1 for _ in withdrawn(store, study.name))
-    facts = (__version__, study.name, study.created_at, study.version, simulated, count, newest, gone)
+    withdrawals = sum(1 for _ in withdrawn(store, study.name))
+    facts = (__version__, study.name, study.created_at, study.version, simulated, count, newest, withdrawals)
     return hashlib.sha256("\n".join(map(str, facts)).encode()).hexdigest()[:24]
 
 

@@ -37,11 +37,11 @@ def add_pages(app: Flask, store: Store, keys: Keys, clock: Clock, page: Callable
     watches = ResultsCache(_MOST_STUDIES)
 
     def watch(study: Study) -> Watch:
-        stands = f"{study.created_at} {study.version}"
-        return watches.get(study.name, stands, lambda: Watch(store, study))
+        version = f"{study.created_at} {study.version}"
+        return watches.get(study.name, version, lambda: Watch(store, study))
 
-    def shown() -> Response:
-        if not login.is_in(request, keys, clock()):
+    def page_or_login() -> Response:
+        if not login.is_logged_in(request, keys, clock()):
             return results_routes.login_page("Dashboard")
         reply = page()
         reply.headers.update(_HEADERS)
@@ -50,8 +50,8 @@ def add_pages(app: Flask, store: Store, keys: Keys, clock: Clock, page: Callable
     @app.get(login.DASHBOARD)
     def dashboard() -> Response:
         if "as" not in request.args:
-            return shown()
-        _check_in(keys, clock)
+            return page_or_login()
+        _check_logged_in(keys, clock)
         now = clock()
         return _data({"studies": [_line(watch(study).progress(now)) for study in store.studies()]})
 
@@ -59,9 +59,9 @@ def add_pages(app: Flask, store: Store, keys: Keys, clock: Clock, page: Callable
     def dashboard_of(study: str) -> Response:
         found = store.study(study)
         if "as" not in request.args:
-            return shown()
-        _check_in(keys, clock)
-        return _data(watch(found).look(clock()))
+            return page_or_login()
+        _check_logged_in(keys, clock)
+        return _data(watch(found).with_scores(clock()))
 
     @app.post(login.DASHBOARD, defaults={"study": ""})
     @app.post(f"{login.DASHBOARD}/<study>")
@@ -73,7 +73,7 @@ def add_pages(app: Flask, store: Store, keys: Keys, clock: Clock, page: Callable
     @app.post(f"{login.DASHBOARD}/<study>/resume", defaults={"is_to_pause": False})
     def pause(study: str, is_to_pause: bool) -> Paused:
         login.check_origin(request)
-        _check_in(keys, clock)
+        _check_logged_in(keys, clock)
         pausing.set_paused(store, store.study(study).name, is_to_pause, stamp(clock()))
         return {"paused": is_to_pause}
 
@@ -81,17 +81,17 @@ def add_pages(app: Flask, store: Store, keys: Keys, clock: Clock, page: Callable
     def leave_dashboard(study: str) -> Response:
         login.check_origin(request)
         reply = redirect(login.DASHBOARD, 303)
-        login.let_out(reply)
+        login.log_out(reply)
         return reply
 
 
-def _check_in(keys: Keys, clock: Clock) -> None:
-    if not login.is_in(request, keys, clock()):
+def _check_logged_in(keys: Keys, clock: Clock) -> None:
+    if not login.is_logged_in(request, keys, clock()):
         raise NotAllowed("the visit is over; show the key again", code="no_key")
 
 
-def _line(seen: StudyProgress) -> StudyLine:
-    return {name: seen[name] for name in StudyLine.__annotations__}
+def _line(progress: StudyProgress) -> StudyLine:
+    return {name: progress[name] for name in StudyLine.__annotations__}
 
 
 def _data(data: StudyList | WatchedStudy) -> Response:

@@ -41,10 +41,10 @@ RESULTS = {
 }
 """Headers of the results pages, which load nothing and run no script."""
 
-KEPT_FOR_GOOD = "public, max-age=31536000, immutable"
+IMMUTABLE = "public, max-age=31536000, immutable"
 """For stimuli, and files that pages load (`assets.py`): different content has a different URL."""
 
-ASKED_AGAIN = "no-cache"
+REVALIDATE = "no-cache"
 """For pages: a new version takes effect at once."""
 
 _TYPES = {

@@ -28,7 +28,7 @@ def is_key(keys: Keys, key: str) -> bool:
     return hmac.compare_digest(key.encode(), keys.researcher.encode())
 
 
-def is_in(request: Request, keys: Keys, now: datetime) -> bool:
+def is_logged_in(request: Request, keys: Keys, now: datetime) -> bool:
     """Return whether the browser has a valid login cookie that has not expired."""
     until, _, seal = request.cookies.get(_COOKIE, "").partition(".")
     if not hmac.compare_digest(seal.encode(), _seal(keys, until).encode()):
@@ -36,7 +36,7 @@ def is_in(request: Request, keys: Keys, now: datetime) -> bool:
     return int(now.timestamp()) < int(until)
 
 
-def let_in(reply: Response, request: Request, keys: Keys, now: datetime) -> None:
+def log_in(reply: Response, request: Request, keys: Keys, now: datetime) -> None:
     """Set the login cookie, for each of the researcher's pages."""
     until = str(int((now + _LASTS).timestamp()))
     for path in PATHS:
@@ -51,7 +51,7 @@ def let_in(reply: Response, request: Request, keys: Keys, now: datetime) -> None
         )
 
 
-def let_out(reply: Response) -> None:
+def log_out(reply: Response) -> None:
     """Delete the login cookie."""
     for path in PATHS:
         reply.delete_cookie(_COOKIE, path=path, httponly=True, samesite="Strict")

@@ -44,16 +44,16 @@ class Watch:
         self._known: dict[str, _Known] = {}
         self._finished: dict[str, str] = {}
         self._lock = threading.Lock()
-        self._progress = _Paced(timer)
-        self._scores = _Paced(timer)
+        self._progress = _RateLimited(timer)
+        self._scores = _RateLimited(timer)
 
     def progress(self, now: datetime) -> StudyProgress:
         """Return the study's progress, possibly some seconds old; `paused` is always current."""
         with self._lock:
-            progress = self._progress.get(None, lambda: self._stand(now))
+            progress = self._progress.get(None, lambda: self._compute_progress(now))
         return {**progress, "paused": is_paused(self._store, self._study.name)}
 
-    def look(self, now: datetime) -> WatchedStudy:
+    def with_scores(self, now: datetime) -> WatchedStudy:
         """Return `progress` with `scores` added, which are None before the first session is finished."""
         progress = self.progress(now)
         with self._lock:
@@ -62,26 +62,26 @@ class Watch:
                 scores = self._scores.get(frozenset(self._finished), self._score)
         return {**progress, "scores": scores}
 
-    def _stand(self, now: datetime) -> dict[str, Any]:
-        gone = list(withdrawn(self._store, self._study.name))
-        ids = {entry.key for entry in gone}
+    def _compute_progress(self, now: datetime) -> dict[str, Any]:
+        withdrawn_entries = list(withdrawn(self._store, self._study.name))
+        ids = {entry.key for entry in withdrawn_entries}
         cursors = {
             session: cursor
             for session, cursor in self._store.cursors(self._study.name)
-            if session not in ids and self._knows(session)
+            if session not in ids and self._is_known(session)
         }
         self._known = {session: self._known[session] for session in cursors}
         self._finished = {s: cursor.last_at for s, cursor in cursors.items() if cursor.state == "finished"}
         statuses = [self._status(session, cursor) for session, cursor in cursors.items()]
-        stands = summary(self._study, statuses, gone, now)
+        totals = summary(self._study, statuses, withdrawn_entries, now)
         return {
-            **stands,
-            "warnings": [*panel_warnings(self._store, self._study), *stands["warnings"]],
+            **totals,
+            "warnings": [*panel_warnings(self._store, self._study), *totals["warnings"]],
             "simulated": simulated(self._store, self._study),
             "retainer": retained(self._store, self._study, now),
         }
 
-    def _knows(self, session_id: str) -> bool:
+    def _is_known(self, session_id: str) -> bool:
         """Return whether a session exists, after reading its facts if it is new."""
         if session_id not in self._known:
             try:
@@ -104,7 +104,7 @@ class Watch:
         return live_scores(self._store, self._study, ended)
 
 
-class _Paced:
+class _RateLimited:
     """A value that is recomputed when its version changes, but takes at most a fixed share of the time."""
 
     def __init__(self, timer: Callable[[], float]):

@@ -183,7 +183,7 @@ def document() -> bytes:
     for name, operation in _OPERATIONS.items():
         verb, path = name.split()
         paths.setdefault(path, {})[verb.lower()] = _described(path, operation, schema_of)
-    told = {
+    document = {
         "openapi": "3.1.0",
         "info": {"title": "openhype", "version": "1", "description": _ABOUT},
         "paths": paths,
@@ -206,7 +206,7 @@ def document() -> bytes:
             "schemas": components,
         },
     }
-    return json.dumps(told, ensure_ascii=False, indent=1).encode() + b"\n"
+    return json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
 def reply_type(verb: str, rule: str, status: int) -> Any:

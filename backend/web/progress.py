@@ -43,16 +43,16 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
     the median over finished sessions of the amount earned divided by the time from opening to last
     response.
     """
-    gone = list(withdrawn(store, study.name))
+    withdrawn_entries = list(withdrawn(store, study.name))
     retainer = retained(store, study, now)
     statuses = (
         SessionStatus(session.model, session.opened_at, engine_of(session.device), cursor)
-        for session, cursor in sessions_of(store, study, gone=gone)
+        for session, cursor in sessions_of(store, study, gone=withdrawn_entries)
     )
-    stands = summary(study, statuses, gone, now)
+    totals = summary(study, statuses, withdrawn_entries, now)
     return {
-        **stands,
-        "warnings": [*panel_warnings(store, study), *stands["warnings"]],
+        **totals,
+        "warnings": [*panel_warnings(store, study), *totals["warnings"]],
         "simulated": simulated(store, study),
         "paused": is_paused(store, study.name),
         "retainer": retainer,
@@ -80,7 +80,7 @@ def retained(store: Store, study: Study, now: datetime | None) -> dict[str, int]
 
 
 def summary(
-    study: Study, statuses: Iterable[SessionStatus], gone: list[Entry], now: datetime | None
+    study: Study, statuses: Iterable[SessionStatus], withdrawn_entries: list[Entry], now: datetime | None
 ) -> dict[str, Any]:
     """Return the progress of a study from its sessions' statuses and the entries of withdrawn ones."""
     states = {model: Counter() for model in _models(study)}
@@ -95,7 +95,9 @@ def summary(
             owed += earned
             if cursor.state == "finished":
                 wages.append(earned / _hours(status))
-    for_gone = sum(entry.data["base_usd_cents"] + entry.data["bonus_usd_cents"] for entry in gone)
+    owed_to_withdrawn = sum(
+        entry.data["base_usd_cents"] + entry.data["bonus_usd_cents"] for entry in withdrawn_entries
+    )
     wage = median(wages) if wages else None
     return {
         "study": study.name,
@@ -109,9 +111,9 @@ def summary(
             "share": flashes.mistimed / max(flashes.answers + flashes.mistimed, 1),
             "by_browser": flashes.rows(),
         },
-        "withdrawn": {"sessions": len(gone), "owed_usd_cents": for_gone},
+        "withdrawn": {"sessions": len(withdrawn_entries), "owed_usd_cents": owed_to_withdrawn},
         "currency": study.protocol.pay.currency,
-        "owed_usd_cents": owed + for_gone,
+        "owed_usd_cents": owed + owed_to_withdrawn,
         "median_wage_usd_cents_an_hour": wage,
         "target_wage_usd_cents_an_hour": study.protocol.pay.target_wage_usd_cents,
         "warnings": _wage_warnings(study.protocol, wage),
@@ -156,13 +158,13 @@ def _wage_warnings(protocol: Protocol, wage: float | None) -> list[str]:
     if wage is None or not (protocol.pay.base_usd_cents or protocol.pay.bonus_usd_cents):
         return []
     known = currency(protocol.pay.currency)
-    said = f"the median wage is {format_money(wage, known.code)} an hour"
+    wage_text = f"the median wage is {format_money(wage, known.code)} an hour"
     if wage < known.least_wage_cents:
         least = format_money(known.least_wage_cents, known.code)
-        return [f"{said}, and the least that panels allow is {least}; raise what evaluators are paid"]
+        return [f"{wage_text}, and the least that panels allow is {least}; raise what evaluators are paid"]
     if wage < protocol.pay.target_wage_usd_cents:
         aim = format_money(protocol.pay.target_wage_usd_cents, known.code)
-        return [f"{said}, and this study aims at {aim}"]
+        return [f"{wage_text}, and this study aims at {aim}"]
     return []
 
 

@@ -25,10 +25,10 @@ def behind_one_proxy(app: Application) -> Application:
     """Return a WSGI application that sees the addresses of visitors behind one proxy."""
 
     def checked(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
-        of_proxy = environ["werkzeug.proxy_fix.orig"]
-        environ["REMOTE_ADDR"] = _address(environ.get("REMOTE_ADDR")) or of_proxy["REMOTE_ADDR"]
+        original = environ["werkzeug.proxy_fix.orig"]
+        environ["REMOTE_ADDR"] = _address(environ.get("REMOTE_ADDR")) or original["REMOTE_ADDR"]
         if environ["wsgi.url_scheme"] not in ("http", "https"):
-            environ["wsgi.url_scheme"] = of_proxy["wsgi.url_scheme"]
+            environ["wsgi.url_scheme"] = original["wsgi.url_scheme"]
         return app(environ, start_response)
 
     return ProxyFix(checked, x_for=1, x_proto=1, x_host=1)
@@ -46,10 +46,10 @@ def asks_for_proxy(environment: Mapping[str, str]) -> bool:
     return value.lower() in _TRUE
 
 
-def _address(told: str | None) -> str | None:
+def _address(text: str | None) -> str | None:
     """Return an address without the port that some proxies add, or None if it is not an address."""
-    found = _WITH_PORT.fullmatch(told or "")
+    found = _WITH_PORT.fullmatch(text or "")
     try:
-        return str(ip_address(found["six"] or found["four"] if found else told or ""))
+        return str(ip_address(found["six"] or found["four"] if found else text or ""))
     except ValueError:
         return None

@@ -18,15 +18,15 @@ class ResultsCache:
     def get(self, key: Hashable, version: str, make: Callable[[], Any]) -> Any:
         """Return the value of `key` at `version`, computed at most once even with concurrent callers."""
         with self._lock:
-            mine = self._locks.setdefault(key, threading.Lock())
-        with mine:
+            key_lock = self._locks.setdefault(key, threading.Lock())
+        with key_lock:
             with self._lock:
-                kept = self._values.get(key)
-            value = kept[1] if kept and kept[0] == version else make()
+                cached = self._values.get(key)
+            value = cached[1] if cached and cached[0] == version else make()
             with self._lock:
                 self._values[key] = (version, value)
                 self._values.move_to_end(key)
                 while len(self._values) > self._most:
-                    gone, _ = self._values.popitem(last=False)
-                    self._locks.pop(gone, None)
+                    evicted, _ = self._values.popitem(last=False)
+                    self._locks.pop(evicted, None)
             return value

@@ -63,7 +63,7 @@ def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock)
 
     @app.get(login.PATH)
     def results() -> Response:
-        if not login.is_in(request, keys, clock()):
+        if not login.is_logged_in(request, keys, clock()):
             return login_page("Results")
         return _page("Results", studies=store.studies())
 
@@ -73,7 +73,7 @@ def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock)
         from backend.responses.study_data import version
 
         now = clock()
-        if not login.is_in(request, keys, now):
+        if not login.is_logged_in(request, keys, now):
             return login_page("Results")
         found, simulated = store.study(study), _asks("simulated")
         others = bool(store.finished(study, not simulated)[0])
@@ -102,7 +102,7 @@ def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock)
     def leave(study: str) -> Response:
         login.check_origin(request)
         reply = redirect(f"{login.PATH}/{study}", 303)
-        login.let_out(reply)
+        login.log_out(reply)
         return reply
 
 
@@ -111,7 +111,7 @@ def enter(keys: Keys, now: datetime, title: str) -> Response:
     if not login.is_key(keys, request.form.get("key", "").strip()):
         return login_page(title, is_wrong=True)
     reply = redirect(request.path, 303)
-    login.let_in(reply, request, keys, now)
+    login.log_in(reply, request, keys, now)
     return reply
 
 

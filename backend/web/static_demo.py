@@ -52,7 +52,7 @@ def write_site(
         raise InvalidInput(f"a demo shows real-or-fake studies; {study.name} asks for something else")
     if out.exists() and any(out.iterdir()):
         raise Conflict(f"{out} is not empty; choose a new folder")
-    pictures = _some(list(store.stimuli(study.name)), study, each)
+    pictures = _sampled(list(store.stimuli(study.name)), study, each)
     (out / "assets").mkdir(parents=True)
     (out / "i").mkdir()
     for asset in assets.files():
@@ -66,7 +66,7 @@ def write_site(
     return page
 
 
-def _some(stimuli: Sequence[Stimulus], study: Study, each: int) -> list[Stimulus]:
+def _sampled(stimuli: Sequence[Stimulus], study: Study, each: int) -> list[Stimulus]:
     protocol = study.protocol
     need = protocol.stimuli.images // 2 * protocol.stimuli.blocks
     if each < need:
@@ -76,10 +76,12 @@ def _some(stimuli: Sequence[Stimulus], study: Study, each: int) -> list[Stimulus
     rng = Random(_SEED)
     taken: list[Stimulus] = []
     for model in (None, *study.models):
-        there = [stimulus for stimulus in stimuli if stimulus.model == model]
-        if len(there) < need:
-            raise InvalidInput(f"study {study.name} has {len(there)} pictures of a kind; a demo needs {need}")
-        taken += rng.sample(there, min(each, len(there)))
+        available = [stimulus for stimulus in stimuli if stimulus.model == model]
+        if len(available) < need:
+            raise InvalidInput(
+                f"study {study.name} has {len(available)} pictures of a kind; a demo needs {need}"
+            )
+        taken += rng.sample(available, min(each, len(available)))
     return sorted(taken, key=lambda stimulus: stimulus.name)
 
 

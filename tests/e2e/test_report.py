@@ -5,7 +5,7 @@ import pytest
 from backend.commands.simulated_evaluators import simulate
 from backend.report import page as pages
 from backend.report.compose import compose
-from backend.report.context import About
+from backend.report.context import SourceInfo
 from tests.e2e.test_accessibility import violations
 from tests.unit import answered
 from tests.unit.people import take_part_all
@@ -21,7 +21,7 @@ def report(request, tmp_path_factory):
     else:
         found = answered.found(answered.time(evaluators=4, blocks=1, images=80), "time")
     path = tmp_path_factory.mktemp("report") / "index.html"
-    report = compose(found, About("Faces", "responses.csv", "2026-03-01", "0.1.0", metrics=METRICS))
+    report = compose(found, SourceInfo("Faces", "responses.csv", "2026-03-01", "0.1.0", metrics=METRICS))
     path.write_text(pages.html(report, files=True), "utf-8")
     return path
 

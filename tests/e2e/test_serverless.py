@@ -96,7 +96,7 @@ def test_every_address_has_the_headers_of_the_server_of_one_machine(site):
         status, sent, body = get(site.url + path)
 
         hsts = {"Strict-Transport-Security": "max-age=63072000; includeSubDomains"}
-        kept = headers.KEPT_FOR_GOOD if path in (picture, *loaded) else headers.ASKED_AGAIN
+        kept = headers.IMMUTABLE if path in (picture, *loaded) else headers.REVALIDATE
         name = {"/": "root.html", "/s/faces": "index.html"}.get(path, path.rpartition("/")[2])
         expected = {"Cache-Control": kept, "Content-Type": headers.content_type(name)}
         length = {"Content-Length": str(len(body))}

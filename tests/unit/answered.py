@@ -3,7 +3,7 @@
 from random import Random
 
 from backend.analysis.response_rows import answers_of
-from backend.report.findings import Question, findings
+from backend.report.findings import FindingsOptions, findings
 
 INFINITY = {"stylegan": 0.5, "progan": 0.4, "began": 0.1}
 """Error rates by model."""
@@ -71,4 +71,4 @@ def time(models=TIME, evaluators=12, blocks=3, images=150, seed=1):
 
 def found(rows, method="infinity", metrics=None, **options):
     """Return the findings of rows."""
-    return findings(answers_of(rows, method), Question(metrics=metrics or {}), **options)
+    return findings(answers_of(rows, method), FindingsOptions(metrics=metrics or {}), **options)

@@ -35,7 +35,7 @@ def test_it_tells_what_progress_and_scores_tell(world, watched):
         world.clock.move(minutes=3)
     world.player()
 
-    told = watch.look(world.clock())
+    told = watch.with_scores(world.clock())
 
     scores = told.pop("scores")
     assert told == progress(world.store, study, world.clock())
@@ -51,7 +51,7 @@ def test_the_interval_narrows_in_the_order_in_which_evaluators_finished(world):
         world.player().play(right=lambda truth, left=left: next(left))
         world.clock.move(minutes=3)
 
-    (row,) = Watch(world.store, study).look(world.clock())["scores"]["models"]
+    (row,) = Watch(world.store, study).with_scores(world.clock())["scores"]["models"]
 
     errors = [0, 100, 0, 0, 25, 0]
     assert [point["evaluators"] for point in row["narrowing"]] == [5, 6]
@@ -66,30 +66,30 @@ def test_the_interval_narrows_in_the_order_in_which_evaluators_finished(world):
 def test_scores_are_computed_only_when_another_session_is_finished(world, watched):
     _, watch, seconds, store = watched
     world.player().play()
-    watch.look(world.clock())
+    watch.with_scores(world.clock())
     player = world.player()
     store.reads.clear()
 
     for _ in range(3):
         seconds[0] += 60
-        watch.look(world.clock())
+        watch.with_scores(world.clock())
     assert "answered" not in store.reads
     assert store.reads.count("session") == 1  # the new one, once
 
     player.play()
     seconds[0] += 60
-    watch.look(world.clock())
+    watch.with_scores(world.clock())
     assert "answered" in store.reads
 
 
 def test_who_looks_all_the_time_reads_only_now_and_then(world, watched):
     _, watch, seconds, store = watched
-    watch.look(world.clock())
+    watch.with_scores(world.clock())
     store.reads.clear()
 
     for _ in range(100):
         seconds[0] += 0.01
-        watch.look(world.clock())
+        watch.with_scores(world.clock())
 
     assert store.reads.count("cursors") == 1
 
@@ -105,10 +105,10 @@ def test_what_takes_long_is_done_seldom(world, watched):
 
     store = Slow(world.store)
     watch = Watch(store, study, timer=lambda: seconds[0])
-    watch.look(world.clock())
+    watch.with_scores(world.clock())
     for step in (39, 2):
         seconds[0] += step
-        watch.look(world.clock())
+        watch.with_scores(world.clock())
 
     assert store.reads.count("cursors") == 2  # 2 s of work buy 40 s of rest
 
@@ -117,10 +117,10 @@ def test_a_pause_is_seen_at_once(world, watched):
     from backend.studies.pausing import set_paused
 
     study, watch, _, _ = watched
-    watch.look(world.clock())
+    watch.with_scores(world.clock())
     set_paused(world.store, study.name, True, "2026")
 
-    assert watch.look(world.clock())["paused"] is True
+    assert watch.with_scores(world.clock())["paused"] is True
 
 
 def wage_of(world, minutes, **settings):

@@ -231,7 +231,7 @@ def test_status_and_dashboard_count_the_simulated_ones_apart(world, study):
     world.player().play()
 
     told = world.http.get("/api/studies/faces/status", headers=key_of(world)).json
-    seen = Watch(world.store, study).look(world.clock())
+    seen = Watch(world.store, study).with_scores(world.clock())
 
     assert (told["simulated"], sum(row["finished"] for row in told["models"])) == (3, 1)
     assert (seen["simulated"], sum(row["evaluators"] for row in seen["scores"]["models"])) == (3, 1)

@@ -25,7 +25,7 @@ def staircases(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Figu
     for axes, (model, found) in zip(panels, models.items(), strict=True):
         trials = np.arange(1, len(found["mean"]) + 1)
         axes.fill_between(trials, found["low"], found["high"], color=style.TINT, linewidth=0, step="mid")
-        for trace in _some(found["traces"]):
+        for trace in _sampled(found["traces"]):
             axes.step(
                 range(1, len(trace) + 1), trace, where="mid", color=style.QUIET, linewidth=0.5, alpha=0.7
             )
@@ -38,9 +38,9 @@ def staircases(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Figu
     return figure
 
 
-def _some(traces: Sequence[Sequence[float]]) -> list[Sequence[float]]:
-    places = np.linspace(0, len(traces) - 1, min(_TRACES, len(traces))).round().astype(int)
-    return [traces[place] for place in places]
+def _sampled(traces: Sequence[Sequence[float]]) -> list[Sequence[float]]:
+    indices = np.linspace(0, len(traces) - 1, min(_TRACES, len(traces))).round().astype(int)
+    return [traces[i] for i in indices]
 
 
 def psychometric(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Figure:

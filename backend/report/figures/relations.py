@@ -76,10 +76,10 @@ def evaluators(rows: Sequence[Mapping[str, Any]], models: Sequence[str], key: st
     axes.axvline(50, color=style.QUIET, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0)
     named = models if len(models) <= _FEW else [None]
     for i, model in enumerate(named):
-        some = [row for row in rows if model in (None, row["model"]) and row.get(key) is not None]
+        plotted = [row for row in rows if model in (None, row["model"]) and row.get(key) is not None]
         look = style.series(i) | {"linestyle": "", "alpha": 0.85, "markersize": 5}
         scale = 1000 if key == "rt_median_ms" else 1
-        axes.plot([100 * row["accuracy"] for row in some], [row[key] / scale for row in some], **look,
+        axes.plot([100 * row["accuracy"] for row in plotted], [row[key] / scale for row in plotted], **look,
                   label=short(model or "all models", style.label_length(width_in)))  # fmt: skip
     axes.set_xlabel("right answers (%)")
     axes.set_title(

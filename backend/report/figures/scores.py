@@ -33,9 +33,9 @@ def scores(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
     axes.plot([row["score"] for row in rows], range(len(rows)), marker="o", linestyle="", color=style.CARD,
               markeredgecolor=style.INK, markersize=5.2, clip_on=False, zorder=5)  # fmt: skip
     for side, mark in (("fakes_error", "^"), ("reals_error", "v")):
-        some = [(row[side], y + 0.3) for y, row in enumerate(rows) if row.get(side) is not None]
-        if has_sides and some:
-            axes.plot(*zip(*some, strict=True), marker=mark, linestyle="", markerfacecolor="none",
+        points = [(row[side], y + 0.3) for y, row in enumerate(rows) if row.get(side) is not None]
+        if has_sides and points:
+            axes.plot(*zip(*points, strict=True), marker=mark, linestyle="", markerfacecolor="none",
                       markeredgecolor=style.QUIET, markersize=4.6, markeredgewidth=0.9, clip_on=False,
                       zorder=2)  # fmt: skip
     style.rows_down(axes, [short(row["model"], style.label_length(width_in)) for row in rows])
@@ -127,9 +127,9 @@ def _matrix(rows: Rows, width_in: float) -> Figure:
     axes = figure.subplots()
     size = 190 * (width_in / len(names)) ** 2
     for is_apart, face in ((True, style.ACCENT), (False, "none")):
-        some = [row for row in rows if row["is_apart"] == is_apart]
+        matching = [row for row in rows if row["is_apart"] == is_apart]
         axes.scatter(
-            [place[row["a"]] for row in some], [place[row["b"]] for row in some], s=max(2.0, size),
+            [place[row["a"]] for row in matching], [place[row["b"]] for row in matching], s=max(2.0, size),
             facecolors=face, edgecolors=style.ACCENT if is_apart else style.QUIET, linewidths=0.7,
             label=verdict(is_apart),
         )  # fmt: skip

@@ -30,7 +30,7 @@ class Chunk:
     path: Path
     columns: dict[str, Sequence[str]]
     """The known columns that the file has, all of one length."""
-    first: int
+    first_row: int
     """Index in the file of the chunk's first row."""
 
     def __len__(self) -> int:
@@ -39,11 +39,11 @@ class Chunk:
     def refuse(self, column: str, expected: str, is_bad: Callable[[str], bool]) -> None:
         """Raise InvalidInput for the first row whose cell is bad."""
         i, cell = next((i, cell) for i, cell in enumerate(self.columns[column]) if is_bad(cell))
-        raise self.bad(i, column, expected, cell)
+        raise self.cell_error(i, column, expected, cell)
 
-    def bad(self, i: int, column: str, expected: str, came: str) -> InvalidInput:
-        line = line_of(self.path, self.first + i)
-        return InvalidInput(f"{self.path} line {line}: {column} must be {expected}, not {came!r}")
+    def cell_error(self, i: int, column: str, expected: str, actual: str) -> InvalidInput:
+        line = line_of(self.path, self.first_row + i)
+        return InvalidInput(f"{self.path} line {line}: {column} must be {expected}, not {actual!r}")
 
 
 def is_json(path: Path) -> bool:
@@ -60,17 +60,17 @@ def chunks_of(path: Path) -> Iterator[Chunk]:
     """
     with _opened(path) as file:
         header, batches = _of_json(path, file) if is_json(path) else _of_csv(path, file)
-        first = 0
-        while some := list(islice(batches, _CHUNK_ROWS // _BATCH_ROWS)):
-            cells = map(chain.from_iterable, zip(*some, strict=True))
+        first_row = 0
+        while group := list(islice(batches, _CHUNK_ROWS // _BATCH_ROWS)):
+            cells = map(chain.from_iterable, zip(*group, strict=True))
             columns = {
                 name: _unescaped(name, list(column))
                 for name, column in zip(header, cells, strict=True)
                 if name in COLUMNS
             }
-            chunk = Chunk(path, columns, first)
+            chunk = Chunk(path, columns, first_row)
             yield chunk
-            first += len(chunk)
+            first_row += len(chunk)
 
 
 def line_of(path: Path, row: int) -> int:
@@ -159,8 +159,8 @@ def _of_json(path: Path, file: TextIO) -> tuple[list[str], Iterator[_Batch]]:
 
     def batches() -> Iterator[_Batch]:
         try:
-            while some := list(islice(numbered, _BATCH_ROWS)):
-                yield list(zip(*(_json_cells(path, line, text) for line, text in some), strict=True))
+            while lines := list(islice(numbered, _BATCH_ROWS)):
+                yield list(zip(*(_json_cells(path, line, text) for line, text in lines), strict=True))
         except UnicodeDecodeError:
             raise _not_utf8(path) from None
 
@@ -221,6 +221,6 @@ def _not_utf8(path: Path) -> InvalidInput:
             try:
                 text.decode("utf-8")
             except UnicodeDecodeError as error:
-                came = text[error.start : error.start + 1].hex()
-                return InvalidInput(f"{path} line {line}: must be UTF-8 text, not the byte 0x{came}")
+                actual = text[error.start : error.start + 1].hex()
+                return InvalidInput(f"{path} line {line}: must be UTF-8 text, not the byte 0x{actual}")
     return InvalidInput(f"{path} must be UTF-8 text")

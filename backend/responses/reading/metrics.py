@@ -32,8 +32,10 @@ def read_metrics(path: Path) -> dict[str, dict[str, float]]:
 def _read(path: Path, reader) -> dict[str, dict[str, float]]:
     header = [name.strip() for name in next(reader, [])]
     if len(header) < 2 or header[0] != "model" or "" in header:
-        came = ", ".join(header)[:_LONGEST_SHOWN]
-        raise InvalidInput(f"{path} line 1: the header must be model and then names of metrics, not {came!r}")
+        actual = ", ".join(header)[:_LONGEST_SHOWN]
+        raise InvalidInput(
+            f"{path} line 1: the header must be model and then names of metrics, not {actual!r}"
+        )
     if len(set(header)) < len(header):
         twice = sorted(name for name in set(header) if header.count(name) > 1)
         raise InvalidInput(f"{path} line 1: each column must be named once; {', '.join(twice)} repeated")

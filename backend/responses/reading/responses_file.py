@@ -55,11 +55,11 @@ def read_columns(path: Path, details: bool) -> Answers:
         for name in texts.keys() & chunk.columns.keys():
             texts[name].add(chunk.columns[name])
         if file.method == "time":
-            blocks.add([file.wholes["block"][cell] for cell in chunk.columns["block"]])
+            blocks.add([file.integers["block"][cell] for cell in chunk.columns["block"]])
         for name, column in _arrays(file, chunk, details):
             parts.setdefault(name, []).append(column)
-    columns = {name: np.concatenate(some) for name, some in parts.items()}
-    coded = {name: coder.coded() for name, coder in (texts | file.who).items()}
+    columns = {name: np.concatenate(arrays) for name, arrays in parts.items()}
+    coded = {name: coder.coded() for name, coder in (texts | file.coders).items()}
     answers = Answers(
         file.method,
         coded["model"],
@@ -72,8 +72,8 @@ def read_columns(path: Path, details: bool) -> Answers:
         {name: columns[name] for name in NUMBERS if name in columns and not np.isnan(columns[name]).all()},
         columns.get("simulated"),
     )
-    if file.nameless and not answers.is_fake.any():
-        raise file.nameless
+    if file.unnamed_error and not answers.is_fake.any():
+        raise file.unnamed_error
     return answers
 
 
@@ -117,11 +117,11 @@ class ResponsesFile:
     def __init__(self, path: Path):
         self.path = Path(path)
         self.method: str | None = None
-        self.nameless: InvalidInput | None = None
+        self.unnamed_error: InvalidInput | None = None
         """The error for the first real without a model; raised only if the file has no fakes."""
-        self.who = {"evaluator": Coder()}
+        self.coders = {"evaluator": Coder()}
         """Evaluators, models and, if the file has them, sessions of the rows read so far."""
-        self.wholes: dict[str, dict[str, int]] = {"block": {}, "trial_index": {}}
+        self.integers: dict[str, dict[str, int]] = {"block": {}, "trial_index": {}}
         """The integers in these columns, by the text of their cells; -1 for an empty cell."""
         self._is_stated = False
         self._trials: list[np.ndarray] = []
@@ -135,15 +135,15 @@ class ResponsesFile:
         for chunk in chunks_of(self.path):
             self._check_answers(chunk)
             self._check_method(chunk)
-            for column in self.wholes.keys() & chunk.columns.keys():
-                self._check_whole(chunk, column)
+            for column in self.integers.keys() & chunk.columns.keys():
+                self._check_integers(chunk, column)
             if self.method == "time":
                 self._check_exposures(chunk)
             for column in ("model", "session"):
                 if column in chunk.columns:
-                    self.who.setdefault(column, Coder()).add(chunk.columns[column])
+                    self.coders.setdefault(column, Coder()).add(chunk.columns[column])
             if "trial_index" in chunk.columns:
-                numbers = map(self.wholes["trial_index"].__getitem__, chunk.columns["trial_index"])
+                numbers = map(self.integers["trial_index"].__getitem__, chunk.columns["trial_index"])
                 self._trials.append(np.fromiter(numbers, np.int64, len(chunk)))
             yield chunk
         if self.method is None:
@@ -152,10 +152,10 @@ class ResponsesFile:
             self._check_repeats()
 
     def _check_answers(self, chunk: Chunk) -> None:
-        if not all(map(str.strip, self.who["evaluator"].add(chunk.columns["evaluator"]))):
+        if not all(map(str.strip, self.coders["evaluator"].add(chunk.columns["evaluator"]))):
             chunk.refuse("evaluator", "a name", lambda cell: not cell.strip())
         if not all(map(str.strip, set(chunk.columns["model"]))):
-            self._check_nameless(chunk)
+            self._check_unnamed(chunk)
         answers = self._answers(chunk)
         for column in ("truth", "response"):
             bad = {cell for cell in set(chunk.columns[column]) if cell.strip().lower() not in answers}
@@ -169,15 +169,15 @@ class ResponsesFile:
         stated = chunk.columns["method"][0] if "method" in chunk.columns else ""
         return METHODS[stated].answers if stated in METHODS else TRUTHS
 
-    def _check_nameless(self, chunk: Chunk) -> None:
+    def _check_unnamed(self, chunk: Chunk) -> None:
         """Raise InvalidInput for a fake without a model; a real may belong to no model."""
         cells = zip(chunk.columns["model"], chunk.columns["truth"], strict=True)
-        nameless = [(i, model, truth) for i, (model, truth) in enumerate(cells) if not model.strip()]
-        for i, model, truth in nameless:
-            refusal = chunk.bad(i, "model", "a name", model)
+        unnamed = [(i, model, truth) for i, (model, truth) in enumerate(cells) if not model.strip()]
+        for i, model, truth in unnamed:
+            refusal = chunk.cell_error(i, "model", "a name", model)
             if truth_of(truth) != REAL:
                 raise refusal
-            self.nameless = self.nameless or refusal
+            self.unnamed_error = self.unnamed_error or refusal
 
     def _check_method(self, chunk: Chunk) -> None:
         """Take the file's method from its first row, and check that all other rows agree with it."""
@@ -207,8 +207,8 @@ class ResponsesFile:
                 f"{', '.join(missing)} missing"
             )
 
-    def _check_whole(self, chunk: Chunk, column: str) -> None:
-        known = self.wholes[column]
+    def _check_integers(self, chunk: Chunk, column: str) -> None:
+        known = self.integers[column]
         new = {text: whole(text) for text in set(chunk.columns[column]).difference(known)}
         if self.method != "time" and "" in new:
             new[""] = -1
@@ -228,15 +228,15 @@ class ResponsesFile:
         trials = np.concatenate(self._trials)
         rows = np.flatnonzero(trials >= 0)
         keys, size = _joined(trials[rows], int(trials.max()) + 1)
-        who = {name: coder.coded() for name, coder in self.who.items()}
-        for column in who.values():
+        coded = {name: coder.coded() for name, coder in self.coders.items()}
+        for column in coded.values():
             names: dict[str, int] = {}
             cleaned = np.array([names.setdefault(clean(name), len(names)) for name in column.names])
             keys, size = _joined(keys * len(names) + cleaned[column.codes[rows]], size * len(names))
         if size < len(keys):
             is_first = np.zeros(len(keys), bool)
             is_first[np.unique(keys, return_index=True)[1]] = True
-            row, evaluator = rows[~is_first][0], who["evaluator"]
+            row, evaluator = rows[~is_first][0], coded["evaluator"]
             raise InvalidInput(
                 f"{self.path} line {line_of(self.path, row)}: trial_index {trials[row]} of "
                 f"{evaluator.names[evaluator.codes[row]]} is in the file twice; each response must occur "

@@ -6,7 +6,7 @@ import pytest
 from backend.analysis.confidence_sequence import any_look, score_by_evaluators
 from backend.analysis.score_intervals import score_details
 from backend.analysis.values import Values, values_by_model
-from validate.studies import Shares, Times
+from validate.studies import InfinityPopulation, TimePopulation
 
 
 def test_any_look_is_the_mixture_of_t_statistics_by_hand():
@@ -28,9 +28,9 @@ def test_it_is_never_narrower_than_the_interval_of_one_look():
     assert any_look(Values([], np.full(20, 100.0), None), interval, "time", 0.95) == [100, 130]
 
 
-@pytest.mark.parametrize("world", [Shares(0.3, pool=30), Times(200)])
-def test_the_last_point_is_the_score_of_all(world):
-    answers = world.study(8, np.random.default_rng(1))
+@pytest.mark.parametrize("population", [InfinityPopulation(0.3, pool=30), TimePopulation(200)])
+def test_the_last_point_is_the_score_of_all(population):
+    answers = population.study(8, np.random.default_rng(1))
 
     rows = score_by_evaluators(answers, "m", list(range(8))[::-1], points=3)
 
@@ -41,14 +41,19 @@ def test_the_last_point_is_the_score_of_all(world):
 
 
 def test_fewer_than_five_evaluators_have_no_line():
-    assert score_by_evaluators(Shares(0.3).study(4, np.random.default_rng(1)), "m", list(range(4))) == []
+    assert (
+        score_by_evaluators(InfinityPopulation(0.3).study(4, np.random.default_rng(1)), "m", list(range(4)))
+        == []
+    )
 
 
 def test_over_all_looks_together_it_misses_as_seldom_as_promised():
     """60 studies of 5 to 30 evaluators, looked at after each: the interval of one look misses far more."""
     rng, missed = np.random.default_rng(3), {"ci": 0, "any_look": 0}
     for _ in range(60):
-        rows = score_by_evaluators(Shares(0.3, pool=30).study(30, rng), "m", list(range(30)), points=26)
+        rows = score_by_evaluators(
+            InfinityPopulation(0.3, pool=30).study(30, rng), "m", list(range(30)), points=26
+        )
         for name in missed:
             missed[name] += any(not row[name][0] <= 30 <= row[name][1] for row in rows)
 

@@ -8,7 +8,7 @@ from backend.analysis.comparisons import Moments, games_howell, welch
 from backend.analysis.crossed_tests import Part, Sampled, over_pictures, within_evaluators
 from backend.analysis.designs import Crossing
 from backend.scoring import score_answers
-from validate.studies import Shares, together
+from validate.studies import InfinityPopulation, multi_model_study
 
 GROUPS = {
     "a": np.array([50.0, 52, 47, 55]),
@@ -57,9 +57,9 @@ def test_models_that_do_not_vary_are_left_out_of_the_test():
 def test_equal_models_are_told_apart_as_seldom_as_promised():
     """100 studies of four like models, 30 people each, 30 shared pictures a side: ANOVA errs in a third."""
     rng, errors = np.random.default_rng(6), {"over_pictures": 0, "anova": 0}
-    world = Shares(0.3, people=0.3, pictures=0.8, leaning=0, pool=30)
+    population = InfinityPopulation(0.3, people=0.3, pictures=0.8, leaning=0, pool=30)
     for _ in range(100):
-        scores = score_answers(together(world, 4, 30, rng))
+        scores = score_answers(multi_model_study(population, 4, 30, rng))
         for test in errors:
             errors[test] += scores[test]["p"] < 0.05
 
@@ -71,9 +71,9 @@ def test_equal_models_are_told_apart_as_seldom_as_promised():
 def test_equal_models_of_the_same_evaluators_are_told_apart_as_seldom_as_promised(each_judges):
     """60 studies of three like models and 20 people: of all models the paired tests alone err in a fourth."""
     rng, errors = np.random.default_rng(5), {"over": 0, "alone": 0}
-    world = Shares(0.3, people=0.3, pictures=0.8, leaning=0, pool=30)
+    population = InfinityPopulation(0.3, people=0.3, pictures=0.8, leaning=0, pool=30)
     for _ in range(60):
-        scores = score_answers(together(world, 3, 20, rng, each_judges))
+        scores = score_answers(multi_model_study(population, 3, 20, rng, each_judges))
         for test, pairs in (("over", scores["over_pictures"]["pairs"]), ("alone", scores["pairs"])):
             errors[test] += any(pair["p"] < 0.05 for pair in pairs)
 
@@ -115,7 +115,7 @@ def test_a_picture_part_adds_to_the_variance_of_a_paired_difference():
 
 def test_answers_that_name_no_pictures_have_no_such_test():
     rng = np.random.default_rng(6)
-    answers = together(Shares(0.3, pool=30), 2, 5, rng)
+    answers = multi_model_study(InfinityPopulation(0.3, pool=30), 2, 5, rng)
     answers.texts.pop("stimulus")
 
     assert score_answers(answers)["over_pictures"] is None

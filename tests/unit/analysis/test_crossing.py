@@ -8,7 +8,7 @@ import pytest
 from backend.analysis.crossing import crossed, crossed_interval, df_of_parts, shared_reals
 from backend.analysis.response_rows import answers_of
 from backend.report.findings import findings
-from validate.studies import Shares
+from validate.studies import InfinityPopulation
 
 
 def rows_of(wrong, stimulus=lambda i, j: f"s{j}"):
@@ -119,7 +119,9 @@ def test_nobody_wrong_has_an_interval_and_no_share():
 
 def test_60_shared_images_and_112_people_make_the_interval_twice_as_wide():
     """As in real data with that design: an interval over people alone is half as wide as it should be."""
-    answers = Shares(0.35, people=0.35, pictures=0.5, pool=30).study(112, np.random.default_rng(4))
+    answers = InfinityPopulation(0.35, people=0.35, pictures=0.5, pool=30).study(
+        112, np.random.default_rng(4)
+    )
 
     low, high = crossed_interval(answers, 0, 0.95)["ci"]
 

@@ -101,8 +101,8 @@ def test_known_thresholds_come_back_from_staircases():
     low, high = found["pooled"]["ci"]
     assert high - low > found["pooled"]["ci_of_answers"][1] - found["pooled"]["ci_of_answers"][0]
     # hype-2019 settles where p^3 = 1/4, at 218 ms; its reversals on the way down from 500 ms count too
-    settles = 300 * (1 / ((0.63 - 0.5) / 0.47) - 1) ** (-1 / 3)
-    assert settles < found["reversal_ms"]["mean"] < truth
+    equilibrium_ms = 300 * (1 / ((0.63 - 0.5) / 0.47) - 1) ** (-1 / 3)
+    assert equilibrium_ms < found["reversal_ms"]["mean"] < truth
 
 
 def test_exposures_are_counted_as_they_were_shown():

@@ -16,7 +16,7 @@ from backend.analysis.intervals import (
     wilson_over_both,
 )
 from validate import coverage
-from validate.studies import Shares
+from validate.studies import InfinityPopulation
 
 
 def interval(values, of_images=0.0, images_df=1.0, answers=100):
@@ -113,7 +113,7 @@ def test_the_percentile_interval_is_doubted_where_it_is_too_narrow():
 @pytest.mark.parametrize("rate", [0.1, 0.5])
 def test_the_interval_covers_other_people_and_other_pictures(rate, pool, evaluators):
     """400 studies, SE 1.1%; `make validate` has the table."""
-    found = coverage.coverage(Shares(rate, pool=pool), evaluators, 400, np.random.default_rng(3))
+    found = coverage.coverage(InfinityPopulation(rate, pool=pool), evaluators, 400, np.random.default_rng(3))
 
     assert 0.92 < found["interval"] < 0.985
     assert found["percentile"] < found["interval"]

@@ -10,16 +10,16 @@ from backend.analysis.time_scores import _counts
 from backend.analysis.values import values_by_model
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule, equilibrium_accuracy
 from validate.coverage import coverage
-from validate.studies import Times
+from validate.studies import TimePopulation
 
 RULE = NAMED_RULES["hype-2019"]
 AT = equilibrium_accuracy(RULE)
 RANGE = Range(100, 1000, RULE, 150)
 
 
-def beside(world, evaluators, seed=1):
+def beside(simulated, evaluators, seed=1):
     """Return what stands beside the score of one simulated study."""
-    answers = world.study(evaluators, np.random.default_rng(seed))
+    answers = simulated.study(evaluators, np.random.default_rng(seed))
     return score_details(answers, values_by_model(answers), 0.95)["m"]
 
 
@@ -48,7 +48,9 @@ def test_of_thresholds_that_are_known_the_interval_is_students():
 
 @pytest.mark.parametrize("threshold", [130, 250, 450])
 def test_the_typical_threshold_comes_back(threshold):
-    found = [beside(Times(threshold, refresh_hz=None), 30, seed)["threshold"]["ms"] for seed in range(8)]
+    found = [
+        beside(TimePopulation(threshold, refresh_hz=None), 30, seed)["threshold"]["ms"] for seed in range(8)
+    ]
 
     # the mean of eight medians of 30 people with an SD of 0.5: SE 3.2%
     assert np.mean(found) == pytest.approx(threshold, rel=0.1)
@@ -72,7 +74,7 @@ def test_without_a_rule_the_mode_is_taken_for_the_threshold():
 
 
 def test_when_all_stand_at_the_shortest_exposure_there_is_room_above_by_how_well_they_do_there():
-    just, far = beside(Times(85, people=0.05), 8), beside(Times(25, people=0.05), 8)
+    just, far = beside(TimePopulation(85, people=0.05), 8), beside(TimePopulation(25, people=0.05), 8)
 
     assert just["interval"]["method"] == far["interval"]["method"] == "population"
     assert just["interval"]["ci"][1] > far["interval"]["ci"][1] >= 100
@@ -81,7 +83,7 @@ def test_when_all_stand_at_the_shortest_exposure_there_is_room_above_by_how_well
 
 def test_the_interval_holds_the_score():
     for seed in range(6):
-        answers = Times(60).study(5, np.random.default_rng(seed))
+        answers = TimePopulation(60).study(5, np.random.default_rng(seed))
         values = values_by_model(answers)
         low, high = score_details(answers, values, 0.95)["m"]["interval"]["ci"]
 
@@ -91,7 +93,7 @@ def test_the_interval_holds_the_score():
 @pytest.mark.parametrize("threshold", [60, 250, 1500])
 def test_the_interval_covers_at_floor_middle_and_ceiling(threshold):
     """60 studies of 5 evaluators, SE 3%; `make validate` has the table."""
-    found = coverage(Times(threshold), 5, 60, np.random.default_rng(1))
+    found = coverage(TimePopulation(threshold), 5, 60, np.random.default_rng(1))
 
     assert found["interval"] > 0.86
     assert threshold != 60 or found["percentile"] < 0.8
@@ -100,7 +102,7 @@ def test_the_interval_covers_at_floor_middle_and_ceiling(threshold):
 @pytest.mark.parametrize("seed", [2, 3])
 def test_of_many_evaluators_a_finer_grid_says_the_same(monkeypatch, seed):
     """Of 60 people the SD between them is known to a tenth, less than a step of the first look's grid."""
-    counts = _counts(Times(40).study(60, np.random.default_rng(seed)), 0)
+    counts = _counts(TimePopulation(40).study(60, np.random.default_rng(seed)), 0)
 
     found = population.population(counts, RANGE, AT, 0.95)
     monkeypatch.setattr(population, "_SD_POINTS", 60)
@@ -114,7 +116,7 @@ def test_of_many_evaluators_a_finer_grid_says_the_same(monkeypatch, seed):
 
 def test_other_rules_have_populations_too():
     slow = StaircaseRule(1, 20, 20, start_ms=400, min_ms=50, max_ms=800)
-    world = Times(200, rule=NAMED_RULES["weighted-75"])
+    simulated = TimePopulation(200, rule=NAMED_RULES["weighted-75"])
 
-    assert beside(world, 6)["threshold"]["at"] == 0.75
+    assert beside(simulated, 6)["threshold"]["at"] == 0.75
     assert expected_modes(Range(50, 800, slow, 60), 0.75).max() <= 800

@@ -11,7 +11,7 @@ from backend.analysis.designs import Crossing, crossing_of, design_of
 from backend.analysis.response_rows import answers_of
 from backend.analysis.values import values_by_model
 from backend.report.compose import compose
-from backend.report.context import About
+from backend.report.context import SourceInfo
 from backend.report.findings import findings
 from backend.report.text_report import as_sections
 from backend.report.text_tables import as_table
@@ -266,11 +266,11 @@ def test_findings_and_their_words_bear_every_design():
         is_there[:2] = True
         found = findings(answers_of(judged(TABLE, is_there), "infinity"))
 
-        page = compose(found, About("t", "s", "2026-01-01", "0"))
+        page = compose(found, SourceInfo("t", "s", "2026-01-01", "0"))
 
         assert any("Between models" in text for text in as_sections(found))
         (section,) = (one for one in page.sections if one.id == "pairs")
-        assert any("within evaluators" in text for text in section.says)
+        assert any("within evaluators" in text for text in section.paragraphs)
         assert found["findings"]["pairs_advised"] == {1.0: "paired", 0.5: "clustered"}[share]
         assert found["findings"]["equal_spread"] is None
 

@@ -12,7 +12,7 @@ from backend.experiment import protocol
 from backend.report.text_tables import as_table
 from backend.responses.readers import read_answers, write_responses
 from backend.scoring import score, score_answers
-from validate.studies import Shares, Times
+from validate.studies import InfinityPopulation, TimePopulation
 
 from .. import answered
 
@@ -128,7 +128,7 @@ def test_a_file_is_scored_over_its_pictures_without_asking_for_details(tmp_path,
 
 
 def test_without_pictures_the_terminal_says_that_people_alone_count():
-    answers = Shares(0.3, pool=30).study(6, np.random.default_rng(1))
+    answers = InfinityPopulation(0.3, pool=30).study(6, np.random.default_rng(1))
     nameless = replace(answers, texts={})
 
     assert "interval: over evaluators and pictures" in as_table(score_answers(answers))
@@ -136,8 +136,8 @@ def test_without_pictures_the_terminal_says_that_people_alone_count():
 
 
 def test_pictures_that_are_shared_widen_the_interval_of_times():
-    world = Times(250, pictures=0.8, pool=30, trials=60, blocks=1)
-    answers = world.study(30, np.random.default_rng(2))
+    population = TimePopulation(250, pictures=0.8, pool=30, trials=60, blocks=1)
+    answers = population.study(30, np.random.default_rng(2))
 
     (row,) = score_answers(answers)["models"]
     (alone,) = score_answers(replace(answers, texts={}))["models"]

@@ -43,7 +43,7 @@ def test_pictures_stand_under_their_study_with_type_and_lasting_headers(bucket, 
     assert sent == 40
     assert keys(bucket) == sorted(f"public/i/faces/{path.name}" for path in folder.iterdir())
     first = bucket.get_object(Bucket="pictures", Key=keys(bucket)[0])
-    assert (first["ContentType"], first["CacheControl"]) == ("image/png", headers.KEPT_FOR_GOOD)
+    assert (first["ContentType"], first["CacheControl"]) == ("image/png", headers.IMMUTABLE)
     assert first["Metadata"] == {}
 
 

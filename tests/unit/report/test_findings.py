@@ -7,7 +7,7 @@ import pytest
 
 from backend.analysis.response_rows import answers_of
 from backend.foundation.errors import InvalidInput
-from backend.report.findings import Question, findings
+from backend.report.findings import FindingsOptions, findings
 from backend.report.text_report import as_sections
 from backend.scoring import score_answers
 
@@ -46,8 +46,8 @@ PEOPLE = [
 ]
 
 
-def found_of(rows, method="infinity", question=None, **options):
-    found = findings(answers_of(rows, method), question, **options)
+def found_of(rows, method="infinity", findings_options=None, **options):
+    found = findings(answers_of(rows, method), findings_options, **options)
     json.dumps(found, allow_nan=False)  # no NaN, nothing but plain data
     as_sections(found)
     return found
@@ -90,9 +90,9 @@ def test_pairs_of_games_and_howell_are_advised_where_models_vary_unlike():
 def test_metrics_are_correlated_and_models_without_one_named():
     people = [*PEOPLE, ("c", "7", 9, 9), ("c", "8", 9, 8), ("d", "9", 3, 3), ("d", "10", 4, 3)]
 
-    (row,) = found_of(infinity(people), question=Question({"FID": {"a": 2.0, "b": 9.0, "c": 1.0}}))[
-        "findings"
-    ]["metrics"]
+    (row,) = found_of(
+        infinity(people), findings_options=FindingsOptions({"FID": {"a": 2.0, "b": 9.0, "c": 1.0}})
+    )["findings"]["metrics"]
 
     assert (row["rho"], row["models"], row["without"]) == (-1.0, 3, ["d"])
 
@@ -176,15 +176,15 @@ def test_no_responses_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("question", "message"),
+    ("options", "message"),
     [
         ({"margin": 0}, "margin must be between 0 and 50 percentage points, not 0"),
         ({"threshold_at": 0.5}, "threshold_at must be between 0.5 and 1, not 0.5"),
     ],
 )
-def test_a_question_out_of_range_is_refused(question, message):
+def test_options_out_of_range_are_refused(options, message):
     with pytest.raises(InvalidInput, match=message):
-        Question(**question)
+        FindingsOptions(**options)
 
 
 def test_the_order_of_rows_changes_no_score_test_or_count():

@@ -16,23 +16,23 @@ import pytest
 from backend.analysis.response_rows import answers_of
 from backend.report import comparisons, drawing, formatting, page, table_files
 from backend.report.compose import compose
-from backend.report.context import About, Found
+from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import LONG, Column, Table
 from backend.report.findings import findings
 from backend.report.images import extremes
 from backend.report.leaderboard import Entry, leaderboard
 from backend.report.write import write
-from validate.studies import Shares, together
+from validate.studies import InfinityPopulation, multi_model_study
 
 from .. import answered
 
-ABOUT = About("Faces", "responses.csv", "2026-03-01", "0.1.0")
+ABOUT = SourceInfo("Faces", "responses.csv", "2026-03-01", "0.1.0")
 METRICS = {"fid": {"stylegan": 5.0, "progan": 8.0, "began": 40.0}}
 HOSTILE = '<script>alert(1)</script> & "$5_000" \\input{x} 100% [a](b) | c'
 
 
 def report_of(rows, method="infinity", metrics=None, **options):
-    about = About(**{**vars(ABOUT), "metrics": metrics or {}})
+    about = SourceInfo(**{**vars(ABOUT), "metrics": metrics or {}})
     return compose(answered.found(rows, method, metrics, **options), about)
 
 
@@ -375,7 +375,7 @@ def test_verdicts_against_50_percent_follow_the_p_values_corrected_for_the_numbe
         for some in (rows, rows[: len(rows) // 2])
     ]
 
-    of_two, alone = (dict(section.readings)["a"] for section in sections)
+    of_two, alone = (dict(section.model_notes)["a"] for section in sections)
     assert alone.endswith("and above it.")
     assert not of_two.endswith("and above it.")
     assert [column.head for column in sections[0].tables[0].columns].count("p (Holm)") == 2
@@ -384,7 +384,7 @@ def test_verdicts_against_50_percent_follow_the_p_values_corrected_for_the_numbe
 
 def test_where_spreads_differ_games_and_howell_decide():
     rows = answered.infinity({"a": 0.5}, 20, spread=0.25) + answered.infinity({"b": 0.3}, 20, spread=0.01)
-    found = Found(answered.found([{**row, "stimulus": ""} for row in rows]))
+    found = FindingsView(answered.found([{**row, "stimulus": ""} for row in rows]))
 
     assert found.is_unequal
     assert found.deciding == "Games–Howell"
@@ -393,14 +393,14 @@ def test_where_spreads_differ_games_and_howell_decide():
 
 
 def test_where_evaluators_saw_the_same_pictures_the_test_over_both_decides_and_is_told():
-    world = Shares(0.4, pictures=0.8, pool=30)
-    found = Found(findings(together(world, 2, 20, np.random.default_rng(1))))
+    population = InfinityPopulation(0.4, pictures=0.8, pool=30)
+    found = FindingsView(findings(multi_model_study(population, 2, 20, np.random.default_rng(1))))
 
     over = found.data["over_pictures"]
     assert over["advised"]
     assert found.deciding == "over pictures too"
     assert found.pairs[0]["is_apart"] == (over["pairs"][0]["p"] < 0.05)
-    assert "over people and pictures" in comparisons.section(found).says[0]
+    assert "over people and pictures" in comparisons.section(found).paragraphs[0]
 
 
 def test_a_picture_is_not_both_most_and_least_fooling():

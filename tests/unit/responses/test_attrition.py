@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from backend.cli import main
 from backend.experiment.session import mark_returned
 from backend.report import page
-from backend.report.build import Asked, study_report
+from backend.report.build import ReportOptions, study_report
 from backend.responses.attrition import attrition
 from backend.task.withdrawal import withdraw
 
@@ -101,11 +101,13 @@ def test_the_command_tells_it_of_a_study_and_that_a_file_does_not_know_it(world,
 def test_the_report_has_a_section_with_a_table(world):
     study = ways_out(world)
 
-    report = study_report(world.store, world.data, study, world.clock.now + timedelta(hours=9), Asked())
+    report = study_report(
+        world.store, world.data, study, world.clock.now + timedelta(hours=9), ReportOptions()
+    )
 
     (section,) = (section for section in report.sections if section.id == "attrition")
-    assert section.says[0] == "9 evaluators began, 6 of them finished."
-    assert "not shown to lose evaluators at different rates (χ²(1) = 3.60, p = .17" in section.says[1]
+    assert section.paragraphs[0] == "9 evaluators began, 6 of them finished."
+    assert "not shown to lose evaluators at different rates (χ²(1) = 3.60, p = .17" in section.paragraphs[1]
     (table,) = section.tables
     assert [column.head for column in table.columns] == [
         "model", "opened", "began", "finished", "returned", "broke off", "withdrawn", "left", "95% interval",

@@ -305,12 +305,12 @@ def test_a_demo_lets_in_again_who_withdrew(world):
 def test_whoever_watches_sees_the_session_go(world, done):
     seconds = [0]
     watch = Watch(world.store, world.store.study("faces"), timer=lambda: seconds[0])
-    before = watch.look(world.clock())
+    before = watch.with_scores(world.clock())
     seconds[0] = 60
 
     ask(world, done)
 
-    after = watch.look(world.clock())
+    after = watch.with_scores(world.clock())
     assert before["scores"]["models"][0]["evaluators"] == 1
     assert (after["scores"], after["withdrawn"]["sessions"]) == (None, 1)
 
