@@ -5,6 +5,7 @@
 and scipy.
 """
 
+import json
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -15,8 +16,10 @@ from backend.foundation.deadline import with_deadline
 from backend.foundation.errors import InvalidInput
 from backend.foundation.permissions import tighten
 from backend.handlers import EVERYTHING, create_app
+from backend.recruitment.sync_thread import Watch
 from backend.stores.datadir import DataDir, Keys, parse_keys
 from backend.stores.opening import open_store, sqlite_path
+from backend.stores.store import Store
 from backend.web.origins import parse_origin
 from backend.web.proxies import asks_for_proxy
 from backend.web.session_limits import PER_HOUR, PER_MINUTE, Openings
@@ -55,10 +58,45 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
         app = create_app(store, data, keys, openings=_openings(environment), **options)
     else:
         # CloudFront requests functions by their own host names: public host and client are unknown.
-        app = create_app(store, data, keys, knows_host=False, **options)
+        watch = _watch(environment, store)
+        app = create_app(store, data, keys, knows_host=False, watch=watch, **options)
     if seconds := _request_seconds(environment):
         app.wsgi_app = with_deadline(app.wsgi_app, seconds)
     return app
+
+
+def store_and_watch() -> tuple[Store, Watch]:
+    """Return the store, and the watch over the panel, of a function that has the panel's token.
+
+    Raises:
+        InvalidInput: OPENHYPE_STORE or OPENHYPE_PANEL is not set.
+    """
+    if not os.environ.get("OPENHYPE_PANEL"):
+        raise InvalidInput("OPENHYPE_PANEL is not set; see deploy/README.md")
+    store = open_store(os.environ["OPENHYPE_STORE"], Path())
+    return store, _watch(os.environ, store)
+
+
+def _watch(environment: Mapping[str, str], store: Store) -> Any:
+    """Return what is notified of what concerns the panel: with its token, or by another function; or None."""
+    if function := environment.get("OPENHYPE_PANEL_FUNCTION"):
+        from deploy.panel_calls import PanelCalls
+
+        return PanelCalls(function)
+    if source := environment.get("OPENHYPE_PANEL"):
+        from backend.panels.prolific import open_prolific
+
+        try:
+            facts = json.loads(_parameter("OPENHYPE_PANEL", source))
+            token, secret = facts["token"], facts["webhook_secret"]
+        except (ValueError, KeyError, TypeError):
+            raise InvalidInput(
+                f"the parameter {source} must be JSON with token and webhook_secret; "
+                "store it again with `openhype deploy --panel prolific`"
+            ) from None
+        panel = open_prolific({**environment, "PROLIFIC_TOKEN": token})
+        return Watch(store, panel, secret, has_thread=False)
+    return None
 
 
 def _request_seconds(environment: Mapping[str, str]) -> int:
@@ -99,13 +137,18 @@ def _keys(environment: Mapping[str, str], data: DataDir) -> Keys:
     source = environment.get("OPENHYPE_KEYS")
     if not source:
         return data.keys()
+    return parse_keys(_parameter("OPENHYPE_KEYS", source), f"the parameter {source.removeprefix(_FROM_SSM)}")
+
+
+def _parameter(variable: str, source: str) -> str:
+    """Return the value of the secure parameter that a variable names as `ssm:NAME`."""
     if not source.startswith(_FROM_SSM):
-        raise InvalidInput(f"OPENHYPE_KEYS must be of the form ssm:/openhype/NAME/keys, not {source!r}")
+        kind = variable.removeprefix("OPENHYPE_").lower()
+        raise InvalidInput(f"{variable} must be of the form ssm:/openhype/NAME/{kind}, not {source!r}")
     import boto3
 
-    name = source.removeprefix(_FROM_SSM)
-    found = boto3.client("ssm").get_parameter(Name=name, WithDecryption=True)
-    return parse_keys(found["Parameter"]["Value"], f"the parameter {name}")
+    found = boto3.client("ssm").get_parameter(Name=source.removeprefix(_FROM_SSM), WithDecryption=True)
+    return found["Parameter"]["Value"]
 
 
 class WholePaths:

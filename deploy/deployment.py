@@ -4,9 +4,10 @@ It consists of two stacks (`data.yaml`, `service.yaml`), a secure parameter with
 page in the bucket. Each step first reads the current state, so that repeating it changes nothing.
 """
 
+import json
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -36,9 +37,9 @@ _DELETED_AT_ONCE = 1000
 
 _NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]{0,38}[A-Za-z0-9])?")
 _DATA = "-data"
+"""Suffix of the name of the stack that holds table and bucket."""
 _ZAPPA_PROJECT = "openhype-zappa"
 """`project_name` in `zappa_settings.json`."""
-"""Suffix of the name of the stack that holds table and bucket."""
 
 Report = Callable[[str], Any]
 
@@ -61,8 +62,16 @@ class Deployment:
         data: DataDir,
         session: boto3.Session,
         text_of: Callable[[str], str] = template.text_of,
+        panel: Mapping[str, str] | None = None,
+        removes_panel: bool = False,
     ):
+        """
+        Args:
+            panel: `token` and `webhook_secret` of the panel to store; None to leave what is stored.
+            removes_panel: remove the panel's token, and the function that uses it.
+        """
         check_name(name)
+        self._panel, self._removes_panel = panel, removes_panel
         self.name, self._data, self._session = name, data, session
         if not session.region_name:
             raise InvalidInput("no AWS region is set; use --region, AWS_REGION or a profile that has one")
@@ -76,6 +85,15 @@ class Deployment:
     def keys_name(self) -> str:
         """The secure parameter that holds the keys."""
         return f"/openhype/{self.name}/keys"
+
+    @property
+    def panel_secret_name(self) -> str:
+        """The secure parameter that holds the panel's token."""
+        return f"/openhype/{self.name}/panel"
+
+    def stages(self) -> list[str]:
+        """Return the stages to deploy: that of the panel only if its token is stored, or will be."""
+        return [stage for stage in STAGES if stage != "panel" or self._has_panel()]
 
     def check(self) -> Checked:
         """Return the AWS account and notes on its limits.
@@ -114,6 +132,7 @@ class Deployment:
         return [
             *self._stored.plan({}),
             self._keys_change(),
+            *self._panel_change(),
             *self._package_changes(packages, outputs.get("Bucket")),
             *self._old_packages_change(packages, outputs.get("Bucket")),
             self._page_change(outputs.get("Bucket")),
@@ -126,6 +145,7 @@ class Deployment:
         self._stored.apply({})
         outputs = self._stored.outputs()
         self._put_keys()
+        self._put_panel()
         report("packages and page …")
         for package in packages.values():
             if not self._has(outputs["Bucket"], _package_key(package)):
@@ -134,6 +154,8 @@ class Deployment:
         page.upload_page(place, client=self._s3)
         report("functions and distribution (some minutes) …")
         self._service.apply(self._parameters(packages, outputs))
+        if self._removes_panel:
+            self._remove_panel()
         # Only now: an update that fails is rolled back to the previous packages.
         self._delete(outputs["Bucket"], self._old_packages(packages, outputs["Bucket"]))
         return self.current()
@@ -150,6 +172,8 @@ class Deployment:
         changes = self._service.planned_removal()
         if outputs:
             changes.append(Change("remove", f"page and packages in {outputs['Bucket']}"))
+        if self._stored_panel() is not None:
+            changes.append(Change("remove", f"the panel's token in {self.panel_secret_name}"))
         kept = [] if not outputs else [f"studies and answers in {outputs['Table']}", "pictures"]
         if self._stored_keys() is not None:
             kept.append(f"keys in {self.keys_name}")
@@ -161,6 +185,7 @@ class Deployment:
         outputs = self._stored.outputs()
         report("functions and distribution (some minutes) …")
         self._service.remove()
+        self._remove_panel()
         if outputs:
             bucket = outputs["Bucket"]
             report("page and packages …")
@@ -181,7 +206,10 @@ class Deployment:
             "Bucket": outputs.get("Bucket", ""),
             "Keys": self.keys_name,
             "Runtime": next(iter(packages.values())).runtime,
+            "PanelPackage": "",
             **{f"{stage.title()}Package": _package_key(package) for stage, package in packages.items()},
+            "PanelSecret": self.panel_secret_name if self._has_panel() else "",
+            "PanelVersion": self._panel_version(),
         }
 
     def _notes(self) -> list[str]:
@@ -221,6 +249,50 @@ class Deployment:
             self._data.keys()
             text = (self._data.root / "keys.json").read_text("utf-8")
             self._ssm.put_parameter(Name=self.keys_name, Type="SecureString", Value=text)
+
+    def _stored_panel(self) -> tuple[str, int] | None:
+        """Return the stored value of the panel's parameter and its version, or None."""
+        try:
+            found = self._ssm.get_parameter(Name=self.panel_secret_name, WithDecryption=True)["Parameter"]
+        except self._ssm.exceptions.ParameterNotFound:
+            return None
+        return found["Value"], found["Version"]
+
+    def _has_panel(self) -> bool:
+        return not self._removes_panel and (self._panel is not None or self._stored_panel() is not None)
+
+    def _is_panel_new(self) -> bool:
+        stored = self._stored_panel()
+        return self._panel is not None and (stored is None or json.loads(stored[0]) != dict(self._panel))
+
+    def _panel_version(self) -> str:
+        """Return the version of the panel's parameter once it is stored; '' if there is none."""
+        if not self._has_panel():
+            return ""
+        stored = self._stored_panel()
+        return str((stored[1] if stored else 0) + self._is_panel_new())
+
+    def _panel_change(self) -> list[Change]:
+        stored = self._stored_panel()
+        if (self._removes_panel and stored is None) or not (self._removes_panel or self._has_panel()):
+            return []
+        verb = "leave"
+        if self._removes_panel:
+            verb = "remove"
+        elif self._is_panel_new():
+            verb = "change" if stored else "create"
+        return [Change(verb, f"the panel's token, in the secure parameter {self.panel_secret_name}")]
+
+    def _put_panel(self) -> None:
+        if self._panel is not None and self._is_panel_new():
+            value = json.dumps(dict(self._panel))
+            self._ssm.put_parameter(
+                Name=self.panel_secret_name, Type="SecureString", Value=value, Overwrite=True
+            )
+
+    def _remove_panel(self) -> None:
+        with suppress(self._ssm.exceptions.ParameterNotFound):
+            self._ssm.delete_parameter(Name=self.panel_secret_name)
 
     def _package_changes(self, packages: Mapping[str, Package], bucket: str | None) -> list[Change]:
         def verb(package: Package) -> str:
@@ -285,10 +357,10 @@ def check_name(name: str) -> None:
         )
 
 
-def build_packages(out: Path, report: Report) -> dict[str, Package]:
+def build_packages(out: Path, stages: Iterable[str], report: Report) -> dict[str, Package]:
     """Return the packages by stage; build those that are missing."""
     packages = {}
-    for stage in STAGES:
+    for stage in stages:
         report(f"package of {stage} …")
         packages[stage] = build(stage, out)
     return packages

@@ -31,16 +31,17 @@ SETTINGS = "zappa_settings.json"
 STAGES: Mapping[str, tuple[str, ...]] = {
     "api": ("flask", "msgspec", "boto3"),
     "score": ("flask", "msgspec", "boto3", "numpy", "scipy"),
+    "panel": ("flask", "msgspec", "boto3", "requests", "pyjwt", "cryptography"),
 }
 """Dependencies of each stage; their versions are those that openhype requires."""
 
 _LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "api": ("report", "commands", "cli.py", "__main__.py"),
     "score": ("commands", "cli.py", "__main__.py"),
+    "panel": ("report", "commands", "cli.py", "__main__.py"),
 }
 """Parts of `backend/` that a function never calls: commands, and without numpy also reports."""
 
-HANDLER = "deploy.entry_point.handle"
 UNPACKED_LIMIT = 250 * 2**20
 """Lambda's limit for a function with its layers (bytes)."""
 
@@ -137,7 +138,10 @@ def sources(stage: str) -> list[Path]:
         and "__pycache__" not in path.parts
         and path.relative_to(backend).parts[0] not in _LEFT_OUT[stage]
     ]
-    return sorted([*ours, HERE / "__init__.py", HERE / "api.py", HERE / "entry_point.py"])
+    modules = ["__init__.py", "api.py", "entry_point.py"]
+    if stage == "panel":
+        modules += ["panel_calls.py", "tasks.py"]
+    return sorted([*ours, *(HERE / name for name in modules)])
 
 
 def _lay_out(stage: str, folder: Path) -> None:

@@ -72,9 +72,35 @@ def environment(url: str) -> dict[str, str]:
 _UNKNOWN = ("AWS::CloudFront::", "AWS::S3::BucketPolicy", "AWS::Lambda::Url", "AWS::Lambda::Permission")
 
 
-def template(name: str) -> dict[str, Any]:
-    """Return a template of the deployment as data, its short functions (`!Ref`) written out."""
-    return json.loads(json.dumps(cfn_yaml.loads(text_of(name))))
+def template(name: str, has_panel: bool = False) -> dict[str, Any]:
+    """Return a template of the deployment as data, with its short functions (`!Ref`) written out.
+
+    Args:
+        has_panel: whether its condition `HasPanel` holds; the parts that depend on it are resolved.
+    """
+    made = json.loads(json.dumps(cfn_yaml.loads(text_of(name))))
+    made.pop("Conditions", None)
+    made["Resources"] = {
+        name: {key: part for key, part in resource.items() if key != "Condition"}
+        for name, resource in made["Resources"].items()
+        if has_panel or "Condition" not in resource
+    }
+    return _resolved(made, has_panel)
+
+
+_NO_VALUE = {"Ref": "AWS::NoValue"}
+
+
+def _resolved(part: Any, has_panel: bool) -> Any:
+    if isinstance(part, dict) and "Fn::If" in part:
+        _, if_true, if_false = part["Fn::If"]
+        return _resolved(if_true if has_panel else if_false, has_panel)
+    if isinstance(part, dict):
+        values = {key: _resolved(value, has_panel) for key, value in part.items()}
+        return {key: value for key, value in values.items() if value != _NO_VALUE}
+    if isinstance(part, list):
+        return [value for value in (_resolved(value, has_panel) for value in part) if value != _NO_VALUE]
+    return part
 
 
 def known_to_moto(template: dict[str, Any]) -> dict[str, Any]:

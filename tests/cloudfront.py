@@ -25,7 +25,7 @@ class Cloudfront:
     """The distribution: what a request is answered with."""
 
     def __init__(self, bucket: str, functions: Mapping[str, Sequence[function.Function]]):
-        resources = aws.template("service")["Resources"]
+        resources = aws.template("service", has_panel="panel" in functions)["Resources"]
         self._resources = resources
         self._config = resources["Distribution"]["Properties"]["DistributionConfig"]
         self._origins = {origin["Id"]: origin for origin in self._config["Origins"]}

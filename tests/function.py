@@ -12,7 +12,9 @@ import sys
 import tempfile
 import threading
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -27,7 +29,9 @@ import json, os, sys
 replies, sys.stdout = os.fdopen(os.dup(1), "w"), sys.stderr
 os.dup2(2, 1)
 sys.path.insert(0, sys.argv[1])
-from deploy.entry_point import handle
+from importlib import import_module
+module, _, name = sys.argv[2].rpartition(".")
+handle = getattr(import_module(module), name)
 for line in sys.stdin:
     replies.write(json.dumps(handle(json.loads(line), None)) + "\\n")
     replies.flush()
@@ -48,7 +52,12 @@ def built(stage: str) -> package.Package:
 class Function:
     """One instance of a Lambda function, started from its zip."""
 
-    def __init__(self, stage: str, environment: Mapping[str, str]):
+    def __init__(self, stage: str, environment: Mapping[str, str], handler: str = ""):
+        """
+        Args:
+            handler: what Lambda calls; by default the one of the stage's settings.
+        """
+        handler = handler or package.settings(stage)["lambda_handler"]
         self._folder = tempfile.TemporaryDirectory(prefix="openhype-task-")
         task = Path(self._folder.name) / "task"
         with zipfile.ZipFile(built(stage).path) as archive:
@@ -56,7 +65,7 @@ class Function:
         self._log = (Path(self._folder.name) / "log").open("w+")
         self._lock = threading.Lock()
         self._process = subprocess.Popen(
-            [sys.executable, "-S", "-I", "-c", RUNTIME, str(task)],
+            [sys.executable, "-S", "-I", "-c", RUNTIME, str(task), handler],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -84,6 +93,40 @@ class Function:
         self._process.stdout.close()
         self._log.close()
         self._folder.cleanup()
+
+
+@contextmanager
+def invocations(functions: Mapping[str, Function]) -> Iterator[str]:
+    """Serve Lambda's call Invoke for functions by name; gives the URL for AWS_ENDPOINT_URL_LAMBDA."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            name = self.path.split("/")[3]
+            event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            is_waited_for = self.headers["X-Amz-Invocation-Type"] == "RequestResponse"
+            if name not in functions:
+                return self._reply(404, b"{}")
+            if is_waited_for:
+                return self._reply(200, json.dumps(functions[name].invoke(event)).encode())
+            threading.Thread(target=functions[name].invoke, args=(event,)).start()
+            return self._reply(202, b"")
+
+        def _reply(self, status: int, body: bytes) -> None:
+            self.send_response_only(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def body_of(reply: Mapping[str, Any]) -> bytes:

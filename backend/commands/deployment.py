@@ -1,5 +1,6 @@
 """Commands that bring studies to where people are: `deploy`, and `site` for a demo."""
 
+import os
 import shlex
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,24 @@ _EVALUATORS, _PICTURES = 30, 2000
 @click.option("--yes", is_flag=True, help="Do it; without, the plan is shown and nothing is changed.")
 @click.option("--destroy", is_flag=True, help="Take away what was made; studies, answers and pictures stay.")
 @click.option("--with-data", metavar="NAME", help="With --destroy: delete the data as well; repeat the name.")
+@click.option(
+    "--panel",
+    type=click.Choice(["prolific", "none"]),
+    help="Have the functions recruit and pay with the token in PROLIFIC_TOKEN; none: take the token away.",
+)
 @click.option("--region", help="AWS region; default: as the AWS tools find it.")
 @click.option("--profile", help="Profile of the AWS tools.")
 @store_options
 @pass_world
-def deploy(world: World, name: str, yes: bool, destroy: bool, with_data: str | None, **where: Any) -> None:
+def deploy(
+    world: World,
+    name: str,
+    yes: bool,
+    destroy: bool,
+    with_data: str | None,
+    panel: str | None,
+    **where: Any,
+) -> None:
     """Put page, API and pictures on AWS under NAME: a plan first, done with --yes."""
     if with_data is not None and (not destroy or with_data != name):
         raise click.UsageError(f"--with-data goes with --destroy and repeats the name: --with-data {name}")
@@ -36,7 +50,13 @@ def deploy(world: World, name: str, yes: bool, destroy: bool, with_data: str | N
 
     try:
         session = boto3.Session(region_name=where["region"], profile_name=where["profile"])
-        deployment = Deployment(name, world.data, session)
+        deployment = Deployment(
+            name,
+            world.data,
+            session,
+            panel=_panel_secrets(world) if panel == "prolific" else None,
+            removes_panel=panel == "none",
+        )
         checked = deployment.check()
         click.echo(f"{name} in {checked.region}, account {checked.account}")
         for note in checked.notes:
@@ -64,10 +84,18 @@ def site(world: World, name: str, out: Path, each: int) -> None:
     click.echo(f"{page}; try it with: python -m http.server -d {shlex.quote(str(out))}")
 
 
+def _panel_secrets(world: World) -> dict[str, str]:
+    """Return what the functions need to recruit at Prolific: the token, and the secret of its events."""
+    from backend.commands.recruit import webhook_secret
+    from backend.panels.prolific import prolific_token
+
+    return {"token": prolific_token(os.environ), "webhook_secret": webhook_secret(world)}
+
+
 def _deploy(world: World, deployment: Any, yes: bool) -> None:
     from deploy.deployment import build_packages
 
-    packages = build_packages(world.data.cache("packages"), report=click.echo)
+    packages = build_packages(world.data.cache("packages"), deployment.stages(), report=click.echo)
     plan = deployment.plan(packages)
     _show(plan)
     for line in _cost_lines():

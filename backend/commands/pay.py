@@ -102,6 +102,12 @@ _STATE_LABELS = {
     is_flag=True,
     help="Pay from here though the ledger is a copy, since the store that paid is lost.",
 )
+@click.option(
+    "--automatic/--not-automatic",
+    "automatic",
+    default=None,
+    help="Have the functions of `openhype deploy --panel` pay each hour what --yes would; or no longer.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @store_options
 @pass_world
@@ -114,6 +120,7 @@ def pay(
     vat: str | None,
     faults: tuple[tuple[str, str], ...],
     take_over: bool,
+    automatic: bool | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -133,13 +140,38 @@ def pay(
         accounts.broke_off(world.store, study, evaluator, fault)
     if panel is None:
         panel = "prolific" if study.protocol.admission.panel.name == "prolific" else "link"
+    if automatic is not None:
+        _set_automatic(world, study, panel, automatic)
     pay_by = _by_panel if panel == "prolific" else _by_hand
     found = {"currency": study.protocol.pay.currency, **pay_by(world, study, **options)}
+    found["automatic"] = _automatic(world, study)
     click.echo(json.dumps(found, indent=2) if as_json else _as_text(found))
     if options["yes"] and found["hindrances"]:
         for hindrance in found["hindrances"]:
             click.echo(f"openhype: {hindrance}", err=True)
         sys.exit(1)
+
+
+def _set_automatic(world: World, study: Study, panel: str, is_wanted: bool) -> None:
+    from backend.foundation.timestamps import utc_now
+    from backend.payment import automatic
+
+    if not is_wanted:
+        automatic.withdraw(world.store, study)
+    elif panel != "prolific":
+        raise InvalidInput(f"only Prolific pays automatically, and {study.name} is paid by a list")
+    else:
+        automatic.approve(world.store, study, utc_now())
+
+
+def _automatic(world: World, study: Study) -> dict[str, Any] | None:
+    """Return the approval of automatic payments, and the result of the latest run; None if there is none."""
+    from dataclasses import asdict
+
+    from backend.payment import automatic
+
+    approval = automatic.approval(world.store, study)
+    return asdict(approval) if approval else None
 
 
 def _by_panel(
@@ -221,7 +253,15 @@ def _as_text(found: dict[str, Any]) -> str:
             f"budget: {money(found['budget_usd_cents'])}; paid or on its way: "
             f"{money(found['committed_usd_cents'])}{reserved_note}; left: {money(found['left_usd_cents'])}"
         )
+    if found["automatic"]:
+        lines += _automatic_lines(found["automatic"])
     return "\n".join(lines)
+
+
+def _automatic_lines(automatic: dict[str, Any]) -> list[str]:
+    latest = f"latest run {automatic['last_at']}" if automatic["last_at"] else "no run yet"
+    lines = [f"automatic: approved {automatic['approved_at']}; {latest}"]
+    return [*lines, *(f"  not paid: {obstacle}" for obstacle in automatic["obstacles"])]
 
 
 def _is_paid(row: dict[str, Any]) -> bool:

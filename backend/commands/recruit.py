@@ -104,11 +104,16 @@ def make_watch(world: World) -> Any:
     from backend.panels.prolific import open_prolific
     from backend.recruitment.sync_thread import Watch
 
+    return Watch(world.store, open_prolific(), webhook_secret(world))
+
+
+def webhook_secret(world: World) -> str:
+    """Return the secret with which Prolific signs its events; '' if there is none."""
     secret = os.environ.get("PROLIFIC_WEBHOOK_SECRET", "").strip()
     file = os.environ.get("PROLIFIC_WEBHOOK_SECRET_FILE", "")
     if not secret and file:
         secret = read_text(Path(file)).strip()
-    return Watch(world.store, open_prolific(), secret or world.data.secret("prolific-webhooks"))
+    return secret or world.data.secret("prolific-webhooks")
 
 
 def _recruit(world: World, study: Any, *, url: str | None, yes: bool, panel: str, budget: int | None,

@@ -282,6 +282,16 @@ def open_prolific(environment: Mapping[str, str] | None = None) -> ProlificPanel
         NotInstalled: the package `requests` is missing.
     """
     environment = os.environ if environment is None else environment
+    token = prolific_token(environment)
+    return ProlificPanel(token, environment.get("OPENHYPE_PROLIFIC_URL") or BASE_URL)
+
+
+def prolific_token(environment: Mapping[str, str]) -> str:
+    """Return the token in PROLIFIC_TOKEN, or in the file named by PROLIFIC_TOKEN_FILE.
+
+    Raises:
+        InvalidInput: there is none.
+    """
     token = environment.get("PROLIFIC_TOKEN", "").strip()
     file = environment.get("PROLIFIC_TOKEN_FILE", "")
     if not token and file:
@@ -291,7 +301,7 @@ def open_prolific(environment: Mapping[str, str] | None = None) -> ProlificPanel
             "there is no Prolific token; put it into PROLIFIC_TOKEN, or its file's path into "
             "PROLIFIC_TOKEN_FILE"
         )
-    return ProlificPanel(token, environment.get("OPENHYPE_PROLIFIC_URL") or BASE_URL)
+    return token
 
 
 def whole_minutes(minutes: float) -> int:

@@ -36,15 +36,19 @@ class Watch:
         secret: str = "",
         every_s: float = 60,
         clock: Callable[[], datetime] = utc_now,
+        has_thread: bool = True,
     ):
         """
         Args:
             secret: with which the panel signs its events; '' where none are expected.
             every_s: time between readings of all places.
+            has_thread: whether `start` will be called; without a thread, as in a function that runs only
+                during a request, everything is done within the calls, and `reconcile_all` is called from
+                outside.
         """
         self.panel = panel
         self._store, self._secret = store, secret
-        self._every_s, self._clock = every_s, clock
+        self._every_s, self._clock, self._has_thread = every_s, clock, has_thread
         self._asking = threading.Lock()
         self._read_at: dict[str, float] = {}
         self._pending: set[str] = set()
@@ -63,7 +67,7 @@ class Watch:
     def closed(self, study: Study, session: Session) -> None:
         """Note that a session was closed here; the panel is notified soon."""
         if session.panel.get(study.protocol.admission.panel.submission) and self._is_recruited(study):
-            self._jobs.put(lambda: self._reconcile_session(study, session))
+            self._add(lambda: self._reconcile_session(study, session))
 
     def heard(self, headers: Mapping[str, str], body: bytes) -> None:
         """Process an event of the panel; duplicates are dropped.
@@ -81,11 +85,11 @@ class Watch:
             return
         if submission is not None and submission not in self._pending:
             self._pending.add(submission)
-            self._jobs.put(lambda: self._reconcile_submission(submission))
+            self._add(lambda: self._reconcile_submission(submission))
 
     def screened_out(self, study: Study, submission: str) -> None:
         """Note that a person was screened out whom the panel pays for that; it is notified soon."""
-        self._jobs.put(lambda: self._report_screened_out(study, submission))
+        self._add(lambda: self._report_screened_out(study, submission))
 
     def read_places(self, study: Study) -> bool:
         """Read the places of a study that seems full; return whether another try is worthwhile.
@@ -108,25 +112,35 @@ class Watch:
             self._asking.release()
         return True
 
+    def _add(self, job: Callable[[], None]) -> None:
+        if self._has_thread:
+            self._jobs.put(job)
+        else:
+            self._do(job)
+
     def _run(self) -> None:
         due = time.monotonic()
         while True:
             try:
                 job = self._jobs.get(timeout=max(due - time.monotonic(), 0))
             except queue.Empty:
-                job, due = self._reconcile_all, time.monotonic() + self._every_s
+                job, due = self.reconcile_all, time.monotonic() + self._every_s
             if job is None:
                 return
-            try:
-                job()
-            except TokenRefused as error:  # logged once per study, when all places are read
-                log.debug("the panel was not brought up to date: %s", error)
-            except OpenhypeError as error:  # the next reading of all places makes up for it
-                log.warning("the panel was not brought up to date: %s", error)
-            except Exception:  # the thread must survive
-                log.exception("fault while the panel was brought up to date")
+            self._do(job)
 
-    def _reconcile_all(self) -> None:
+    def _do(self, job: Callable[[], None]) -> None:
+        try:
+            job()
+        except TokenRefused as error:  # logged once per study, when all places are read
+            log.debug("the panel was not brought up to date: %s", error)
+        except OpenhypeError as error:  # the next reading of all places makes up for it
+            log.warning("the panel was not brought up to date: %s", error)
+        except Exception:  # the thread must survive
+            log.exception("fault while the panel was brought up to date")
+
+    def reconcile_all(self) -> None:
+        """Synchronize all studies that are recruited at the panel; errors are recorded by study."""
         for study in sync.recruited(self._store, self.panel.name):
             try:
                 with self._asking:

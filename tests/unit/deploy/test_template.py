@@ -11,10 +11,10 @@ import pytest
 from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE
 from backend.stores.dynamodb.store import table_definition
 from backend.web import headers
-from deploy import package, template
+from deploy import package, tasks, template
 from tests import aws, node
 
-SERVICE = aws.template("service")
+SERVICE = aws.template("service", has_panel=True)
 RESOURCES = SERVICE["Resources"]
 DISTRIBUTION = RESOURCES["Distribution"]["Properties"]["DistributionConfig"]
 
@@ -63,9 +63,10 @@ def test_functions_have_the_memory_and_the_time_of_the_settings():
         (origin,) = [origin for origin in DISTRIBUTION["Origins"] if origin["Id"] == stage]
         assert function["MemorySize"] == settings["memory_size"]
         assert function["Timeout"] == settings["timeout_seconds"]
-        assert int(function["Environment"]["Variables"]["OPENHYPE_REQUEST_SECONDS"]) < function["Timeout"] - 1
-        assert function["Handler"] == package.HANDLER
-        assert origin["CustomOriginConfig"]["OriginReadTimeout"] == settings["timeout_seconds"]
+        read_timeout = origin["CustomOriginConfig"]["OriginReadTimeout"]
+        assert int(function["Environment"]["Variables"]["OPENHYPE_REQUEST_SECONDS"]) < read_timeout - 1
+        assert function["Handler"] == settings["lambda_handler"]
+        assert read_timeout == min(settings["timeout_seconds"], 30 if stage == "score" else 15)
 
 
 def test_the_table_is_the_one_that_the_store_makes():
@@ -115,7 +116,7 @@ def test_scores_are_computed_by_a_role_that_cannot_write():
 
 
 def test_anybody_may_ask_the_function_but_only_through_its_address():
-    for stage in ("Api", "Score"):
+    for stage in ("Api", "Score", "Panel"):
         invoke = RESOURCES[f"{stage}Invoke"]["Properties"]
         assert (invoke["Principal"], invoke["InvokedViaFunctionUrl"]) == ("*", True)
         assert RESOURCES[f"{stage}Ask"]["Properties"]["FunctionUrlAuthType"] == "NONE"
@@ -126,8 +127,50 @@ def test_no_secret_stands_in_a_template_or_in_a_functions_variables():
 
     assert variables["OPENHYPE_KEYS"] == {"Fn::Sub": "ssm:${Keys}"}
     assert set(variables) == {
-        "OPENHYPE_KEYS", "OPENHYPE_STORE", "OPENHYPE_REQUEST_SECONDS", "INSTANTIATE_LAMBDA_HANDLER_ON_IMPORT",
+        "OPENHYPE_KEYS", "OPENHYPE_STORE", "OPENHYPE_REQUEST_SECONDS", "OPENHYPE_PANEL_FUNCTION",
+        "INSTANTIATE_LAMBDA_HANDLER_ON_IMPORT",
     }  # fmt: skip
+
+
+def test_only_the_function_of_the_panel_can_read_the_panels_token():
+    readers = {
+        name for name, statement in statements() if "${PanelSecret}" in json.dumps(statement.get("Resource"))
+    }
+
+    assert readers == {"PanelRole"}
+    variables = RESOURCES["PanelFunction"]["Properties"]["Environment"]["Variables"]
+    assert variables["OPENHYPE_PANEL"] == {"Fn::Sub": "ssm:${PanelSecret}"}
+
+
+def test_schedules_run_tasks_that_exist_and_nobody_else_invokes_the_function():
+    rules = {
+        name: part["Properties"] for name, part in RESOURCES.items() if part["Type"] == "AWS::Events::Rule"
+    }
+    inputs = [json.loads(target["Input"]) for rule in rules.values() for target in rule["Targets"]]
+    permissions = [
+        part["Properties"]
+        for part in RESOURCES.values()
+        if part["Type"] == "AWS::Lambda::Permission"
+        and part["Properties"]["FunctionName"] == {"Ref": "PanelFunction"}
+    ]
+
+    assert [one["task"] for one in inputs] == ["recruitment", "payments", "retention"]
+    assert all(set(one) == {"task"} and one["task"] in tasks._TASKS for one in inputs)
+    by_rule = [one for one in permissions if one["Principal"] == "events.amazonaws.com"]
+    assert [one["SourceArn"] for one in by_rule] == [{"Fn::GetAtt": [name, "Arn"]} for name in rules]
+    assert all(
+        one.get("InvokedViaFunctionUrl") or one.get("FunctionUrlAuthType")
+        for one in permissions
+        if one not in by_rule
+    )
+
+
+def test_without_a_panel_there_is_nothing_of_it():
+    plain = aws.template("service")
+
+    assert not [name for name in plain["Resources"] if name.startswith(("Panel", "Recruit", "Pay", "Retent"))]
+    assert "panel" not in json.dumps(plain["Resources"]["Distribution"])
+    assert "Invoke" not in json.dumps(plain["Resources"]["ApiRole"])
 
 
 def test_the_bucket_is_private_and_packages_lie_outside_of_what_is_served():

@@ -1,0 +1,100 @@
+"""What the function `panel` runs: tasks on a schedule, and what the API's function asks of the panel.
+
+Only this function can read the panel's token. Tasks are events with an entry `task`, which nobody can send
+through a function's URL; they require the right to invoke the function. Every other event must be an HTTP
+request, here one with a panel's events.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+from backend.administration import retention
+from backend.foundation.deadline import deadline
+from backend.foundation.errors import NotFound
+from backend.foundation.timestamps import utc_now
+from backend.payment import automatic
+from backend.recruitment.sync_thread import Watch
+from backend.stores.store import Store
+from deploy import api
+from deploy.panel_calls import ERRORS
+
+SECONDS = 110
+"""Time for a task, below the function's timeout."""
+log = logging.getLogger("openhype")
+
+
+def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
+    """Return the result of a task, or the reply to an HTTP request.
+
+    Raises:
+        ValueError: the event is neither, or the task is unknown.
+    """
+    if "task" not in event:
+        from deploy import entry_point  # Zappa's handler, which only a package has
+
+        return entry_point.handle(event, context)
+    task = _TASKS.get(event["task"])
+    if task is None:
+        raise ValueError(f"unknown task {event['task']!r}; there are {', '.join(_TASKS)}")
+    store, watch = _parts()
+    with deadline(SECONDS):
+        return task(store, watch, event) or {}
+
+
+@lru_cache(maxsize=1)
+def _parts() -> tuple[Store, Watch]:
+    return api.store_and_watch()
+
+
+def _recruitment(store: Store, watch: Watch, event: Mapping[str, Any]) -> None:
+    watch.reconcile_all()
+
+
+def _payments(store: Store, watch: Watch, event: Mapping[str, Any]) -> None:
+    automatic.run(store, watch.panel, utc_now)
+
+
+def _retention(store: Store, watch: Watch, event: Mapping[str, Any]) -> None:
+    for study in store.studies():
+        due = retention.due(store, study, utc_now())
+        if len(due):
+            retention.apply(store, due, utc_now())
+            log.warning("%s", "; ".join(retention.lines([due])))
+
+
+def _closed(store: Store, watch: Watch, event: Mapping[str, Any]) -> None:
+    watch.closed(store.study(event["study"]), store.session(event["session"]))
+
+
+def _screened_out(store: Store, watch: Watch, event: Mapping[str, Any]) -> None:
+    watch.screened_out(store.study(event["study"]), event["submission"])
+
+
+def _read_places(store: Store, watch: Watch, event: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return {"is_worthwhile": watch.read_places(store.study(event["study"]))}
+    except NotFound:
+        return {"is_worthwhile": False}
+
+
+def _submission(store: Store, watch: Watch, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the panel's record of a place, or the error that the panel gave."""
+    try:
+        return {"submission": asdict(watch.panel.submission(event["submission"], is_urgent=True))}
+    except tuple(ERRORS.values()) as error:
+        name = next(name for name, kind in ERRORS.items() if isinstance(error, kind))
+        return {"error": name, "message": str(error)}
+
+
+_TASKS: Mapping[str, Callable[[Store, Watch, Mapping[str, Any]], dict[str, Any] | None]] = {
+    "recruitment": _recruitment,
+    "payments": _payments,
+    "retention": _retention,
+    "closed": _closed,
+    "screened_out": _screened_out,
+    "read_places": _read_places,
+    "submission": _submission,
+}
