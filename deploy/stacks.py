@@ -31,7 +31,9 @@ _LONGEST_S, _LOOK_S = 3600, 5
 _VERBS = {"Add": "create", "Modify": "change", "Remove": "remove", "Import": "change", "Dynamic": "change"}
 
 
-_RESOURCE = re.compile(r"^  (\w+):\n    Type: (AWS::\S+)$", re.MULTILINE)
+_RESOURCE = re.compile(r"^  (\w+):\n    Type: (AWS::\S+)(?:\n    Condition: (\w+))?$", re.MULTILINE)
+_CONDITIONS = {"HasPanel": "PanelPackage"}
+"""The templates' conditions, by name: the parameter that must not be empty."""
 
 
 @dataclass(frozen=True)
@@ -96,16 +98,16 @@ class Stack:
         self._check_deletion(status)
         if status in _NEVER_WORKED:
             left = Change("remove", f"{self.name}: what is left of it ({status})")
-            return [left, *self._creation()]
+            return [left, *self._creation(parameters)]
         if _is_in_progress(status):
             return [Change("change", f"{self.name}: wait for what is in progress ({status})")]
         if status == _NOT_UNDONE:
             return [Change("change", f"{self.name}: undo the update that failed, then update")]
         if status is None:
-            return self._creation()
+            return self._creation(parameters)
         changes = self._change_set(parameters)
         if not changes:
-            return [Change("leave", f"{self.name}: {len(self._parts())} resources")]
+            return [Change("leave", f"{self.name}: {len(self._parts(parameters))} resources")]
         return [
             Change(_VERBS[change["Action"]], f"{self.name}: {_named(change)}{_replaced(change)}")
             for change in changes
@@ -151,7 +153,8 @@ class Stack:
             return []
         if status in _NEVER_WORKED:
             return [Change("remove", f"{self.name}: what is left of it ({status})")]
-        return [Change("remove", f"{self.name}: {what}") for what in self._parts()]
+        given = {one["ParameterKey"]: one["ParameterValue"] for one in self.found().get("Parameters", ())}
+        return [Change("remove", f"{self.name}: {what}") for what in self._parts(given)]
 
     def remove(self) -> None:
         """Delete the stack with all its resources, if it exists."""
@@ -191,8 +194,8 @@ class Stack:
                 f"first with --destroy --with-data {owner}"
             )
 
-    def _creation(self) -> list[Change]:
-        return [Change("create", f"{self.name}: {what}") for what in self._parts()]
+    def _creation(self, parameters: Mapping[str, str]) -> list[Change]:
+        return [Change("create", f"{self.name}: {what}") for what in self._parts(parameters)]
 
     def _asked(self, parameters: Mapping[str, str]) -> dict[str, Any]:
         return {
@@ -204,8 +207,12 @@ class Stack:
             ],
         }
 
-    def _parts(self) -> list[str]:
-        return [f"{name} ({kind})" for name, kind in _RESOURCE.findall(self._template)]
+    def _parts(self, parameters: Mapping[str, str]) -> list[str]:
+        return [
+            f"{name} ({kind})"
+            for name, kind, condition in _RESOURCE.findall(self._template)
+            if not condition or parameters.get(_CONDITIONS[condition])
+        ]
 
     def _change_set(self, parameters: Mapping[str, str]) -> list[dict[str, Any]]:
         """Return the changes that CloudFormation would make, from a temporary change set."""

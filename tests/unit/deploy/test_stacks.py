@@ -5,6 +5,7 @@ from botocore.exceptions import ClientError, WaiterError
 
 from backend.foundation.errors import Conflict, StoreFailed
 from deploy.stacks import Stack
+from deploy.template import text_of
 
 TEMPLATE = "Resources:\n  Table:\n    Type: AWS::DynamoDB::Table\n"
 STEADY = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE")
@@ -189,3 +190,16 @@ def test_a_distribution_is_given_an_hour():
     stack(client).apply({})
 
     assert client.waited == [3600]
+
+
+def test_a_plan_names_conditional_resources_only_where_they_are_made():
+    stack = Stack(CloudFormation(), "faces", text_of("service"), owner="faces", role="service")
+
+    plain, with_panel = (
+        {change.what.partition(" (")[0] for change in stack.plan({"PanelPackage": package})}
+        for package in ("", "packages/panel.zip")
+    )
+
+    assert "faces: ApiFunction" in plain
+    assert with_panel - plain >= {"faces: PanelFunction", "faces: PanelRole", "faces: Recruitment"}
+    assert not any("Panel" in what for what in plain)
