@@ -2,11 +2,11 @@
 /**
  * The one home of fetch. Answers count once however often they are sent, so that everything is sent again
  * until it is confirmed; only what the server refuses for good is not. Where sending again does not help,
- * the person is asked before it goes on: nothing is given up, and what was to be sent is kept.
+ * the person is asked before it continues: nothing is discarded, and what was to be sent is retained.
  */
 
 /**
- * What came in the place of a good reply.
+ * What was received instead of a successful reply.
  *
  * - `offline`: no reply, and the browser says that it has no network;
  * - `unreached`: no reply, or one that broke off, though there is a network;
@@ -36,7 +36,7 @@ export class Refused extends Error {
 /** What was tried long enough while nobody waited for it. */
 export class Unreached extends Error {}
 
-const IDLE_MS = 20000; // nothing came for so long
+const IDLE_MS = 20000; // nothing was received for this long
 const SLOW_MS = 4000;
 const SHORTEST_PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 8000;
@@ -52,7 +52,7 @@ const SIGN_IN_FIRST = 511;
 
 /**
  * @param {object} options
- * @param {(trouble: Trouble | null) => void} options.onTrouble told what somebody waits for; null when it is over
+ * @param {(trouble: Trouble | null) => void} options.onTrouble called with what the person is waiting for; null when the wait is over
  * @param {(trouble: Trouble) => Promise<unknown>} options.onStuck asks the person; ends when it is to be tried again
  * @param {() => number} options.random
  * @param {(path: string, init: RequestInit) => Promise<Response>} [options.send]
@@ -186,7 +186,7 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
     /**
      * A picture, as it was sent.
      * @param {string} url
-     * @param {() => boolean} [isAwaited] false while it is fetched ahead of time: then nobody is told of trouble
+     * @param {() => boolean} [isAwaited] false while it is fetched in advance: no trouble is reported then
      * @param {(picture: Blob) => Promise<unknown>} [accept] fails where the picture is broken; it is then fetched
      *   anew, past the browser's cache
      * @returns {Promise<Blob>}
@@ -205,7 +205,7 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
  * @typedef {{kind: Kind, id: string, retry_after_s: number}} Failure
  */
 
-/** @typedef {import("../types/api.js").paths} Routes of the API; in their names `{study}` and the like stand for any text */
+/** @typedef {import("../types/api.js").paths} Routes of the API; parts such as `{study}` match any text */
 
 /**
  * @template {string} Route
@@ -243,7 +243,7 @@ function errorIn(data) {
 }
 
 /**
- * What a whole reply is: good, a refusal of the server's own, or a failure.
+ * Classify a complete reply: a success, a refusal by our server, or a failure.
  * @param {Response} reply
  * @param {Blob} body
  * @param {Wanted} wanted
@@ -298,7 +298,7 @@ function hasNoNetwork() {
 }
 
 /**
- * The body, whole; `onPart` is called as parts of it come.
+ * The complete body; `onPart` is called as parts of it arrive.
  * @param {Response} reply
  * @param {() => void} onPart
  */

@@ -9,7 +9,7 @@
  * @typedef {object} Shown what is known of a sequence that was shown
  * @property {Timing} timing
  * @property {number} frame_ms as measured during the sequence
- * @property {boolean} isPageLate whether the page or its frame drew, and came late to it
+ * @property {boolean} isPageLate whether the page or its frame drew, and was late
  * @property {boolean} isContradicted whether the page saw the display not show what the worker had drawn in time
  * @typedef {{element: HTMLElement, show: Show, end: () => void}} Backend `element` is what is seen
  * @typedef {{settled: Promise<Shown>, wasDrawn: boolean[]}} Sequence `wasDrawn` by phase: false where it was skipped

@@ -10,7 +10,7 @@ const FOOT = 20;
 const TOP = 6;
 
 /**
- * The ends of parts laid side by side on a whole of `total`, or longer where they need more; pure.
+ * The ends of adjacent parts of a bar of length `total`, or of a longer one if they need more; pure.
  * @param {number[]} counts
  * @param {number} total
  * @returns {{from: number, to: number}[]} shares of the width, 0 to 1

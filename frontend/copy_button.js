@@ -7,7 +7,7 @@ import { el } from "./screens.js";
  * @param {string} label of the button
  * @param {string} text
  * @param {string} what is copied, as a sentence begins: “The code”
- * @param {Node} shown where the text stands on the page, to be selected where copying is not let
+ * @param {Node} shown the element that shows the text, which is selected where copying is not allowed
  */
 export function copier(label, text, what, shown) {
   const button = el("button", { type: "button" }, label);

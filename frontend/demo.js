@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The task without a server, for a demo: a session's plan, its staircase and its score are made here,
- * and nothing is kept or sent. All truths stand in the page's files, so that this measures nobody.
+ * and nothing is stored or sent. The page's files contain all truths, so that this cannot measure anybody.
  * `backend/web/static_demo.py` writes what it needs; the page asks it as it asks the server (`api.js`).
  */
 

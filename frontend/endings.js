@@ -50,7 +50,7 @@ export async function showDone(study, visit) {
 }
 
 /**
- * The end where nobody waits for the completion code: how one did comes first. Null where it is not told.
+ * The final screen if no completion code is needed: the result comes first. Null if results are not shown.
  * @param {PublicStudy} study
  * @param {import("./visit.js").Ended} visit
  */
@@ -67,7 +67,7 @@ async function showDebrief(study, visit) {
 }
 
 /**
- * Whether a panel hears of the end through the page, or is told its code.
+ * Whether the page notifies the panel of the end, or shows its code.
  * @param {import("./visit.js").Ended} visit
  */
 function isAwaited({ done, earned }) {
@@ -118,7 +118,7 @@ export function showResult(visit, study, leadsOn = false) {
 /**
  * @param {import("./visit.js").Ended} visit
  * @param {PublicStudy} study
- * @param {string[][]} [rows] more facts, which stand first
+ * @param {string[][]} [rows] more facts, shown first
  * @param {boolean} [isPrimary] whether the way back is what to do next
  */
 function ending({ done, earned, state }, study, rows = [], isPrimary = true) {

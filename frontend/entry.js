@@ -51,7 +51,7 @@ const PLACE_TRIES = 12;
 const PLACE_PAUSE_MS = 2500;
 
 /**
- * Be let in, and keep the pass that stands for the panel's word: a signature runs out in two minutes.
+ * Be admitted, and store the pass that replaces the panel's signature, which expires after two minutes.
  * The panel may not know a place in the moment after it was taken.
  * @param {import("./visit.js").Api} api
  * @param {PublicStudy} study

@@ -12,7 +12,7 @@ const GRAYS = ["#808080", "#818181"];
 const SIDE_PX = 2;
 const FRAMES_TO_WAIT = 30;
 const FRAMES_TO_START = 90;
-const STARTED_AFTER = 5; // frames that the browser told of
+const STARTED_AFTER = 5; // frames that the browser reported
 const QUIET_FRAMES = 10;
 
 /**
@@ -74,7 +74,7 @@ export async function startFrameDelays(stage) {
 const SILENT = { reveal() {}, presentations: async () => null };
 
 /**
- * Feed frames until the browser has told of some, and wait until it has told of them all.
+ * Feed frames until the browser has reported some, and wait until it has reported them all.
  * @param {Video} video
  * @param {() => void} feed
  */

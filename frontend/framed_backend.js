@@ -17,7 +17,7 @@ const STEP_MS = 500; // between two looks at whether the frame still lives
  * @param {HTMLElement} stage
  * @param {import("./backend.js").Size} size
  * @returns {Promise<(import("./backend.js").Backend & {isLost: () => boolean}) | null>} null where the frame does not
- *   start, or would not be told presentation times
+ *   start, or does not get presentation times
  */
 export async function startFrame(stage, size) {
   if (!hasElementTiming()) return null;
@@ -79,7 +79,7 @@ export async function startFrame(stage, size) {
         };
         port.postMessage({ serial, phases, frame_ms });
       }
-      // No frames of the page are asked for: the display would wait for a page that is busy. In a hidden tab the frame stands.
+      // No animation frames of the page are requested: the display would wait for a busy page. In a hidden tab the frame pauses.
       let left_ms = port ? longest_ms : 0;
       const wait = () => {
         if (isTold) return;

@@ -102,7 +102,7 @@ function placesOf(gaps, frame_ms) {
 
 /**
  * Rise of the straight line nearest to the points (least squares): of all frames, where first and last
- * alone would make a late or coarse time stamp of either an error of the whole.
+ * alone would turn a late or coarse time stamp of either into an error of the estimate.
  * @param {number[]} xs
  * @param {number[]} ys
  */

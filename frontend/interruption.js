@@ -12,7 +12,7 @@ let under_way = 0;
 let so_far = 0;
 
 /**
- * Ask, over whatever is on the screen; the first action is what the Escape key stands for.
+ * Ask, over whatever is on the screen; the Escape key triggers the first action.
  * @param {string} name for `document.body.dataset.screen`
  * @param {string} title
  * @param {(Node | string)[]} content

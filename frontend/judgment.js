@@ -16,7 +16,7 @@
  * @property {(study: import("../types/api.js").PublicStudy) => Element[]} instructions what is seen, and asked
  * @property {string} afterFlash what to do once a flash is over
  * @property {(isHalfReal: boolean) => string} shares how often each answer is right, for who gives one for long
- * @property {(response: string, wasCorrect: boolean) => string} verdict what is told after an answer
+ * @property {(response: string, wasCorrect: boolean) => string} verdict the feedback after an answer
  * @property {((pictures: ImageBitmap[]) => Promise<ImageBitmap>) | null} arrange several pictures of one trial in one of
  *   their size; null where a trial shows one
  */

@@ -109,7 +109,7 @@ function goElsewhere() {
 }
 
 /**
- * The session this browser holds, taken up where it stands; null if it holds none.
+ * The session stored in this browser, resumed where it was; null if there is none.
  * @param {string} name
  */
 async function resumed(name) {

@@ -11,7 +11,7 @@ const FETCHES_AT_ONCE = 6;
  */
 
 /**
- * What cannot be had ahead of time is asked for again, and the person told of it, only once it is needed.
+ * What cannot be fetched in advance is fetched again, and the person informed, only once it is needed.
  * @param {string[]} urls
  * @param {FetchPicture} fetchPicture
  * @param {{px: number, quality: ResizeQuality}} size width and height to decode to, in device pixels

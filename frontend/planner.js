@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What a sequence of phases (countdown, picture, masks) is in refreshes of a display, and whether it
- * came out so. Pure: times in ms go in, refreshes come out.
+ * The refreshes of a display that a sequence of phases (countdown, picture, masks) takes, and whether it was
+ * shown as planned. Pure: the input is times in ms, the output is refreshes.
  */
 
 const LARGEST_DOUBT = 0.4; // of a refresh, by a clock

@@ -23,7 +23,7 @@ const OF_THE_LAST = 5;
 let sequences = 0;
 
 /**
- * @param {HTMLElement} stage where the canvases stand, one above the other
+ * @param {HTMLElement} stage contains the canvases, one above the other
  * @param {import("./backend.js").Size} size of the pictures
  * @param {boolean} flashes false where pictures are only drawn, and neither frame nor worker is needed
  */
@@ -48,10 +48,10 @@ export async function makePresenter(stage, size, flashes = true) {
       return current === frame ? "frame" : current === worker ? "worker" : "page";
     },
     /**
-     * Show the phases; ends when the last one is over. What was shown is known a little later, in `settled`.
+     * Show the phases; resolves when the last one is over. `settled` resolves a little later, with what was shown.
      * @param {Phase[]} phases
      * @param {number} frame_ms
-     * @param {(phase: Phase | null) => void} [onPhase] told as each phase begins, and null at the end
+     * @param {(phase: Phase | null) => void} [onPhase] called as each phase begins, and with null at the end
      */
     async show(phases, frame_ms, onPhase = () => {}) {
       if (current === frame && frame.isLost()) goOnIn(page);
@@ -69,7 +69,7 @@ export async function makePresenter(stage, size, flashes = true) {
       if (worker && current !== frame && !hasFrameDelays()) goOnIn(current === page ? worker : page);
     },
     /**
-     * Hear of a flash that the page drew. What it came late to once may be chance; a page that is busy is left, and a
+     * Note a flash that the page drew. Being late once may be chance; a busy page is abandoned, and a
      * frame is not: it is no busier than a worker.
      * @param {boolean} isPageLate
      */

@@ -6,7 +6,7 @@ import { ask, el } from "./screens.js";
 /**
  * Count equal answers in a row, for one block; pure.
  * @param {number} limit after how many to say so; 0 for never
- * @returns {(response: string) => boolean} told each answer; true once, when it is time
+ * @returns {(response: string) => boolean} called with each answer; true once, when the warning is due
  */
 export function countSameAnswers(limit) {
   /** @type {string | null} */

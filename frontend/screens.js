@@ -4,7 +4,7 @@
 const FLASH = ["countdown", "stimulus", "mask"];
 const SMALLEST_STAGE_CSS = 96;
 const BESIDE_CSS = 32;
-const AROUND_CSS = 180; // what stands above and below a picture
+const AROUND_CSS = 180; // height of what is above and below a picture
 const LEAST_SHARE = 0.75;
 
 /**
@@ -172,7 +172,7 @@ export function trialScreen(judgment) {
 
 /**
  * How large pictures and masks are shown, real and fake alike: as large as the window allows, up to the study's
- * largest width, with a whole number of device pixels to each of their own where that leaves at least three
+ * largest width, with an integer number of device pixels for each picture pixel if that leaves at least three
  * quarters of that width. Nothing is smoothed then; elsewhere all are (docs/protocol.md, Size).
  * @param {number} size_px of the stored pictures
  * @param {number} largest_css

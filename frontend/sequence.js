@@ -14,7 +14,7 @@ const FEWEST_FRAMES = 20; // tell the refresh interval to within some percent
  */
 
 /**
- * Show the phases one after the other. The whole sequence is planned at once, and the phase of a frame
+ * Show the phases one after the other. The complete sequence is planned in advance, and the phase of a frame
  * is looked up by the refresh its callback is really in, so that one late frame does not shift the rest.
  * @param {number[]} durations_ms
  * @param {number} anchor place of the picture, see `planPhases`

@@ -8,7 +8,7 @@
  * @param {{px: number, quality: ResizeQuality}} size
  * @param {import("./medium.js").Medium} medium
  * @param {import("./judgment.js").Judgment["arrange"]} arrange
- * @param {{areAllNeeded?: boolean, onProgress?: (share: number) => void}} [options] `onProgress` is told the share (0 to 1)
+ * @param {{areAllNeeded?: boolean, onProgress?: (share: number) => void}} [options] `onProgress` is called with the share (0 to 1)
  * @returns {ReturnType<import("./medium.js").Medium["load"]>}
  */
 export function loadStimuli(addresses, fetchPicture, size, medium, arrange, { areAllNeeded = false, onProgress = () => {} } = {}) {

@@ -5,7 +5,7 @@ import { copier } from "./copy_button.js";
 import { el } from "./screens.js";
 
 /**
- * A note that opens; the secret stands after the # and so in no log.
+ * A collapsible note; the secret is after the # and therefore in no log.
  * @param {string} path of the page on which to withdraw
  * @param {boolean} [isOpen]
  */

@@ -63,7 +63,7 @@ function showNothingLeft() {
 /** @param {unknown} error */
 function showError(error) {
   const { code, id } = error instanceof Refused ? error : { code: "", id: "" };
-  // The link is whole where the server looked for the session: then it is gone, with all that was kept of it.
+  // If the server looked for the session, the link is complete: the session is gone, with all its data.
   if (code === "unknown_session") return showNothingLeft();
   const isWrong = code === "wrong_link";
   if (!isWrong) console.error(error);

@@ -14,10 +14,10 @@ const LATEST = 0.5; // of a refresh: a callback that runs later may miss it
 
 /**
  * What is revealed with each phase, and when the browser says that each was shown (ms): null where it was not revealed or
- * is not told.
+ * it is not reported.
  * @typedef {object} Probes
  * @property {(i: number) => void} reveal
- * @property {(wasRevealed: boolean[]) => Promise<(number | null)[] | null>} presentations null if none is told
+ * @property {(wasRevealed: boolean[]) => Promise<(number | null)[] | null>} presentations null if none is reported
  */
 
 /**
