@@ -141,7 +141,7 @@ def _fail(message: str, status: int = 1) -> NoReturn:
 
 
 def _fault(error: Exception) -> str:
-    """Return what to say of an error that nobody thought of; what a developer needs is kept in a file."""
+    """Return the message for an unexpected error; details for developers are written to a file."""
     import tempfile
     import traceback
 

@@ -1,12 +1,12 @@
 """What the eye gets: peers' presenters and ours, the same flashes in one run, by the browser's own trace.
 
-A flash is a picture for 17 to 1000 ms and four masks of 30 ms. It is exact where the picture stood for
-the planned number of refreshes (the nearest to its time), and whole where besides all four masks
-followed at once, in order, each for one of the two counts next to its time, and nothing blank between.
+A flash is a picture for 17 to 1000 ms and four masks of 30 ms. It is exact if the picture was displayed
+for the planned number of refreshes (the nearest to its time). It is whole if, in addition, all four masks
+followed immediately, in order, each for one of the two counts next to its time, with nothing blank between.
 
-What was on show is told by marks: our pages make their own, `pages/observe.js` makes the peers'. A
-picture that the browser decodes after the frame it belongs to would come later than its mark says;
-that can happen to `<img>` alone, so the naive row is at best what stands here.
+Marks record what was displayed: our pages make their own, `pages/observe.js` makes the peers'. A picture
+that the browser decodes after its frame would be displayed later than its mark; this can happen to
+`<img>` only, so that the real values of the naive row are at most those shown.
 """
 
 import functools
@@ -124,7 +124,7 @@ def changes(marks: Sequence, names: Mapping[str, str]) -> list[tuple[float, str]
 
 
 def flash_seen(shown: Sequence[tuple[float, str]], trial: Trial, frame_ms: float) -> Seen:
-    """Return how `trial` came out among the changes of what was on show."""
+    """Return the result of `trial`, given the changes of what was displayed."""
     places = [i for i, (_, name) in enumerate(shown) if name == trial.picture]
     if len(places) != 1:
         return Seen(is_exact=False, is_whole=False)

@@ -64,7 +64,7 @@ SAMPLES = (
             "images": 48,
             "blocks": 1,
             "spare_images": 12,
-            # twice the steps of hype-2019, which settle at the same accuracy, for a third of its trials
+            # twice the steps of hype-2019, which converge to the same accuracy, for a third of its trials
             "staircase": "right_to_descend:3,down_ms:60,up_ms:20",
             "countdown_ms": 350,
             "masks": "phase",  # textures would take longer than all the rest

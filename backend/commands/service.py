@@ -90,7 +90,7 @@ def serve(
 def _serve(
     world: World, listening: Any, start_page: Any = None, behind_proxy: bool = False, **options: Any
 ) -> None:
-    """Serve on a socket that listens already: a port that is taken is told before any work."""
+    """Serve on a socket that already listens, so that a port in use is reported before any work."""
     from backend.foundation.permissions import tighten
     from backend.handlers import create_app
     from backend.stores.opening import sqlite_path

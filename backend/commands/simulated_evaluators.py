@@ -44,7 +44,7 @@ class Refused(OpenhypeError):
 
 
 class Client:
-    """One evaluator's connection: JSON over one kept-alive socket, retried as the page does."""
+    """One evaluator's connection: JSON over one persistent connection, retried as the page does."""
 
     def __init__(self, url: str, seconds_to_retry: float = _SECONDS_TO_RETRY):
         parts = urlsplit(url)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from backend.experiment.records import Study
 
 _ADDRESS = "http://127.0.0.1:8000"
-"""Where `openhype serve` listens unless it is told otherwise."""
+"""Where `openhype serve` listens by default."""
 
 _places = images_option(
     "Where browsers get the pictures, if not from `openhype serve`; they are uploaded there as well."
