@@ -90,7 +90,8 @@ def create_app(
 
     Args:
         dice: as in `TaskService.over`.
-        serves: the groups of routes to serve; a function without numpy cannot serve scores.
+        serves: the groups of routes to serve, besides those of `EVERYTHING` also `panel`, a panel's events
+            alone; a function without numpy cannot serve scores.
         watch: notified of what concerns the panel; None if nobody is recruited through its API.
         front: the page at `/`.
         allowed: other hosts at which the pages are reached, as returned by `origins.parse_origin`.
@@ -109,8 +110,9 @@ def create_app(
     if "sessions" in serves:
         urls = _urls(names if "files" in serves else None)
         _add_evaluator_routes(app, task, lambda: _check_key(keys), openings or Openings(0, 0), urls)
-        _add_panel_routes(app, watch)
         results_routes.add_status(app, store, lambda: _check_key(keys))
+    if serves & {"sessions", "panel"}:
+        _add_panel_routes(app, watch)
     if "scores" in serves:
         results_routes.add_scores(app, store, lambda: _check_key(keys), clock)
     if "files" in serves:
@@ -367,9 +369,12 @@ def _body(declared: type[T]) -> T:
 
 
 def _token() -> str:
+    """Return the token in X-Openhype-Token, or else that in Authorization, which CloudFront replaces."""
+    if token := request.headers.get(headers.TOKEN, "").strip():
+        return token
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme != "Bearer" or not token:
-        raise NotAllowed("the header 'Authorization: Bearer <token>' is missing", code="no_token")
+        raise NotAllowed(f"the header '{headers.TOKEN}: <token>' is missing", code="no_token")
     return token.strip()
 
 

@@ -168,9 +168,14 @@ class WholePaths:
         return self._app({**environ, "SCRIPT_NAME": "", "PATH_INFO": path}, start_response)
 
 
+def _of_evaluators(environment: Mapping[str, str]) -> frozenset[str]:
+    """Return what a function with the package of evaluators' routes serves: with the token, events alone."""
+    return frozenset({"panel" if environment.get("OPENHYPE_PANEL") else "sessions"})
+
+
 APPS: Mapping[str, Callable[[], Callable]] = {
     "app": lambda: from_environment(os.environ),
-    "sessions": lambda: WholePaths(from_environment(os.environ, frozenset({"sessions"}))),
+    "sessions": lambda: WholePaths(from_environment(os.environ, _of_evaluators(os.environ))),
     "scores": lambda: WholePaths(from_environment(os.environ, frozenset({"scores"}))),
 }
 

@@ -64,14 +64,18 @@ class Deployment:
         text_of: Callable[[str], str] = template.text_of,
         panel: Mapping[str, str] | None = None,
         removes_panel: bool = False,
+        is_signed: bool | None = None,
     ):
         """
         Args:
             panel: `token` and `webhook_secret` of the panel to store; None to leave what is stored.
             removes_panel: remove the panel's token, and the function that uses it.
+            is_signed: whether CloudFront signs its requests to the functions, which then refuse all others;
+                None to leave it as it is. New deployments sign them; those of version 0.1 do not, as pages
+                that were opened before cannot send what that needs.
         """
         check_name(name)
-        self._panel, self._removes_panel = panel, removes_panel
+        self._panel, self._removes_panel, self._is_signed = panel, removes_panel, is_signed
         self.name, self._data, self._session = name, data, session
         if not session.region_name:
             raise InvalidInput("no AWS region is set; use --region, AWS_REGION or a profile that has one")
@@ -90,6 +94,13 @@ class Deployment:
     def panel_secret_name(self) -> str:
         """The secure parameter that holds the panel's token."""
         return f"/openhype/{self.name}/panel"
+
+    def signs_requests(self) -> bool:
+        """Return whether CloudFront will sign its requests to the functions."""
+        if self._is_signed is not None:
+            return self._is_signed
+        before = self._service.parameters()
+        return before is None or before.get("IsSigned") == "true"
 
     def stages(self) -> list[str]:
         """Return the stages to deploy: that of the panel only if its token is stored, or will be."""
@@ -210,9 +221,19 @@ class Deployment:
             **{f"{stage.title()}Package": _package_key(package) for stage, package in packages.items()},
             "PanelSecret": self.panel_secret_name if self._has_panel() else "",
             "PanelVersion": self._panel_version(),
+            "IsSigned": "true" if self.signs_requests() else "false",
         }
 
     def _notes(self) -> list[str]:
+        notes = self._notes_on_limits()
+        if not self.signs_requests():
+            notes.append(
+                "anybody who knows the functions' own addresses can call them past CloudFront; close "
+                "them with --signed-requests when nobody has the page open"
+            )
+        return notes
+
+    def _notes_on_limits(self) -> list[str]:
         try:
             limits = self._session.client("lambda").get_account_settings()["AccountLimit"]
         except ClientError as error:

@@ -6,6 +6,7 @@ created for this purpose. It sends about a hundred requests, which cost well und
 """
 
 import argparse
+import hashlib
 import http.client
 import json
 import secrets
@@ -38,12 +39,16 @@ class Site:
     ) -> tuple[int, dict[str, str], bytes, float]:
         """Return status, headers, body, and the time (ms) from the request to the complete reply."""
         connection = self._kind(self._address, timeout=30)
-        sent = {"Content-Type": "application/json"}
+        content = b"" if body is None else json.dumps(body).encode()
+        sent = {
+            "Content-Type": "application/json",
+            "X-Amz-Content-Sha256": hashlib.sha256(content).hexdigest(),
+        }
         if token:
-            sent["Authorization"] = f"Bearer {token}"
+            sent[headers.TOKEN] = token
         began = time.perf_counter()
         try:
-            connection.request(method, path, None if body is None else json.dumps(body), sent)
+            connection.request(method, path, content or None, sent)
             reply = connection.getresponse()
             data = reply.read()
         finally:

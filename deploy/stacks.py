@@ -32,8 +32,8 @@ _VERBS = {"Add": "create", "Modify": "change", "Remove": "remove", "Import": "ch
 
 
 _RESOURCE = re.compile(r"^  (\w+):\n    Type: (AWS::\S+)(?:\n    Condition: (\w+))?$", re.MULTILINE)
-_CONDITIONS = {"HasPanel": "PanelPackage"}
-"""The templates' conditions, by name: the parameter that must not be empty."""
+_CONDITIONS = {"HasPanel": "PanelPackage", "IsSigned": "IsSigned"}
+"""The templates' conditions, by name: the parameter that must not be empty, or `false`."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,13 @@ class Stack:
         self._wait("stack_update_complete")
         return True
 
+    def parameters(self) -> dict[str, str] | None:
+        """Return the parameters of the existing stack, or None."""
+        stack = self.found()
+        if stack is None:
+            return None
+        return {one["ParameterKey"]: one["ParameterValue"] for one in stack.get("Parameters", ())}
+
     def planned_removal(self) -> list[Change]:
         """Return what `remove` would delete."""
         status = self._status()
@@ -153,8 +160,7 @@ class Stack:
             return []
         if status in _NEVER_WORKED:
             return [Change("remove", f"{self.name}: what is left of it ({status})")]
-        given = {one["ParameterKey"]: one["ParameterValue"] for one in self.found().get("Parameters", ())}
-        return [Change("remove", f"{self.name}: {what}") for what in self._parts(given)]
+        return [Change("remove", f"{self.name}: {what}") for what in self._parts(self.parameters() or {})]
 
     def remove(self) -> None:
         """Delete the stack with all its resources, if it exists."""
@@ -211,7 +217,7 @@ class Stack:
         return [
             f"{name} ({kind})"
             for name, kind, condition in _RESOURCE.findall(self._template)
-            if not condition or parameters.get(_CONDITIONS[condition])
+            if not condition or parameters.get(_CONDITIONS[condition]) not in (None, "", "false")
         ]
 
     def _change_set(self, parameters: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -147,6 +147,8 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
    * @returns {Promise<unknown>}
    */
   async function json(path, init, isAwaited = always) {
+    const headers = { ...init.headers, ...(typeof init.body === "string" ? await digestHeader(init.body) : {}) };
+    init = { ...init, headers };
     const { ok, status, data } = await persistently(path, init, { type: "application/json", isOurs: true }, isAwaited);
     if (ok) return data;
     const error = errorIn(data) ?? {};
@@ -162,7 +164,7 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
      * @returns {Promise<ReplyTo<"get", Path>>}
      */
     get: (path, token = null, isAwaited = always) =>
-      /** @type {Promise<ReplyTo<"get", Path>>} */ (json(path, token ? { headers: { Authorization: `Bearer ${token}` } } : {}, isAwaited)),
+      /** @type {Promise<ReplyTo<"get", Path>>} */ (json(path, { headers: tokenHeader(token) }, isAwaited)),
     /**
      * @template {string} Path
      * @param {Path} path
@@ -178,7 +180,7 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
           {
             method: "POST",
             body: JSON.stringify(body),
-            headers: { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) },
+            headers: { "Content-Type": "application/json", ...tokenHeader(token) },
           },
           isAwaited,
         )
@@ -196,6 +198,27 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
       return body;
     },
   };
+}
+
+/**
+ * The evaluator's token in a header of its own: CloudFront signs its requests to the functions in `Authorization`.
+ * @param {string | null} token
+ * @returns {Record<string, string>}
+ */
+function tokenHeader(token) {
+  return token ? { "X-Openhype-Token": token } : {};
+}
+
+/**
+ * The digest of a body, which CloudFront's signature includes. Other servers ignore it, and a page without a secure
+ * context, which cannot compute it, is not served by CloudFront.
+ * @param {string} body
+ * @returns {Promise<Record<string, string>>}
+ */
+async function digestHeader(body) {
+  if (!globalThis.crypto?.subtle) return {};
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body));
+  return { "X-Amz-Content-Sha256": Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("") };
 }
 
 /**

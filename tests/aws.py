@@ -72,34 +72,36 @@ def environment(url: str) -> dict[str, str]:
 _UNKNOWN = ("AWS::CloudFront::", "AWS::S3::BucketPolicy", "AWS::Lambda::Url", "AWS::Lambda::Permission")
 
 
-def template(name: str, has_panel: bool = False) -> dict[str, Any]:
+def template(name: str, has_panel: bool = False, is_signed: bool = True) -> dict[str, Any]:
     """Return a template of the deployment as data, with its short functions (`!Ref`) written out.
 
     Args:
         has_panel: whether its condition `HasPanel` holds; the parts that depend on it are resolved.
+        is_signed: the same of `IsSigned`.
     """
+    conditions = {"HasPanel": has_panel, "IsSigned": is_signed}
     made = json.loads(json.dumps(cfn_yaml.loads(text_of(name))))
     made.pop("Conditions", None)
     made["Resources"] = {
         name: {key: part for key, part in resource.items() if key != "Condition"}
         for name, resource in made["Resources"].items()
-        if has_panel or "Condition" not in resource
+        if conditions.get(resource.get("Condition"), True)
     }
-    return _resolved(made, has_panel)
+    return _resolved(made, conditions)
 
 
 _NO_VALUE = {"Ref": "AWS::NoValue"}
 
 
-def _resolved(part: Any, has_panel: bool) -> Any:
+def _resolved(part: Any, conditions: dict[str, bool]) -> Any:
     if isinstance(part, dict) and "Fn::If" in part:
-        _, if_true, if_false = part["Fn::If"]
-        return _resolved(if_true if has_panel else if_false, has_panel)
+        condition, if_true, if_false = part["Fn::If"]
+        return _resolved(if_true if conditions[condition] else if_false, conditions)
     if isinstance(part, dict):
-        values = {key: _resolved(value, has_panel) for key, value in part.items()}
+        values = {key: _resolved(value, conditions) for key, value in part.items()}
         return {key: value for key, value in values.items() if value != _NO_VALUE}
     if isinstance(part, list):
-        return [value for value in (_resolved(value, has_panel) for value in part) if value != _NO_VALUE]
+        return [value for value in (_resolved(value, conditions) for value in part) if value != _NO_VALUE]
     return part
 
 

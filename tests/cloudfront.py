@@ -4,6 +4,7 @@ Functions are sent Function URL events; files come from the bucket. What it know
 reads from `deploy/service.yaml`, so that a mistake there is one here.
 """
 
+import hashlib
 import queue
 import re
 import threading
@@ -24,8 +25,10 @@ from tests import aws, function, node
 class Cloudfront:
     """The distribution: what a request is answered with."""
 
-    def __init__(self, bucket: str, functions: Mapping[str, Sequence[function.Function]]):
-        resources = aws.template("service", has_panel="panel" in functions)["Resources"]
+    def __init__(
+        self, bucket: str, functions: Mapping[str, Sequence[function.Function]], is_signed: bool = True
+    ):
+        resources = aws.template("service", "panel" in functions, is_signed)["Resources"]
         self._resources = resources
         self._config = resources["Distribution"]["Properties"]["DistributionConfig"]
         self._origins = {origin["Id"]: origin for origin in self._config["Origins"]}
@@ -51,6 +54,10 @@ class Cloudfront:
             file = self._routed(path) if behaviour.get("FunctionAssociations") else path
             status, headers, data = self._file(self._origins[origin]["OriginPath"] + file)
         else:
+            if "OriginAccessControlId" in self._origins[origin]:
+                if not _can_be_signed(method, sent, body):
+                    return 403, {"Content-Type": "application/json"}, _WRONG_SIGNATURE
+                sent = {**_but(sent, "authorization"), "Authorization": "AWS4-HMAC-SHA256 Credential=…"}
             status, headers, data = self._asked(origin, method, target, sent, body)
         return status, self._with_policy(behaviour, headers), data
 
@@ -78,7 +85,7 @@ class Cloudfront:
         idle = self._idle[stage]
         instance = idle.get()
         try:
-            event = function.function_url_event(method, target, _but_host(sent), body)
+            event = function.function_url_event(method, target, _but(sent, "host"), body)
             reply = instance.invoke(event)
         finally:
             idle.put(instance)
@@ -105,8 +112,22 @@ class Cloudfront:
         return kept
 
 
-def _but_host(sent: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in sent.items() if name.lower() != "host"}
+_WRONG_SIGNATURE = (
+    b'{"message":"The request signature we calculated does not match the signature you provided."}'
+)
+
+
+def _can_be_signed(method: str, sent: Mapping[str, str], body: bytes) -> bool:
+    """Return whether a request has what CloudFront's signature needs: the digest of its body, if it has one.
+
+    Source: "Restrict access to an AWS Lambda function URL origin", CloudFront's developer guide.
+    """
+    given = {name.lower(): value for name, value in sent.items()}.get("x-amz-content-sha256")
+    return method in ("GET", "HEAD") or given == hashlib.sha256(body).hexdigest()
+
+
+def _but(sent: Mapping[str, str], removed: str) -> dict[str, str]:
+    return {name: value for name, value in sent.items() if name.lower() != removed}
 
 
 class _Handler(BaseHTTPRequestHandler):

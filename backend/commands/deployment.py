@@ -24,6 +24,12 @@ _EVALUATORS, _PICTURES = 30, 2000
     type=click.Choice(["prolific", "none"]),
     help="Have the functions recruit and pay with the token in PROLIFIC_TOKEN; none: take the token away.",
 )
+@click.option(
+    "--signed-requests/--open-requests",
+    "is_signed",
+    default=None,
+    help="Whether the functions take requests of CloudFront only. Default: as it is; for a new one, yes.",
+)
 @click.option("--region", help="AWS region; default: as the AWS tools find it.")
 @click.option("--profile", help="Profile of the AWS tools.")
 @store_options
@@ -35,6 +41,7 @@ def deploy(
     destroy: bool,
     with_data: str | None,
     panel: str | None,
+    is_signed: bool | None,
     **where: Any,
 ) -> None:
     """Put page, API and pictures on AWS under NAME: a plan first, done with --yes."""
@@ -56,6 +63,7 @@ def deploy(
             session,
             panel=_panel_secrets(world) if panel == "prolific" else None,
             removes_panel=panel == "none",
+            is_signed=is_signed,
         )
         checked = deployment.check()
         click.echo(f"{name} in {checked.region}, account {checked.account}")

@@ -41,6 +41,8 @@ RESULTS = {
 }
 """Headers of the results pages, which load nothing and run no script."""
 
+TOKEN = "X-Openhype-Token"
+"""The header of a request's token; `Authorization` is CloudFront's in its requests to the functions."""
 IMMUTABLE = "public, max-age=31536000, immutable"
 """For stimuli, and files that pages load (`assets.py`): different content has a different URL."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from backend.task import reply_types, requests
+from backend.web import headers
 
 _ABOUT = (
     "Sessions, answers and scores of HYPE studies. Times are in milliseconds, money in cents of the study's "
@@ -189,7 +190,7 @@ def document() -> bytes:
         "paths": paths,
         "components": {
             "securitySchemes": {
-                name: {"type": "http", "scheme": "bearer", "description": text}
+                name: {"type": "apiKey", "in": "header", "name": headers.TOKEN, "description": text}
                 for name, text in _SCHEMES.items()
             },
             "responses": {

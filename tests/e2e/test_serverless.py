@@ -116,11 +116,11 @@ def test_scores_come_from_the_function_that_computes_them(site):
     site.create("faces", images=4)
     key = site.data.keys().researcher
 
-    status, _, body = get(f"{site.url}/api/studies/faces/scores", Authorization=f"Bearer {key}")
+    status, _, body = get(f"{site.url}/api/studies/faces/scores", **{"X-Openhype-Token": key})
 
     assert (status, b"no finished session" in body or b"error" in body) == (400, True)
     assert get(f"{site.url}/api/studies/faces/scores")[0] == 403
-    assert get(f"{site.url}/api/studies/faces/status", Authorization=f"Bearer {key}")[0] == 200
+    assert get(f"{site.url}/api/studies/faces/status", **{"X-Openhype-Token": key})[0] == 200
 
 
 def test_the_smoke_check_passes_but_for_the_cache_that_is_not_here(site, capsys):

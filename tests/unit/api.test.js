@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { test } from "node:test";
 
 import { Refused, Unreached, makeApi } from "../../frontend/api.js";
@@ -245,4 +246,17 @@ test("of several in trouble one that is over does not hide the others", async ()
 
   assert.equal(shown.at(-1), null);
   assert.ok(shown.slice(0, -1).every((path) => path !== null));
+});
+
+test("the token has a header of its own, and a body its digest, for CloudFront's signature", async () => {
+  const { api, seen } = over(stored);
+
+  await api.post("/answers", { response: "fake" }, "s.secret");
+  await api.get("/x", "s.secret");
+  await api.get("/x");
+
+  const [posted, got, bare] = seen.requests.map((request) => request.headers);
+  const digest = createHash("sha256").update('{"response":"fake"}').digest("hex");
+  assert.deepEqual(posted, { "Content-Type": "application/json", "X-Openhype-Token": "s.secret", "X-Amz-Content-Sha256": digest });
+  assert.deepEqual([got, bare], [{ "X-Openhype-Token": "s.secret" }, {}]);
 });

@@ -122,6 +122,18 @@ def test_the_token_goes_with_the_service(deployed, tmp_path):
     ]
 
 
+def test_a_new_deployment_signs_requests_and_an_earlier_one_stays_open_until_it_is_told(deployed, tmp_path):
+    earlier = deployment(tmp_path)
+    assert (earlier.signs_requests(), parameters()["IsSigned"]) == (True, "true")
+    before = {name: value for name, value in parameters().items() if name != "IsSigned"}
+    earlier._service.parameters = lambda: before  # as version 0.1 made it
+
+    assert not earlier.signs_requests()
+    assert any("--signed-requests" in note for note in earlier._notes())
+    assert deployment(tmp_path, is_signed=True).signs_requests()
+    assert not deployment(tmp_path, is_signed=False).signs_requests()
+
+
 def test_the_role_of_the_panels_function_reads_the_token_and_that_of_the_api_does_not(deployed):
     def readable(role):
         return json.dumps([s["Resource"] for s in policy_of(role_of(role))["Statement"]])

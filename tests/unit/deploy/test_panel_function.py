@@ -103,7 +103,7 @@ def site(table, cloud, tmp_path):
 
 def scores(site):
     asked = urllib.request.Request(
-        f"{site.url}/api/studies/faces/scores", headers={"Authorization": f"Bearer {site.keys.researcher}"}
+        f"{site.url}/api/studies/faces/scores", headers={"X-Openhype-Token": site.keys.researcher}
     )
     with urllib.request.urlopen(asked) as reply:
         return json.loads(reply.read())

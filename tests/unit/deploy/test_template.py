@@ -115,11 +115,28 @@ def test_scores_are_computed_by_a_role_that_cannot_write():
     assert [action for action in actions if re.search("Put(?!LogEvents)|Update|Delete", action)] == []
 
 
-def test_anybody_may_ask_the_function_but_only_through_its_address():
-    for stage in ("Api", "Score", "Panel"):
-        invoke = RESOURCES[f"{stage}Invoke"]["Properties"]
+def test_only_cloudfront_may_call_the_functions_of_evaluators_and_scores():
+    for stage in ("Api", "Score"):
+        assert RESOURCES[f"{stage}Url"]["Properties"]["AuthType"] == "AWS_IAM"
+        for permission in (f"{stage}Invoke", f"{stage}Ask"):
+            given = RESOURCES[permission]["Properties"]
+            assert given["Principal"] == "cloudfront.amazonaws.com"
+            assert "distribution/${Distribution}" in given["SourceArn"]["Fn::Sub"]
+        (origin,) = [origin for origin in DISTRIBUTION["Origins"] if origin["Id"] == stage.lower()]
+        assert origin["OriginAccessControlId"] == {"Ref": "FunctionsAccess"}
+    control = RESOURCES["FunctionsAccess"]["Properties"]["OriginAccessControlConfig"]
+    assert (control["OriginAccessControlOriginType"], control["SigningBehavior"]) == ("lambda", "always")
+
+
+def test_an_open_function_may_be_called_but_only_through_its_address():
+    opened = aws.template("service", has_panel=True, is_signed=False)["Resources"]
+    found = {"Api": opened, "Score": opened, "Panel": RESOURCES}
+
+    for stage, resources in found.items():
+        invoke = resources[f"{stage}Invoke"]["Properties"]
         assert (invoke["Principal"], invoke["InvokedViaFunctionUrl"]) == ("*", True)
-        assert RESOURCES[f"{stage}Ask"]["Properties"]["FunctionUrlAuthType"] == "NONE"
+        assert resources[f"{stage}Ask"]["Properties"]["FunctionUrlAuthType"] == "NONE"
+    assert "FunctionsAccess" not in json.dumps(opened)
 
 
 def test_no_secret_stands_in_a_template_or_in_a_functions_variables():
