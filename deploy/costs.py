@@ -11,7 +11,7 @@ from importlib.resources import files
 from math import ceil
 from typing import Any
 
-from backend.experiment.protocol import Protocol
+from backend.experiment.protocol import TIME, Protocol
 from backend.stores.dynamodb.counters import quotas
 from backend.stores.dynamodb.keys import LISTS, WRITES_PER_ITEM
 
@@ -176,3 +176,94 @@ def _size(count: float) -> str:
 
 def _units(size: float, unit: int) -> int:
     return ceil(size / unit)
+
+
+@dataclass(frozen=True)
+class HostileRequest:
+    """What one request of a stranger takes, where nothing stops it.
+
+    Args:
+        concurrency: the setting of `bounds` that limits how many are processed at once; '' for none.
+    """
+
+    kind: str
+    seconds: float = 0.0
+    gb: float = 0.0
+    read_units: float = 0.0
+    write_units: float = 0.0
+    sent_bytes: float = 0.0
+    is_cached: bool = False
+    concurrency: str = ""
+
+
+def hostile_requests(assumed: Mapping[str, float]) -> list[HostileRequest]:
+    """Return the kinds of requests that anybody on the internet can send, the costliest of each route."""
+    seconds, gb = assumed["request_seconds"], assumed["function_gb"]
+    reply, models = assumed["reply_bytes"], assumed["models"]
+    cheap = {"seconds": seconds, "gb": gb, "sent_bytes": reply, "concurrency": "ApiConcurrency"}
+    opening = of_session(TIME, assumed)
+    head = _HEAD_BYTES + _HEAD_BYTES_A_PICTURE * (TIME.stimuli.trials + TIME.stimuli.spare_images)
+    return [
+        HostileRequest("a picture, from CloudFront", sent_bytes=assumed["picture_bytes"], is_cached=True),
+        HostileRequest("a study, or an answer with an invented token", read_units=1, **cheap),
+        HostileRequest(
+            "an opening of a HYPE-time session (link)",
+            read_units=_OPENING_READS + _COUNTS * models,
+            write_units=5 + _units(head, _WRITE_UNIT),
+            **cheap,
+        ),
+        HostileRequest(
+            "an answer in a session of one's own",
+            read_units=(opening.most_read_units - opening.least_read_units) / TIME.stimuli.trials,
+            write_units=1,
+            **cheap,
+        ),
+        HostileRequest(
+            "scores without the key", seconds, 2 * gb, sent_bytes=reply, concurrency="ScoreConcurrency"
+        ),
+        HostileRequest(
+            "a forged event of the panel", seconds, gb, sent_bytes=reply, concurrency="PanelConcurrency"
+        ),
+    ]
+
+
+def hostile_usd(
+    request: HostileRequest, count: float, hours: float, prices: Mapping[str, Any], bounds: Mapping[str, str]
+) -> float:
+    """Return the US dollars that `count` such requests cost if they come evenly within some hours.
+
+    Args:
+        bounds: the template's parameters; requests that AWS refuses by them cost CloudFront's part only.
+    """
+    table, function, network = (prices[name] for name in ("dynamodb", "lambda", "cloudfront"))
+    served = count
+    if request.concurrency and bounds.get(request.concurrency):
+        served = min(served, hours * 3600 * int(bounds[request.concurrency]) / request.seconds)
+    for parameter, units in (("MaxReadUnits", request.read_units), ("MaxWriteUnits", request.write_units)):
+        if units and bounds.get(parameter):
+            served = min(served, hours * 3600 * int(bounds[parameter]) / units)
+    processed = 0 if request.is_cached else served
+    return (
+        count * network["requests_million"] / 1e6
+        + served * request.sent_bytes / 1e9 * network["sent_gb"]
+        + processed * function["requests_million"] / 1e6
+        + processed * request.seconds * request.gb * function["gb_seconds_million"] / 1e6
+        + processed * request.read_units * table["read_units_million"] / 1e6
+        + processed * request.write_units * table["write_units_million"] / 1e6
+    )
+
+
+def hostile_table(prices: Mapping[str, Any], bounds: Mapping[str, str], count: int) -> str:
+    """Return what a stranger's requests would cost as a table in Markdown, without and with bounds."""
+    lines = [
+        f"What {count:,} requests of a stranger within an hour would cost:",
+        "",
+        "| request | without bounds | with bounds |",
+        "| --- | ---: | ---: |",
+    ]
+    for request in hostile_requests(prices["assumed"]):
+        without, within = (hostile_usd(request, count, 1, prices, one) for one in ({}, bounds))
+        lines.append(f"| {request.kind} | {_usd(without)} | {_usd(within)} |")
+    given = ", ".join(f"{name} {value}" for name, value in sorted(bounds.items()))
+    where = f"Prices of {prices['region']} as of {prices['as_of']}, on demand, without the free tier"
+    return "\n".join([*lines, "", f"Bounds: {given}. {where}; they may have changed."])

@@ -25,7 +25,7 @@ from botocore.exceptions import (
 
 from backend.foundation.errors import Conflict, InvalidInput, StoreFailed
 from backend.stores.datadir import DataDir, parse_keys
-from deploy import page, template
+from deploy import bounds, page, template
 from deploy.package import STAGES, Package, build
 from deploy.s3_upload import Place, s3_client
 from deploy.stacks import DATA, SERVICE, Change, Stack
@@ -65,6 +65,8 @@ class Deployment:
         panel: Mapping[str, str] | None = None,
         removes_panel: bool = False,
         is_signed: bool | None = None,
+        settings: Mapping[str, str] | None = None,
+        at_once: int | None = None,
     ):
         """
         Args:
@@ -73,9 +75,13 @@ class Deployment:
             is_signed: whether CloudFront signs its requests to the functions, which then refuse all others;
                 None to leave it as it is. New deployments sign them; those of version 0.1 do not, as pages
                 that were opened before cannot send what that needs.
+            settings: parameters of the templates to set, as `bounds.parse` returns them; others stay.
+            at_once: bound throughput and concurrency for so many people at once; None to leave them, or for
+                a new deployment `bounds.AT_ONCE`.
         """
         check_name(name)
         self._panel, self._removes_panel, self._is_signed = panel, removes_panel, is_signed
+        self._settings, self._at_once = settings or {}, at_once
         self.name, self._data, self._session = name, data, session
         if not session.region_name:
             raise InvalidInput("no AWS region is set; use --region, AWS_REGION or a profile that has one")
@@ -141,19 +147,20 @@ class Deployment:
         """
         outputs = self._stored.outputs()
         return [
-            *self._stored.plan({}),
+            *self._stored.plan(bounds.of_stack(self._bounds(), DATA)),
             self._keys_change(),
             *self._panel_change(),
             *self._package_changes(packages, outputs.get("Bucket")),
             *self._old_packages_change(packages, outputs.get("Bucket")),
             self._page_change(outputs.get("Bucket")),
-            *self._service.plan(self._parameters(packages, outputs)),
+            *self._service.plan(self._parameters(packages, outputs, self._bounds())),
         ]
 
     def apply(self, packages: Mapping[str, Package], report: Report) -> dict[str, str]:
         """Carry out the plan, and return what is deployed, as `current` does."""
         report("table and bucket …")
-        self._stored.apply({})
+        parameters = self._bounds()  # before the stacks exist: a new deployment has other defaults
+        self._stored.apply(bounds.of_stack(parameters, DATA))
         outputs = self._stored.outputs()
         self._put_keys()
         self._put_panel()
@@ -164,7 +171,7 @@ class Deployment:
         place = _public(outputs["Bucket"])
         page.upload_page(place, client=self._s3)
         report("functions and distribution (some minutes) …")
-        self._service.apply(self._parameters(packages, outputs))
+        self._service.apply(self._parameters(packages, outputs, parameters))
         if self._removes_panel:
             self._remove_panel()
         # Only now: an update that fails is rolled back to the previous packages.
@@ -211,8 +218,21 @@ class Deployment:
             if self._stored_keys() is not None:
                 self._ssm.delete_parameter(Name=self.keys_name)
 
-    def _parameters(self, packages: Mapping[str, Package], outputs: Mapping[str, str]) -> dict[str, str]:
+    def _bounds(self) -> dict[str, str]:
+        """Return the parameters of `bounds.SETTINGS`: as given, else as they are, else by default."""
+        before = self._service.parameters()
+        found = {**(self._stored.parameters() or {}), **(before or {})}
+        if self._at_once is not None or before is None:
+            found |= bounds.defaults(self._at_once or bounds.AT_ONCE, self._account_limit())
+        found |= self._settings
+        bounds.check(found)
+        return found
+
+    def _parameters(
+        self, packages: Mapping[str, Package], outputs: Mapping[str, str], parameters: Mapping[str, str]
+    ) -> dict[str, str]:
         return {
+            **bounds.of_stack(parameters, SERVICE),
             "Table": outputs.get("Table", ""),
             "Bucket": outputs.get("Bucket", ""),
             "Keys": self.keys_name,
@@ -233,13 +253,20 @@ class Deployment:
             )
         return notes
 
-    def _notes_on_limits(self) -> list[str]:
+    def _account_limit(self) -> int | None:
+        """Return how many functions the account may run at once; None if that cannot be read."""
         try:
             limits = self._session.client("lambda").get_account_settings()["AccountLimit"]
-        except ClientError as error:
-            code = error.response["Error"]["Code"]
-            return [f"how many functions the account may run at once could not be read ({code})"]
-        at_once = limits["ConcurrentExecutions"]
+        except ClientError:
+            return None
+        return limits["ConcurrentExecutions"]
+
+    def _notes_on_limits(self) -> list[str]:
+        at_once = self._account_limit()
+        if at_once is None:
+            return [
+                "how many functions the account may run at once could not be read; no concurrency is reserved"
+            ]
         if at_once >= _ENOUGH_AT_ONCE:
             return []
         return [

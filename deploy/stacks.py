@@ -32,7 +32,7 @@ _VERBS = {"Add": "create", "Modify": "change", "Remove": "remove", "Import": "ch
 
 
 _RESOURCE = re.compile(r"^  (\w+):\n    Type: (AWS::\S+)(?:\n    Condition: (\w+))?$", re.MULTILINE)
-_CONDITIONS = {"HasPanel": "PanelPackage", "IsSigned": "IsSigned"}
+_CONDITIONS = {"HasPanel": "PanelPackage", "IsSigned": "IsSigned", "HasBudget": "MonthlyBudget"}
 """The templates' conditions, by name: the parameter that must not be empty, or `false`."""
 
 

@@ -7,7 +7,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -69,23 +70,32 @@ def environment(url: str) -> dict[str, str]:
     }
 
 
-_UNKNOWN = ("AWS::CloudFront::", "AWS::S3::BucketPolicy", "AWS::Lambda::Url", "AWS::Lambda::Permission")
+_UNKNOWN = (
+    "AWS::CloudFront::",
+    "AWS::Budgets::",
+    "AWS::S3::BucketPolicy",
+    "AWS::Lambda::Url",
+    "AWS::Lambda::Permission",
+)
 
 
-def template(name: str, has_panel: bool = False, is_signed: bool = True) -> dict[str, Any]:
+def template(
+    name: str, has_panel: bool = False, is_signed: bool = True, **set_conditions: bool
+) -> dict[str, Any]:
     """Return a template of the deployment as data, with its short functions (`!Ref`) written out.
 
     Args:
         has_panel: whether its condition `HasPanel` holds; the parts that depend on it are resolved.
         is_signed: the same of `IsSigned`.
+        set_conditions: the same of others, which do not hold by default.
     """
-    conditions = {"HasPanel": has_panel, "IsSigned": is_signed}
+    conditions = defaultdict(bool, HasPanel=has_panel, IsSigned=is_signed, **set_conditions)
     made = json.loads(json.dumps(cfn_yaml.loads(text_of(name))))
     made.pop("Conditions", None)
     made["Resources"] = {
         name: {key: part for key, part in resource.items() if key != "Condition"}
         for name, resource in made["Resources"].items()
-        if conditions.get(resource.get("Condition"), True)
+        if "Condition" not in resource or conditions[resource["Condition"]]
     }
     return _resolved(made, conditions)
 
@@ -93,7 +103,7 @@ def template(name: str, has_panel: bool = False, is_signed: bool = True) -> dict
 _NO_VALUE = {"Ref": "AWS::NoValue"}
 
 
-def _resolved(part: Any, conditions: dict[str, bool]) -> Any:
+def _resolved(part: Any, conditions: Mapping[str, bool]) -> Any:
     if isinstance(part, dict) and "Fn::If" in part:
         condition, if_true, if_false = part["Fn::If"]
         return _resolved(if_true if conditions[condition] else if_false, conditions)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, pass_world, progress_bar, store_options
+from backend.commands.world import World, pairs, pass_world, progress_bar, store_options
 from backend.foundation.errors import StoreFailed
 from backend.foundation.optional_packages import not_installed
 
@@ -30,6 +30,20 @@ _EVALUATORS, _PICTURES = 30, 2000
     default=None,
     help="Whether the functions take requests of CloudFront only. Default: as it is; for a new one, yes.",
 )
+@click.option(
+    "--at-once",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="Bound throughput and concurrency for N people at once. Default: as they are; for a new one, 1,000.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    callback=pairs("price_class=100"),
+    metavar="NAME=VALUE",
+    help="A setting of the deployment, such as monthly_budget; `none` takes it away.",
+)
 @click.option("--region", help="AWS region; default: as the AWS tools find it.")
 @click.option("--profile", help="Profile of the AWS tools.")
 @store_options
@@ -42,6 +56,8 @@ def deploy(
     with_data: str | None,
     panel: str | None,
     is_signed: bool | None,
+    at_once: int | None,
+    settings: tuple[tuple[str, str], ...],
     **where: Any,
 ) -> None:
     """Put page, API and pictures on AWS under NAME: a plan first, done with --yes."""
@@ -53,6 +69,7 @@ def deploy(
         from zappa import cli as _  # noqa: F401 - packages are built by it
     except ImportError:
         raise not_installed("deploying", "zappa") from None
+    from deploy import bounds
     from deploy.deployment import Deployment
 
     try:
@@ -64,6 +81,8 @@ def deploy(
             panel=_panel_secrets(world) if panel == "prolific" else None,
             removes_panel=panel == "none",
             is_signed=is_signed,
+            settings=bounds.parse(settings),
+            at_once=at_once,
         )
         checked = deployment.check()
         click.echo(f"{name} in {checked.region}, account {checked.account}")

@@ -98,9 +98,23 @@ def _absolute_url(url: str, data: Path) -> str:
     show_default=True,
     help="Of a study; may be given several times.",
 )
-def costs(pictures: int, evaluators: tuple[int, ...]) -> None:
+@click.option("--hostile", is_flag=True, help="What ten million requests of a stranger would cost instead.")
+@click.option(
+    "--at-once",
+    type=click.IntRange(1, 1_000_000),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="With --hostile: the people for whom a deployment is bounded.",
+)
+def costs(pictures: int, evaluators: tuple[int, ...], hostile: bool, at_once: int) -> None:
     """Tell what a study takes of AWS, and what that costs: requests, units, bytes, dollars."""
     from backend.experiment.protocol import INFINITY, TIME
+    from deploy import bounds
     from deploy import costs as usage
 
+    if hostile:
+        parameters = bounds.defaults(at_once, account_limit=1_000_000)
+        click.echo(usage.hostile_table(usage.prices(), parameters, 10_000_000))
+        return
     click.echo(usage.as_tables({"infinity": INFINITY, "time": TIME}, evaluators, pictures, usage.prices()))
