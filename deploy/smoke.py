@@ -117,7 +117,8 @@ def _answers(
     site: Site, path: str, token: str, lease: int, block: dict[str, Any]
 ) -> Iterator[tuple[str, bool, str]]:
     times, following, statuses = [], block["next"], []
-    for image in block["images"][:_TRIALS]:
+    # The last one is never answered: a session that this check finished would be scored.
+    for image in block["images"][:-1][:_TRIALS]:
         answer = {
             "lease": lease,
             "trial_index": following["trial_index"],
@@ -133,8 +134,6 @@ def _answers(
             yield "an answer sent twice counts once", False, f"{first[2][:100]!r} and {again[2][:100]!r}"
             return
         following = json.loads(first[2])["next"]
-        if following is None:
-            break
     told = f"median {median(times):.0f} ms, slowest {max(times):.0f} ms"
     yield "answers, each sent twice, count once", set(statuses) == {200}, told
 

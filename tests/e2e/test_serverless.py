@@ -133,3 +133,5 @@ def test_the_smoke_check_passes_but_for_the_cache_that_is_not_here(site, capsys)
     assert failed == 1
     assert wrong == ["FAIL served from CloudFront's cache the second time: no X-Cache"]
     assert len(lines) == 12
+    ((_, cursor),) = site.store.sessions("faces")
+    assert (cursor.state, cursor.trial_index) == ("active", 3)  # nothing finished is left behind
