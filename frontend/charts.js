@@ -10,7 +10,7 @@ const FOOT = 20;
 const TOP = 6;
 
 /**
- * Return start and end of parts placed side by side on a bar of length `total`, or of their sum if larger; pure.
+ * Return start and end of parts placed side by side on a bar of length `total`, or their sum if larger; pure.
  * @param {number[]} counts
  * @param {number} total
  * @returns {{from: number, to: number}[]} shares of the width, 0 to 1
@@ -26,7 +26,7 @@ export function laidOut(counts, total) {
 }
 
 /**
- * Return round numbers within a range, about `most` of them; pure.
+ * Return round numbers within a range, at most `most` + 1 of them; pure.
  * @param {number} low
  * @param {number} high
  * @param {number} most

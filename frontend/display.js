@@ -91,7 +91,8 @@ export async function leaveFullScreen() {
 }
 
 /**
- * Watch for events that must not occur during a flash. Return a function that stops watching and returns them as flags.
+ * Watch for events that must not occur during a flash.
+ * Return a function that stops watching and returns them as flags.
  * @returns {() => string[]}
  */
 export function watchFlash() {
