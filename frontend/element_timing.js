@@ -65,7 +65,7 @@ export async function makeProbes(stage, count) {
       images[i].style.visibility = "visible";
     },
     /**
-     * Return when each was presented (ms; null if it was never revealed), or null if the browser reports nothing.
+     * Return when each was presented (ms; null if never revealed), or null if the browser reports nothing.
      * @param {boolean[]} wasRevealed
      */
     async presentations(wasRevealed) {

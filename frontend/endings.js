@@ -75,7 +75,7 @@ function isAwaited({ done, earned }) {
 }
 
 /**
- * Return a section that the debrief fills once it arrives; the link back to the panel above does not wait for it.
+ * Return a section for the debrief, filled once it arrives; the link back to the panel does not wait for it.
  * @param {import("./visit.js").Ended} visit
  */
 function debriefBelow(visit) {

@@ -117,7 +117,7 @@ async function afterQualification(world, study, qualification) {
   if ((await showResult(tested, qualification, true)) === "again") writeToken(qualification.study, null);
   const opened = await open(world, study, visit.token);
   if (opened.stage === "session") return world.begun(study, opened);
-  writeToken(qualification.study, null); // the test may be taken again: not passed, or the result expired
+  writeToken(qualification.study, null); // the test may be taken again: not passed, or the pass expired
   return afterQualification(world, study, opened.qualification);
 }
 

@@ -8,12 +8,12 @@ import { ask, el, show } from "./screens.js";
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
 
 /**
- * Return the measured display once it is fit for flashes; if it is not, explain why, and check again on request.
+ * Return the measured display once it is fit for flashes; otherwise explain why, and check again on request.
  * Return null if the evaluator leaves, after the final page was shown.
  * @param {import("./visit.js").Api} api
  * @param {PublicStudy} study
  * @param {string} safe a sentence on what happens to the responses so far
- * @param {import("./frames.js").Refresh | null} [glance] an earlier brief measurement, used if it shows the display fit
+ * @param {import("./frames.js").Refresh | null} [glance] an earlier brief measurement; sufficient if it is fit
  */
 export async function fitDisplay(api, study, safe, glance = null) {
   if (glance && unfitness(glance, screenAtHand(), study.refresh_hz).length === 0) return glance;

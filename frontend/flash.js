@@ -49,8 +49,8 @@ export async function settleIn(scene, flags) {
 }
 
 /**
- * After repeated mistimed flashes, ask the evaluator whether to continue. If so, measure the display again and
- * switch to the presenter's other back end, unless a frame does the drawing.
+ * After repeated mistimed flashes, ask the evaluator whether to continue. If so, measure the display again
+ * and switch to the presenter's other back end, unless a frame does the drawing.
  * @param {Scene} scene
  * @returns {Promise<boolean>}
  */
@@ -81,7 +81,7 @@ export async function goesOn(scene) {
 }
 
 /**
- * Show the picture: if it has an exposure, as a flash between countdown and masks; otherwise until the response.
+ * Show the picture: with an exposure, as a flash between countdown and masks; otherwise until the response.
  * @param {Scene} scene
  * @param {ImageBitmap} picture
  * @param {ImageBitmap[]} masks
@@ -101,7 +101,7 @@ export async function showPicture(scene, picture, masks, next) {
     scene.medium.phase(picture, next.exposure_ms),
     ...masks.map((mask) => ({ name: "mask", ms: protocol.mask_ms, picture: mask })),
   ];
-  // A tab hidden during the countdown returns after the flash has ended. A picture that was not seen is shown again.
+  // A tab hidden during the countdown returns after the flash has ended. An unseen picture is shown again.
   for (let showing = 1; ; showing += 1) {
     const flash = await showFlash(scene, phases, protocol.countdown_from);
     if (flash.wasSeen || showing === SHOWINGS_AT_MOST) return flash;

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Measures when Firefox, which has no Element Timing, composited each phase of a flash. For a video, Firefox reports
- * how late its compositor showed the last frame (`mozFrameDelay`). So a video of 2 × 2 pixels, fed from a canvas,
- * gets its own frame with each phase.
+ * Measures when Firefox, which has no Element Timing, composited each phase of a flash. For a video,
+ * Firefox reports how late its compositor showed the last frame (`mozFrameDelay`). So a video of 2 × 2
+ * pixels, fed from a canvas, gets its own frame with each phase.
  */
 
 import { everyFrame } from "./frames.js";

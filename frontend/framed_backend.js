@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The back end that draws in a sandboxed frame, on a canvas like the page's. Chromium runs a sandboxed frame in its own
- * process: a busy page does not delay it, and the browser reports when each phase was presented, as it does for
- * the page's own canvas.
+ * The back end that draws in a sandboxed frame, on a canvas like the page's. Chromium runs a sandboxed frame
+ * in its own process: a busy page does not delay it, and the browser reports when each phase was presented,
+ * as it does for the page's own canvas.
  */
 
 import { anchorOf } from "./backend.js";
@@ -79,7 +79,8 @@ export async function startFrame(stage, size) {
         };
         port.postMessage({ serial, phases, frame_ms });
       }
-      // No animation frames of the page are requested: the display would wait for a busy page. In a hidden tab the frame is paused.
+      // Request no animation frames of the page: the display would wait for a busy page. In a hidden tab,
+      // the frame is paused.
       let left_ms = port ? longest_ms : 0;
       const wait = () => {
         if (isTold) return;

@@ -66,8 +66,8 @@ export async function measureRefresh(count, onFrame = () => {}) {
 }
 
 /**
- * Estimate the refresh interval whose multiples the frame times are; pure. Refreshes without a frame are counted,
- * so that a busy page does not make the display seem slower than it is.
+ * Estimate the refresh interval of which the frame times are multiples; pure. Refreshes without a frame are
+ * counted, so that a busy page does not make the display seem slower than it is.
  * @param {number[]} times of frames, in ms
  * @returns {Refresh}
  */
@@ -101,8 +101,8 @@ function placesOf(gaps, frame_ms) {
 }
 
 /**
- * Return the slope of the least-squares line through all points. With the first and last frame alone, a late or
- * coarse timestamp of either would bias the result.
+ * Return the slope of the least-squares line through all points. With the first and last frame alone,
+ * a late or coarse timestamp of either would bias the result.
  * @param {number[]} xs
  * @param {number[]} ys
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** The question put to evaluators: each judgment is a module `judgment_NAME.js`; the server gives NAME. */
+/** The question put to evaluators: each judgment is a module `judgment_NAME.js`; the server sends NAME. */
 
 /**
  * @typedef {object} Choice
@@ -15,7 +15,7 @@
  * @property {Choice[]} choices in the order of the buttons
  * @property {(study: import("../types/api.js").PublicStudy) => Element[]} instructions what is shown and asked
  * @property {string} afterFlash what to do once a flash is over
- * @property {(isHalfReal: boolean) => string} shares how often each answer is right, for evaluators who give the same answer many times
+ * @property {(isHalfReal: boolean) => string} shares how often each answer is right, for evaluators who keep repeating one
  * @property {(response: string, wasCorrect: boolean) => string} verdict feedback after a response
  * @property {((pictures: ImageBitmap[]) => Promise<ImageBitmap>) | null} arrange combines several pictures of one
  *   trial into one of the same size; null if a trial shows one picture
