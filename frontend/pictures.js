@@ -16,7 +16,7 @@ const FETCHES_AT_ONCE = 6;
  * @param {FetchPicture} fetchPicture
  * @param {{px: number, quality: ResizeQuality}} size width and height to decode to, in device pixels
  * @param {object} [options]
- * @param {boolean} [options.areAllNeeded] whether somebody waits for all of them
+ * @param {boolean} [options.areAllNeeded] whether the evaluator is waiting for all of them
  * @param {(done: number) => void} [options.onProgress]
  */
 export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, onProgress = () => {} } = {}) {
