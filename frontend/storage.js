@@ -66,7 +66,7 @@ export function writePass(study, link, pass) {
 
 /**
  * Acquire the study's lock for this tab, until the tab is closed.
- * Without browser locks the task runs all the same: the server's lease also restricts a session to one tab.
+ * If the browser has no locks, the task runs anyway: the server's lease also restricts a session to one tab.
  * @param {string} study
  * @param {boolean} steal whether to take the lock from another tab
  * @param {() => void} onLost called when another tab took it
