@@ -1,4 +1,4 @@
-"""Commands about where studies are kept: `backup`, `restore`, `copy` and `costs`."""
+"""Commands about the storage of studies: `backup`, `restore`, `copy` and `costs`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -79,7 +79,7 @@ def copy(world: World, name: str, source: str, target: str, moves: bool) -> None
 
 
 def _whole(url: str, data: Path) -> str:
-    """Return a store's URL with the whole path of a file."""
+    """Return a store's URL, with the absolute path if it is a file."""
     from backend.stores.opening import sqlite_path
 
     path = sqlite_path(url, data)

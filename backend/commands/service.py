@@ -28,7 +28,7 @@ _WATCH_SECONDS = 2.0
 
 
 def _most_sessions(span: str, default: int, text: str) -> Callable:
-    """An option of how many sessions one address opens in a minute or an hour."""
+    """Return an option for the number of sessions that one address may open per minute or hour."""
     return click.option(
         f"--sessions-per-{span}",
         f"per_{span}",
@@ -90,7 +90,7 @@ def serve(
 def _serve(
     world: World, listening: Any, start_page: Any = None, behind_proxy: bool = False, **options: Any
 ) -> None:
-    """Serve on a socket that listens already: a port that is taken is told before any work."""
+    """Serve on a socket that already listens: a port in use is reported before any work."""
     from backend.foundation.permissions import tighten
     from backend.handlers import create_app
     from backend.stores.opening import sqlite_path
@@ -145,7 +145,7 @@ def _tell_where(world: World, listening: Any, base: str, is_demo: bool) -> None:
 
 
 def _places_watch(world: World) -> Any:
-    """Return who keeps places at Prolific in agreement, where there is a token to ask it with."""
+    """Return the watch that reconciles places at Prolific with sessions; None if there is no token."""
     from backend.commands.recruit import make_watch
     from backend.recruitment.sync import recruited
 

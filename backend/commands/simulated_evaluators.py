@@ -1,11 +1,11 @@
 """Simulated evaluators who take part through the real HTTP API, many at a time.
 
-The API tells nobody the truth before an answer. A simulated evaluator "sees" it as a person sees it
-in the picture: it is read from the store, with the researcher's rights. By the same rights its session is
-opened as a simulated one, which counts, pays and limits nothing: a study is not used up by trying it out.
+The API reveals the truth to nobody before a response. A simulated evaluator reads it from the store, with
+the researcher's key, in place of a person who sees it in the picture. With the same key its session is
+opened as a simulated one, which counts, pays and limits nothing: trying out a study does not use it up.
 
-The same seed on the same pictures gives the same answers: the evaluators are numbered, their sessions are
-opened in that order, and each has its own random numbers. Who comes later goes on counting.
+The same seed on the same pictures gives the same responses: the evaluators are numbered, their sessions are
+opened in that order, and each has its own random numbers. Later calls continue the numbering.
 """
 
 import http.client
@@ -36,15 +36,15 @@ _SECONDS_TO_RETRY = 120
 _SEED_BITS = 31
 _DEFAULT_OBSERVER = "0.75"
 Pictures = Mapping[str, Stimulus]
-"""The pictures of a study, by the names that browsers know."""
+"""The pictures of a study, by the names that browsers receive."""
 
 
 class Refused(OpenhypeError):
-    """The server refused a request for good (4xx)."""
+    """The server refused a request permanently (4xx)."""
 
 
 class Client:
-    """One evaluator's connection: JSON over one kept-alive socket, retried as the page does."""
+    """One evaluator's connection: JSON over one keep-alive socket, with retries like the page's."""
 
     def __init__(self, url: str, seconds_to_retry: float = _SECONDS_TO_RETRY):
         parts = urlsplit(url)
@@ -65,7 +65,7 @@ class Client:
             self._connection = None
 
     def _call(self, verb: str, path: str, body: dict | None, token: str | None) -> dict[str, Any]:
-        """Send until an answer comes: the API keeps an answer once however often it is sent."""
+        """Send until a reply arrives: the API stores a response once, however often it is sent."""
         until = time.monotonic() + self._seconds_to_retry
         pause = 0.05
         while True:
@@ -110,12 +110,12 @@ def take_part(
     qualification_token: str | None = None,
     names: PictureNames | None = None,
 ) -> dict[str, Any]:
-    """Play one session from consent to completion code, as a real one; return the reply's `done`.
+    """Run one session from consent to completion code, as a real one; return the reply's `done`.
 
     Args:
         pictures: by their stored names.
-        names: of the server, where it gives each session names of its own.
-        answer: from (right answer, model judged, exposure in ms or None) to an answer.
+        names: the server's picture names, if it gives each session different ones.
+        answer: function from (right answer, model judged, exposure in ms or None) to a response.
     """
     asked = {"panel": panel or {}, "qualification_token": qualification_token}
     opened = _opened(client, study, asked)
@@ -138,22 +138,22 @@ def simulate(
     at_once: int = 8,
     progress: Callable | None = None,
 ) -> int:
-    """Have simulated evaluators take part in a study; return how many finished.
+    """Run simulated evaluators through a study; return how many finished.
 
-    A study that asks for a qualification is preceded by it: each evaluator takes it and passes.
+    If the study requires a qualification, each evaluator first takes it and passes.
 
     Args:
         observers: by model (or `all`), an accuracy or a psychometric function as text.
-        evaluators: in all; default, as many as the study wants and has not been simulated with yet.
+        evaluators: number to run; default: as many as the study wants, minus those already simulated.
         sd: standard deviation of the accuracy between evaluators.
 
     Raises:
-        InvalidInput: a model that the study does not have, or a server that does not know our key.
-        Conflict: the simulated sessions were removed while they were played.
+        InvalidInput: the study does not have a model, or the server does not accept the researcher's key.
+        Conflict: the simulated sessions were removed while they ran.
     """
     study = store.study(name)
     models = _parsed(study, observers)
-    clear_outdated(store, study)  # left by a change of settings that was killed
+    clear_outdated(store, study)  # left by an interrupted change of settings
     there = list(store.sessions(name, simulated=True))
     count = _still_wanted(study, there) if evaluators is None else evaluators
     with _served(store, data, url) as (base, key), ThreadPoolExecutor(at_once) as pool:
@@ -173,7 +173,7 @@ def simulate(
 
 @dataclass
 class _Run:
-    """Simulated evaluators of one call, by their numbers from 0."""
+    """The simulated evaluators of one call, numbered from 0."""
 
     base: str
     key: str
@@ -183,7 +183,7 @@ class _Run:
     sd: float
     seed: int
     first: int
-    """How many were there before: the number of the first one among all."""
+    """Number of earlier simulated sessions, and so the number of the first new one among all."""
     turns: "_Turns" = field(default_factory=lambda: _Turns())
 
     def __post_init__(self):
@@ -193,7 +193,7 @@ class _Run:
         self.gate_pictures = _pictures(self.store, self.qualification) if self.qualification else {}
 
     def one(self, i: int) -> None:
-        """Have an evaluator take part, having passed the qualification if there is one."""
+        """Run evaluator `i`, who first passes the qualification if there is one."""
         number = self.first + i
         rng, pictures = Random(f"{self.seed} {number}"), Random(f"pictures {self.seed} {number}")
         client = Client(self.base)
@@ -224,7 +224,7 @@ class _Run:
             return self._open(client, self.study, pictures, token)
 
     def _passed(self, client: Client, pictures: Random) -> str:
-        """Take the study's qualification, all right, and return the token that proves it."""
+        """Pass the study's qualification with only right answers; return the token that proves it."""
         gate = self.qualification
         opened = self._open(client, gate, pictures, None)
         done = _play(
@@ -243,14 +243,14 @@ class _Run:
 
 
 class _Turns:
-    """Lets numbered callers through one after the other, in the order of their numbers."""
+    """Admits numbered callers one at a time, in the order of their numbers."""
 
     def __init__(self) -> None:
         self._next, self._changed = 0, threading.Condition()
 
     @contextmanager
     def after(self, number: int) -> Iterator[None]:
-        """Wait for all lower numbers, and let the next one through at the end, however it ends."""
+        """Wait for all lower numbers; admit the next one on exit, also after an exception."""
         with self._changed:
             self._changed.wait_for(lambda: self._next == number)
         try:
@@ -295,7 +295,7 @@ def _play(
     opened: Mapping[str, Any],
     flags: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Answer a session to its end; return the reply's `done`, with the session's token."""
+    """Respond to all trials of a session; return the reply's `done`, with the session's token."""
     state, token = opened["state"], opened["token"]
     path = f"/api/sessions/{state['session']}"
     trial, done = state["next"], None
@@ -347,7 +347,7 @@ def _still_wanted(study: Study, there: list[tuple[Session, Cursor]]) -> int:
 
 
 def _explained(error: BaseException, name: str, base: str) -> OpenhypeError | None:
-    """Return the error in the terms of who simulates, where the server's own say too little."""
+    """Return an error that is clearer to the user of `simulate` than the server's; None for others."""
     code = error.code if isinstance(error, Refused) else ""
     if code == "unknown_session":
         return Conflict(
@@ -364,7 +364,7 @@ def _explained(error: BaseException, name: str, base: str) -> OpenhypeError | No
 
 @contextmanager
 def _served(store: Store, data: DataDir, url: str | None) -> Iterator[tuple[str, str]]:
-    """Give the address of a server and its researcher's key; a server of our own where none is named."""
+    """Yield the address of a server and its researcher's key; start a server if `url` is None."""
     if url is not None:
         yield url, data.researcher_key()
         return
