@@ -1,12 +1,12 @@
-"""What the eye gets: peers' presenters and ours, the same flashes in one run, by the browser's own trace.
+"""What is really displayed: peers' presenters and ours, same flashes in one run, by the browser's own trace.
 
-A flash is a picture for 17 to 1000 ms and four masks of 30 ms. It is exact where the picture stood for
-the planned number of refreshes (the nearest to its time), and whole where besides all four masks
-followed at once, in order, each for one of the two counts next to its time, and nothing blank between.
+A flash is a picture for 17 to 1000 ms and four masks of 30 ms. It is exact if the picture was shown for
+the planned number of refreshes (the nearest to its time), and whole if in addition all four masks
+followed at once, in order, each for one of the two counts next to its time, with nothing blank between.
 
-What was on show is told by marks: our pages make their own, `pages/observe.js` makes the peers'. A
-picture that the browser decodes after the frame it belongs to would come later than its mark says;
-that can happen to `<img>` alone, so the naive row is at best what stands here.
+Performance marks record what was displayed: our pages add their own, `pages/observe.js` adds the peers'. A
+picture that the browser decodes after its frame would be displayed later than its mark says; this can
+happen only to `<img>`, so the naive row is an upper bound.
 """
 
 import functools
@@ -51,7 +51,7 @@ BURN = """setInterval(() => {
 
 @dataclass(frozen=True)
 class Condition:
-    """What makes it hard."""
+    """A condition that makes exact timing hard."""
 
     name: str
     side_px: int = 256
@@ -70,7 +70,7 @@ QUICK = (CONDITIONS[0], CONDITIONS[3])
 
 @dataclass(frozen=True)
 class Trial:
-    """One flash as it is ordered."""
+    """One flash as requested."""
 
     picture: str
     masks: tuple[str, ...]
@@ -79,7 +79,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Seen:
-    """One flash as it was presented; what the page and the trace say of it is None for peers."""
+    """One flash as presented; the facts reported by the page and the trace are None for peers."""
 
     is_exact: bool
     is_whole: bool
@@ -88,7 +88,7 @@ class Seen:
 
 
 def run(is_quick: bool = False) -> dict:
-    """Return the shares; print them as a table."""
+    """Return the shares of exact and whole flashes; print them as a table."""
     conditions, rounds = (QUICK, 1) if is_quick else (CONDITIONS, ROUNDS)
     seen: dict[tuple[str, str], list[Seen]] = {}
     _install_peers()
@@ -107,9 +107,9 @@ def run(is_quick: bool = False) -> dict:
 
 
 def changes(marks: Sequence, names: Mapping[str, str]) -> list[tuple[float, str]]:
-    """Return when (ms) what was on show changed to what; `names` translates marks where needed.
+    """Return the changes of the display as (time in ms, name); `names` translates marks where needed.
 
-    Of several marks that one frame presented only the last was ever seen.
+    If one frame presented several marks, only the last one was visible.
     """
     found: list[tuple[float, str]] = [(float("-inf"), "blank")]
     for mark in marks:
@@ -124,7 +124,7 @@ def changes(marks: Sequence, names: Mapping[str, str]) -> list[tuple[float, str]
 
 
 def flash_seen(shown: Sequence[tuple[float, str]], trial: Trial, frame_ms: float) -> Seen:
-    """Return how `trial` came out among the changes of what was on show."""
+    """Return how `trial` was presented, given the changes of the display."""
     places = [i for i, (_, name) in enumerate(shown) if name == trial.picture]
     if len(places) != 1:
         return Seen(is_exact=False, is_whole=False)
@@ -236,7 +236,7 @@ def _served(pictures: Path) -> Iterator[str]:
 
 
 class _Files(http.server.SimpleHTTPRequestHandler):
-    """Files of some folders, isolated as our own pages are, so that clocks have their full resolution."""
+    """Serves the files of `folders`, cross-origin isolated like our pages, so clocks have full resolution."""
 
     def __init__(self, folders: Mapping[str, Path], *args):
         self._folders = folders
