@@ -67,7 +67,7 @@ async function showDebrief(study, visit) {
 }
 
 /**
- * Return whether the page sends the evaluator back to a panel, the panel gets a report, or money was earned.
+ * Return whether the page leads back to a panel, the panel gets a report, or earnings are shown.
  * @param {import("./visit.js").Ended} visit
  */
 function isAwaited({ done, earned }) {
