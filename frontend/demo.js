@@ -214,7 +214,7 @@ function debriefOf(site, session) {
 }
 
 /**
- * Return the score. HYPE-infinity: percent judged wrong. HYPE-time: mean over blocks of the modal exposure (ms).
+ * Return the score. HYPE-infinity: percent judged wrong. HYPE-time: mean of the blocks' modal exposures (ms).
  * @param {Site} site
  * @param {Session} session
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** From the link to an open session: exclusion criteria first, then consent, then the qualification if there is one. */
+/** From the link to an open session: exclusion criteria, then consent, then the qualification if any. */
 
 import { Refused } from "./api.js";
 import { offer } from "./offer.js";

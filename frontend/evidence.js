@@ -19,8 +19,8 @@ export function inWords(evidence) {
 }
 
 /**
- * Return what is known about this browser: whether it reports when pictures were really shown, and what follows
- * (docs/timing.md has the figures).
+ * Return what is known about this browser: whether it reports when pictures were really shown, and what
+ * follows (docs/timing.md has the figures).
  * @returns {{tellsTimes: boolean, known: string[]}}
  */
 export function browserAtHand() {

@@ -1,5 +1,5 @@
 // @ts-check
-/** A question that prevents leaving an active session by accident: by the back button, or by closing the page. */
+/** Prevents leaving an active session by accident (back button, closing the page): asks first. */
 
 import { interrupt } from "./interruption.js";
 import { ask, el, hideProgress, untilCalm } from "./screens.js";
@@ -33,7 +33,7 @@ export function guardAgain() {
 
 addEventListener("popstate", () => {
   if (isGuarding) askBeforeLeaving();
-  else if (history.state?.openhype !== MARK.openhype) history.back(); // skip the history entry that only catches the button
+  else if (history.state?.openhype !== MARK.openhype) history.back(); // skip the entry that catches the button
 });
 
 /** @param {BeforeUnloadEvent} event */

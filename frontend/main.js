@@ -37,7 +37,7 @@ let showDemoEnd = null;
 
 listenToKeys(document);
 listenToInteractions(window, document);
-addEventListener("pageshow", (event) => event.persisted && location.reload()); // a page restored from the cache may be outdated
+addEventListener("pageshow", (event) => event.persisted && location.reload()); // a cached page may be outdated
 if (!document.body.dataset.unfit) visitStudy(STUDY).catch(showError);
 
 /** @param {string} name */

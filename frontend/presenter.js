@@ -63,8 +63,8 @@ export async function makePresenter(stage, size, flashes = true) {
       if (worker && current !== worker) goOnIn(worker);
     },
     /**
-     * Switch from the page to the worker or back, if there are both. A frame is not replaced, since nothing is
-     * better; nor is a worker in Firefox, where flashes drawn by the page could not be verified.
+     * Switch from the page to the worker or back, if there are both. A frame is not replaced, since nothing
+     * is better; nor is a worker in Firefox, where flashes drawn by the page could not be verified.
      */
     change() {
       if (worker && current !== frame && !hasFrameDelays()) goOnIn(current === page ? worker : page);

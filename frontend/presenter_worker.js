@@ -30,7 +30,7 @@ scope.onmessage = async (/** @type {MessageEvent} */ { data }) => {
   const { edges, drawn, frame_ms: measured } = await runSequence(durations, anchor, frame_ms, everyFrame, (i, at) => {
     drawPhase(pen, phases[i] ?? null);
     const { startTime } = performance.mark(`openhype:${serial}:${i}`);
-    scope.postMessage({ phase: i, at_ms: performance.timeOrigin + at }); // the page's clock has another time origin
+    scope.postMessage({ phase: i, at_ms: performance.timeOrigin + at }); // the page has another time origin
     return startTime;
   });
   for (const phase of phases) phase.picture?.close();

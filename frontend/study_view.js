@@ -1,5 +1,5 @@
 // @ts-check
-/** One study on the dashboard. Elements are updated in place, so that scroll position and focus are retained. */
+/** One study on the dashboard. Elements are updated in place, so scroll position and focus are retained. */
 
 import { narrowing, range, sessionBar } from "./charts.js";
 import { el, money } from "./screens.js";

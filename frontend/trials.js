@@ -1,5 +1,5 @@
 // @ts-check
-/** One block of trials: show, ask, store, give feedback. A trial begins only once the last response is stored. */
+/** One block of trials: show, ask, store, give feedback. Each trial waits until the last response is stored. */
 
 import * as staircase from "./staircase.js";
 import { isFullScreen } from "./display.js";

@@ -34,7 +34,7 @@ export function makeVisit(api, token, state) {
     /** @param {object} display */
     beginBlock: (display) =>
       api.post(`${path}/blocks`, { lease: state.lease, block: /** @type {Next} */ (visit.next).block, display }, token),
-    /** Fetch the debrief of a finished session, if the study has one; rejects if it cannot be fetched soon. */
+    /** Fetch the debrief of a finished session, if any; reject if it cannot be fetched soon. */
     debrief: () => api.get(`${path}/debrief`, token, () => false),
     /** @param {object} answer */
     answer: async (answer) => moved(await api.post(`${path}/answers`, { lease: state.lease, ...answer }, token)),

@@ -20,7 +20,7 @@ function standing() {
   return "blank";
 }
 
-/** Marks are added after the callback that changed something: content cleared and redrawn in it was never seen. */
+/** Marks are added after the callback: content that it cleared and redrew was never seen. */
 function changed() {
   if (isDue) return;
   isDue = true;
