@@ -58,7 +58,7 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "costs": ("moves", "estimate what a study costs on AWS"),
     },
 }
-"""By heading of the help: each command's module of `backend.commands`, and what it does, in a line."""
+"""By heading of the help: each command's module in `backend.commands`, and a one-line description."""
 HOMES: Mapping[str, str] = {
     name: module for commands in _GROUPS.values() for name, (module, _) in commands.items()
 }
@@ -72,7 +72,7 @@ _EXAMPLES = (
 
 
 class _Commands(click.Group):
-    """Finds commands by name, and turns what goes wrong into one line on stderr and a status."""
+    """Finds commands by name; turns any error into one line on stderr and an exit status."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(HOMES)
@@ -113,8 +113,8 @@ class _Commands(click.Group):
             return super().main(*args, **options)
         except OpenhypeError as error:
             _fail(str(error))
-        except OSError as error:  # a full disk, a folder without rights, a file that went away
-            where = error.filename2 or error.filename  # of a copy that failed, where it goes to
+        except OSError as error:  # a full disk, a folder without permission, a file that was removed
+            where = error.filename2 or error.filename  # for a failed copy, the destination
             _fail(f"{where}: {reason(error)}" if where else reason(error))
         except MemoryError as error:
             _fail(f"there is not enough memory for this: {error or 'ask for less'}")
@@ -124,12 +124,12 @@ class _Commands(click.Group):
             from backend.foundation.optional_packages import not_installed
 
             _fail(str(not_installed("this command", error.name or str(error))))
-        except Exception as error:  # noqa: BLE001 - the outermost door: whatever it is, it ends in a line
+        except Exception as error:  # noqa: BLE001 - the entry point: any error ends in one line
             _fail(_fault(error))
 
 
 def _print_anything() -> None:
-    """Let names be printed that the terminal's encoding cannot, escaped, instead of failing on them."""
+    """Print characters that the terminal cannot encode as escape sequences, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if getattr(stream, "errors", "") == "strict":
             stream.reconfigure(errors="backslashreplace")

@@ -1,8 +1,8 @@
-"""Answers a second against the floor, and what starting a session costs in answers.
+"""Stored responses per second against the floor, and the cost of starting a session, in responses.
 
-The floor is a Flask route that writes one row to the same kind of SQLite file (WAL, synchronous
-FULL), a connection a thread, under the same waitress: once kept to one core as our server is, once on
-all cores; the faster of the two is the floor. Server and clients are processes of their own.
+The floor is a Flask route that writes one row to the same kind of SQLite file (WAL, synchronous FULL),
+one connection per thread, under the same waitress: once restricted to one core like our server, once on
+all cores; the faster of the two is the floor. Server and clients run in separate processes.
 """
 
 import json
@@ -29,7 +29,7 @@ SECONDS = 3
 ROUNDS = 5
 
 _LOADED = re.compile(r'(?:from "\./|/assets/|new URL\("\./|import\("\./(?!demo))([a-z_]+\.(?:js|css|svg))')
-"""What a file of the page names that is loaded with it or later; a demo's own module is not."""
+"""Matches names of files that a file of the page loads, now or later; the demo's own module is excluded."""
 
 
 def run() -> dict:
@@ -97,7 +97,7 @@ def _post_answers(url: str, stop: threading.Event) -> int:
 
 
 def _session_start_cost() -> float:
-    """Return how many answers the opening and the first block of a session take the time of."""
+    """Return the time to open a session and begin its first block, divided by the time of one response."""
     with tempfile.TemporaryDirectory() as folder:
         store = open_store("sqlite:///a.db", Path(folder))
         study = studies.study(method="time", models=("gan",), evaluators=10**5, panel="link")
@@ -129,7 +129,7 @@ def _session_start_cost() -> float:
 
 
 def _page_bytes() -> int:
-    """Return the bytes of the files that a session's page loads, from index.html on."""
+    """Return the total size (bytes) of the files that a session's page loads, starting at index.html."""
     frontend = Path(__file__).resolve().parents[1] / "frontend"
     found, left = set(), ["index.html"]
     while left:

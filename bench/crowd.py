@@ -1,8 +1,8 @@
-"""A thousand evaluators at once on the packages that are shipped: who gets in, who gets through.
+"""A thousand evaluators at once on the deployment packages: replies, and the share that finishes.
 
 Functions run from their zips behind CloudFront's routing (`tests/cloudfront.py`), with dynalite for the
-table. On one machine the functions, the table and the thousand share its cores, so that only shares and
-counts are told, not times.
+table. The functions, the table and the evaluators share the cores of one machine, so only shares and
+counts are reported, not times.
 """
 
 import os
@@ -30,7 +30,7 @@ _PATIENCE_S = 900
 
 
 class _Counted(Client):
-    """A client that counts what it was answered with."""
+    """A client that counts replies by class of status."""
 
     def __init__(self, url: str, seen: Counter, lock: threading.Lock):
         super().__init__(url, _PATIENCE_S)
@@ -44,7 +44,7 @@ class _Counted(Client):
 
 
 def run() -> dict:
-    """Return the share of evaluators whose session was finished, and what they were answered with."""
+    """Return the share of evaluators who finished their session, and the counts of replies by status."""
     emulator = dynalite()
     try:
         with tempfile.TemporaryDirectory(prefix="openhype-bench-") as folder:

@@ -1,7 +1,7 @@
-"""From the address to the consent page on a slow line: as it is sent, and as the same files without help.
+"""Time to the consent page on a slow line: as served, and with the same files without optimizations.
 
-Without help no module is named before it is imported, the study is asked for once all of them run, and
-nothing is compressed. The line is Chromium's emulation of 400 ms and 400 kbit/s.
+Without them, no module is preloaded, the study is requested once all modules run, and nothing is
+compressed. The line is Chromium's emulation of 400 ms latency and 400 kbit/s.
 """
 
 import re
@@ -25,7 +25,7 @@ ROUNDS = 3
 
 
 def run() -> dict:
-    """Return the ratio of times, and how much is sent each way."""
+    """Return the ratio of times; for each variant, the seconds, requests and bytes received."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         data = DataDir(Path(folder))
         store = open_store("sqlite:///openhype.db", data.root)
@@ -53,7 +53,7 @@ def run() -> dict:
 
 
 def without_help(app: Callable) -> Callable:
-    """Return the application as it would be without preloads, an early request, and compression."""
+    """Return the application without preloads, early request, and compression."""
 
     def plain(environ: dict, start_response: Callable) -> Iterable[bytes]:
         environ = {name: value for name, value in environ.items() if name != "HTTP_ACCEPT_ENCODING"}

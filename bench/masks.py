@@ -1,4 +1,4 @@
-"""Texture masks against phase-scrambled ones of the same pictures, the floor of what a mask costs."""
+"""Texture masks against phase-scrambled masks of the same pictures, the floor of a mask's cost."""
 
 import tempfile
 import time

@@ -1,8 +1,8 @@
-"""The package of the `api` stage against one of Flask and boto3 alone, both packed the same lean way.
+"""The package of the `api` stage against one of Flask and boto3 alone, both packed by the same method.
 
-Size, and the time from the start of a process to its first reply, on an interpreter that has nothing else
-and with dynalite for a table; either reads one item of it. Both are started in turn, so that what else the
-machine does falls on both.
+Compares size, and the time from the start of a process to its first reply, on an interpreter without other
+packages and with dynalite as the table, from which each reads one item. Both are started in turn, so that
+other load of the machine affects both.
 """
 
 import json
@@ -58,7 +58,7 @@ def run() -> dict:
         for i in range(STARTS + 1):
             for kind, task in unpacked.items():
                 taken = _first_reply_s(task, environment)
-                if i:  # the first reads the files from the disk
+                if i:  # the first start is discarded: it reads the files from the disk
                     times[kind].append(taken)
         emulator.stop()
         return {
@@ -75,7 +75,7 @@ def run() -> dict:
 
 
 def _environment(emulator: Emulator, folder: Path) -> dict[str, str]:
-    """Make a table with a study in it, and tell both packages where it is."""
+    """Create a table that contains a study; return the environment with its address for both packages."""
     url = emulator.url("bench")
     create_table(url)
     DataDir(folder).keys()
@@ -96,7 +96,7 @@ def _environment(emulator: Emulator, folder: Path) -> dict[str, str]:
 
 
 def _floor(ours: Path, folder: Path) -> Path:
-    """Return our package with an application of a few lines in the place of ours."""
+    """Return our package with our application replaced by one of a few lines."""
     path = folder / "floor.zip"
     with zipfile.ZipFile(ours) as source, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
         for entry in source.infolist():
@@ -112,7 +112,7 @@ def _unpacked(path: Path, folder: Path) -> Path:
     with zipfile.ZipFile(path) as archive:
         archive.extractall(folder)
     mode = [sys.executable, "-m", "compileall", "-qq", "--invalidation-mode", "unchecked-hash"]
-    subprocess.run([*mode, str(folder)], check=False)  # compiles what has no byte code yet
+    subprocess.run([*mode, str(folder)], check=False)  # compiles files without byte code
     return folder
 
 

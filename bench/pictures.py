@@ -71,7 +71,7 @@ def _timed(work) -> float:
 
 
 def _peak_mb(root: Path, each: int) -> float:
-    """Return the largest memory (MB) a worker process needed so far, after `each` pictures a side."""
+    """Return the largest memory (MB) of any worker process so far, after `each` pictures per side."""
     subset = root / f"subset-{each}"
     for side in ("real", "fake"):
         (subset / side).mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What the eye gets: peers' presenters and ours, the same flashes in one run, by the browser's own trace.
+"""What is really displayed: peers' presenters and ours, same flashes in one run, by the browser's own trace.
 
 A flash is a picture for 17 to 1000 ms and four masks of 30 ms. It is exact if the picture was displayed
 for the planned number of refreshes (the nearest to its time). It is whole if, in addition, all four masks
@@ -51,7 +51,7 @@ BURN = """setInterval(() => {
 
 @dataclass(frozen=True)
 class Condition:
-    """What makes it hard."""
+    """A condition that makes exact timing hard."""
 
     name: str
     side_px: int = 256
@@ -70,7 +70,7 @@ QUICK = (CONDITIONS[0], CONDITIONS[3])
 
 @dataclass(frozen=True)
 class Trial:
-    """One flash as it is ordered."""
+    """One flash as requested."""
 
     picture: str
     masks: tuple[str, ...]
@@ -79,7 +79,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Seen:
-    """One flash as it was presented; what the page and the trace say of it is None for peers."""
+    """One flash as presented; the facts reported by the page and the trace are None for peers."""
 
     is_exact: bool
     is_whole: bool
@@ -88,7 +88,7 @@ class Seen:
 
 
 def run(is_quick: bool = False) -> dict:
-    """Return the shares; print them as a table."""
+    """Return the shares of exact and whole flashes; print them as a table."""
     conditions, rounds = (QUICK, 1) if is_quick else (CONDITIONS, ROUNDS)
     seen: dict[tuple[str, str], list[Seen]] = {}
     _install_peers()
@@ -107,9 +107,9 @@ def run(is_quick: bool = False) -> dict:
 
 
 def changes(marks: Sequence, names: Mapping[str, str]) -> list[tuple[float, str]]:
-    """Return when (ms) what was on show changed to what; `names` translates marks where needed.
+    """Return the changes of the display as (time in ms, name); `names` translates marks where needed.
 
-    Of several marks that one frame presented only the last was ever seen.
+    If one frame presented several marks, only the last one was visible.
     """
     found: list[tuple[float, str]] = [(float("-inf"), "blank")]
     for mark in marks:
@@ -236,7 +236,7 @@ def _served(pictures: Path) -> Iterator[str]:
 
 
 class _Files(http.server.SimpleHTTPRequestHandler):
-    """Files of some folders, isolated as our own pages are, so that clocks have their full resolution."""
+    """Serves the files of `folders`, cross-origin isolated like our pages, so clocks have full resolution."""
 
     def __init__(self, folders: Mapping[str, Path], *args):
         self._folders = folders

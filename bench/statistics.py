@@ -1,4 +1,4 @@
-"""The exact bootstrap against scipy's, a file against csv.reader, the start of a command against click's."""
+"""The exact bootstrap against scipy's, scoring against csv.reader, a command's start against click's."""
 
 import csv
 import subprocess
@@ -75,9 +75,9 @@ def run() -> dict:
 
 
 def _report(rng: np.random.Generator) -> dict:
-    """Return the ratios of a report of 40 models, 30 people each and 100 answers a person.
+    """Return the ratios for a report of 40 models, with 30 evaluators each and 100 responses per evaluator.
 
-    The floor is an empty figure of matplotlib, written as a report's are: twice for the page, and as SVG
+    The floor is an empty matplotlib figure, written like a report's figures: twice for the page, and as SVG
     and PNG.
     """
     from backend.report.build import file_report
@@ -115,7 +115,7 @@ def _drawn(figures: list) -> None:
 
 
 def _start() -> float:
-    """Return the time of a command's help in those of importing click, each the best of 40, by turns."""
+    """Return the time of a command's help / that of importing click, each the best of 40, alternating."""
     click, ours = ["-c", "import click"], ["-m", "backend", "score", "--help"]
     times = {id(command): [] for command in (click, ours)}
     for _ in range(40):
@@ -154,13 +154,13 @@ def _times_reading(path: Path, work: Callable[[Path], object] = score_file) -> f
 
 
 def _all_of_it(path: Path) -> None:
-    """Do what `openhype score FILE --full --json` does, but print."""
+    """Do what `openhype score FILE --full --json` does, except printing."""
     for _ in json_parts(findings(read_answers(path, details=True), in_columns=True)):
         pass
 
 
 def _memory(path: Path, work: str) -> int:
-    """Return the largest memory (bytes) of a fresh process that works on the file, imports included."""
+    """Return the peak memory (bytes) of a new process that runs `work` on the file, imports included."""
     # the kernel's high-water mark of this program alone: ru_maxrss also counts the parent it was forked from
     program = (
         f"import sys, openhype; {work};"

@@ -1,25 +1,25 @@
 // @ts-check
 /**
- * The one home of fetch. Answers count once however often they are sent, so that everything is sent again
- * until it is confirmed; only what the server refuses for good is not. Where sending again does not help,
- * the person is asked before it continues: nothing is discarded, and what was to be sent is retained.
+ * The only module that calls fetch. Responses count once however often they are sent, so every request is
+ * repeated until it is confirmed, unless the server refuses it permanently. When repeating does not help,
+ * the evaluator is asked before the next attempt: no request is dropped, and its data are retained.
  */
 
 /**
- * What was received instead of a successful reply.
+ * Why there is no valid reply.
  *
  * - `offline`: no reply, and the browser says that it has no network;
- * - `unreached`: no reply, or one that broke off, though there is a network;
- * - `slow`: none so far, and it is still waited for;
- * - `silent`: none in time, by our clock or a gateway's;
- * - `busy`: the server asks to come back later;
- * - `fault`: the server failed, does not have a picture, or its reply cannot be read;
- * - `portal`: a page of another kind, such as the one to sign in to a hotel's network.
+ * - `unreached`: no reply, or an incomplete one, although there is a network;
+ * - `slow`: no reply yet; the request is still pending;
+ * - `silent`: no reply in time, by this page's timer or a gateway's;
+ * - `busy`: the server asks the client to retry later;
+ * - `fault`: the server failed, does not have a picture, or sent a reply that cannot be read;
+ * - `portal`: an unrelated page, such as the sign-in page of a hotel's network.
  * @typedef {"offline" | "unreached" | "slow" | "silent" | "busy" | "fault" | "portal"} Kind
  * @typedef {{kind: Kind, path: string, id: string, pause_ms: number}} Trouble `id` as in the server's log, or ""
  */
 
-/** What the server refused for good. */
+/** A request that the server refused permanently. */
 export class Refused extends Error {
   /**
    * @param {string} code
@@ -33,34 +33,34 @@ export class Refused extends Error {
   }
 }
 
-/** What was tried long enough while nobody waited for it. */
+/** A request abandoned after the last attempt, while nobody was waiting for it. */
 export class Unreached extends Error {}
 
-const IDLE_MS = 20000; // nothing was received for this long
+const IDLE_MS = 20000; // longest time without receiving data
 const SLOW_MS = 4000;
 const SHORTEST_PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 8000;
 const LONGEST_BUSY_PAUSE_MS = 120000;
-const TRIES = 6; // with the pauses between them about ten seconds
-const PATIENT_MS = 300000; // of pauses in all, while the server is busy or cannot be reached
+const TRIES = 6; // about ten seconds, including the pauses between them
+const PATIENT_MS = 300000; // total of the pauses while the server is busy or cannot be reached
 const GATEWAY_TIMEOUTS = [408, 502, 504];
 const BUSY = [429, 503];
 const TOO_MANY = 429;
-const NOT_IMPLEMENTED = 501; // a part of the server is not installed
-const REDIRECTED = 0; // nothing of ours redirects
+const NOT_IMPLEMENTED = 501; // an optional part of the server is not installed
+const REDIRECTED = 0; // our server never redirects
 const SIGN_IN_FIRST = 511;
 
 /**
  * @param {object} options
- * @param {(trouble: Trouble | null) => void} options.onTrouble called with what the person is waiting for; null when the wait is over
- * @param {(trouble: Trouble) => Promise<unknown>} options.onStuck asks the person; ends when it is to be tried again
+ * @param {(trouble: Trouble | null) => void} options.onTrouble receives the current trouble; null once it is over
+ * @param {(trouble: Trouble) => Promise<unknown>} options.onStuck asks the evaluator; resolves when to try again
  * @param {() => number} options.random
  * @param {(path: string, init: RequestInit) => Promise<Response>} [options.send]
  * @param {(ms: number) => Promise<unknown>} [options.pause]
  * @param {() => boolean} [options.isOffline]
  */
 export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fetch(path, init), pause = untilOnline, isOffline = hasNoNetwork }) {
-  /** @type {Map<object, Trouble>} of the calls that are waited for, those in trouble */
+  /** @type {Map<object, Trouble>} awaited calls that are in trouble */
   const troubles = new Map();
 
   /**
@@ -78,7 +78,7 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
    * @param {string} path
    * @param {RequestInit} init
    * @param {Wanted} wanted
-   * @param {() => boolean} isAwaited whether somebody waits for it now
+   * @param {() => boolean} isAwaited whether somebody is waiting for the reply now
    * @returns {Promise<Reply>}
    */
   async function persistently(path, init, wanted, isAwaited) {
@@ -110,7 +110,7 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
   }
 
   /**
-   * Send once.
+   * Send the request once.
    * @param {string} path
    * @param {RequestInit} init
    * @param {Wanted} wanted
@@ -186,11 +186,11 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
         )
       ),
     /**
-     * A picture, as it was sent.
+     * Return a picture, byte for byte.
      * @param {string} url
-     * @param {() => boolean} [isAwaited] false while it is fetched in advance: no trouble is reported then
-     * @param {(picture: Blob) => Promise<unknown>} [accept] fails where the picture is broken; it is then fetched
-     *   anew, past the browser's cache
+     * @param {() => boolean} [isAwaited] false during prefetching: trouble is then not reported
+     * @param {(picture: Blob) => Promise<unknown>} [accept] rejects if the picture is corrupt; it is then
+     *   fetched again; with `accept`, the browser's cache is bypassed
      * @returns {Promise<Blob>}
      */
     async picture(url, isAwaited = always, accept) {
@@ -223,12 +223,12 @@ async function digestHeader(body) {
 
 /**
  * @typedef {{type: string, isOurs: boolean, accept?: (body: Blob) => Promise<unknown>}} Wanted `isOurs`: whether a
- *   refusal of the server's own (4xx) is an answer
- * @typedef {{ok: boolean, status: number, data: unknown, body: Blob}} Reply `data` of JSON
+ *   refusal by our server (4xx) is a valid reply
+ * @typedef {{ok: boolean, status: number, data: unknown, body: Blob}} Reply `data`: the parsed JSON
  * @typedef {{kind: Kind, id: string, retry_after_s: number}} Failure
  */
 
-/** @typedef {import("../types/api.js").paths} Routes of the API; parts such as `{study}` match any text */
+/** @typedef {import("../types/api.js").paths} Routes of the API; in their names, `{study}` and other placeholders match any text */
 
 /**
  * @template {string} Route
@@ -251,14 +251,14 @@ async function digestHeader(body) {
  */
 
 /**
- * What a good reply tells: as it is declared, and nothing known where the path is no route of the API.
+ * Data of a successful reply: as declared, or unknown if the path is not a route of the API.
  * @template {string} Verb
  * @template {string} Path
  * @typedef {[DeclaredReply<Verb, Path>] extends [never] ? unknown : DeclaredReply<Verb, Path>} ReplyTo
  */
 
 /**
- * The error that a refusal tells of, if it is one.
+ * Return the error that a refusal reports, if `data` is a refusal.
  * @param {unknown} data
  */
 function errorIn(data) {
@@ -266,7 +266,7 @@ function errorIn(data) {
 }
 
 /**
- * Classify a complete reply: a success, a refusal by our server, or a failure.
+ * Classify a complete reply: success, a refusal by our server, or a failure.
  * @param {Response} reply
  * @param {Blob} body
  * @param {Wanted} wanted
@@ -282,7 +282,7 @@ async function judged({ ok, status, headers }, body, { type, isOurs }) {
   if (status === REDIRECTED || status === SIGN_IN_FIRST || (ok && !sent.startsWith(type))) return failure("portal", id);
   if (ok) return isJson && data === undefined ? failure("fault") : { ok, status, data, body };
   const retry_after_s = Number(headers.get("Retry-After")) || 0;
-  // What is asked to come back so late need not be waited for.
+  // Do not wait if the server asks for a delay longer than the limit.
   if (status === TOO_MANY && isOurs && error && 1000 * retry_after_s > PATIENT_MS) return { ok, status, data, body };
   if (BUSY.includes(status)) return failure("busy", id, retry_after_s);
   if (GATEWAY_TIMEOUTS.includes(status)) return failure("silent", id);
@@ -302,8 +302,8 @@ function failure(kind, id = "", retry_after_s = 0) {
 }
 
 /**
- * Whether sending again by itself is of no more use. A lost network comes back, so that there is no end to
- * that while somebody waits; a server that is busy or not there is waited for some minutes.
+ * Return whether automatic retries should stop. A lost network returns eventually, so retries continue
+ * while somebody waits; a busy or unreachable server is retried for at most `PATIENT_MS`.
  * @param {Kind} kind
  * @param {number} tries
  * @param {number} waited_ms
@@ -315,13 +315,13 @@ function isHopeless(kind, tries, waited_ms, isAwaited) {
   return tries >= TRIES;
 }
 
-/** Whether the browser knows that there is no network; one that does not reach the internet counts. */
+/** Return whether the browser reports no network; a network without internet access counts as a network. */
 function hasNoNetwork() {
   return !navigator.onLine;
 }
 
 /**
- * The complete body; `onPart` is called as parts of it arrive.
+ * Return the complete body; `onPart` is called whenever a part of it arrives.
  * @param {Response} reply
  * @param {() => void} onPart
  */
@@ -346,7 +346,7 @@ function never() {
 }
 
 /**
- * Wait, but no longer than until the network is back.
+ * Wait for `ms`, or until the network is back if that is sooner.
  * @param {number} ms
  */
 function untilOnline(ms) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The dashboard's drawings: a quiet bar of a model's sessions, a score with its interval as it narrows. */
+/** The dashboard's charts: a bar of a model's sessions, and a score with its narrowing interval. */
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 320;
@@ -10,7 +10,7 @@ const FOOT = 20;
 const TOP = 6;
 
 /**
- * The ends of adjacent parts of a bar of length `total`, or of a longer one if they need more; pure.
+ * Return start and end of parts placed side by side on a bar of length `total`, or their sum if larger; pure.
  * @param {number[]} counts
  * @param {number} total
  * @returns {{from: number, to: number}[]} shares of the width, 0 to 1
@@ -26,7 +26,7 @@ export function laidOut(counts, total) {
 }
 
 /**
- * Round numbers, at most `most` of them, that lie within a range; pure.
+ * Return round numbers within a range, at most `most` + 1 of them; pure.
  * @param {number} low
  * @param {number} high
  * @param {number} most
@@ -40,10 +40,10 @@ export function ticks(low, high, most) {
 }
 
 /**
- * The range that all intervals need, with some air; pure. Of the intervals that hold at any look only the
- * last one of a model counts: the first ones hold nearly everything.
+ * Return the range that contains all intervals, with a margin; pure. Of the intervals valid at any look, only
+ * the last one of each model is included: the first ones span nearly the full scale.
  * @param {{score: number, ci: number[] | null}[]} points
- * @param {(number | null)[][]} [anyLook] the last of each model
+ * @param {(number | null)[][]} [anyLook] the last interval of each model
  * @returns {[number, number]}
  */
 export function range(points, anyLook = []) {
@@ -55,7 +55,7 @@ export function range(points, anyLook = []) {
   return [Math.max(0, low - air), high + air];
 }
 
-/** A bar of parts that are told in words beside it. */
+/** Create a bar of session counts; the text beside it states them in words. */
 export function sessionBar() {
   const svg = element("svg", { class: "sessions", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" });
   const parts = ["finished", "active", "broken"].map((name) => element("rect", { class: name, y: "0", height: "6" }));
@@ -73,12 +73,12 @@ export function sessionBar() {
 }
 
 /**
- * Score and its two intervals against the number of evaluators; what leaves the axis is cut off at its ends.
+ * Plot a score and its two intervals against the number of evaluators; values off the axis are clipped.
  * @param {{evaluators: number, score: number, ci: number[], any_look: (number | null)[]}[]} points two or more
  * @param {object} frame
  * @param {number} frame.wanted evaluators
- * @param {[number, number]} frame.ends of the scores' axis
- * @param {string} frame.label what the drawing shows, in words
+ * @param {[number, number]} frame.ends of the score axis
+ * @param {string} frame.label what the chart shows, in words
  */
 export function narrowing(points, { wanted, ends: [low, high], label }) {
   const svg = element("svg", { class: "narrowing", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label });

@@ -1,13 +1,13 @@
 // @ts-check
-/** A button that copies a text, and says what came of it. */
+/** A button that copies a text and reports the result. */
 
 import { el } from "./screens.js";
 
 /**
  * @param {string} label of the button
  * @param {string} text
- * @param {string} what is copied, as a sentence begins: “The code”
- * @param {Node} shown the element that shows the text, which is selected where copying is not allowed
+ * @param {string} what is copied, as the start of a sentence: “The code”
+ * @param {Node} shown where the page shows the text; it is selected if the browser does not permit copying
  */
 export function copier(label, text, what, shown) {
   const button = el("button", { type: "button" }, label);
@@ -21,7 +21,7 @@ export function copier(label, text, what, shown) {
 }
 
 /**
- * Whether a text reached the clipboard; pages without TLS have none.
+ * Copy a text to the clipboard and return whether that succeeded; pages without TLS have no clipboard.
  * @param {string} text
  */
 async function copied(text) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The researcher's dashboard: the list of studies, or one study as it happens. */
+/** The researcher's dashboard: the list of studies, or one study, live. */
 
 import { command, lookOn } from "./poll.js";
 import { notice } from "./screens.js";
@@ -13,7 +13,7 @@ if (NAME) watch((/** @type {import("../types/api.js").WatchedStudy} */ first) =>
 else watch(() => listView(main));
 
 /**
- * Show what this page's address tells, and keep it up to date.
+ * Show the data of this page's address, and keep them up to date.
  * @template Data
  * @param {(first: Data) => {update: (data: Data) => void}} makeView
  */

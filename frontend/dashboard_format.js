@@ -1,5 +1,5 @@
 // @ts-check
-/** What the dashboard says of numbers; pure. */
+/** The dashboard's number formats; pure. */
 
 /** @param {{ended: number, abandoned: number}} row */
 export function broken({ ended, abandoned }) {
@@ -8,7 +8,7 @@ export function broken({ ended, abandoned }) {
 
 /**
  * @param {{finished: number, active: number, ended: number, abandoned: number}} row
- * @param {number} wanted 0 where any number is
+ * @param {number} wanted 0 if any number is
  */
 export function inWords(row, wanted) {
   const goal = wanted ? ` of ${wanted}` : "";

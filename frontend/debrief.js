@@ -1,5 +1,5 @@
 // @ts-check
-/** The end of a study that tells how one did: the own score beside others', and the pictures with their truth. */
+/** The debrief of a study: the evaluator's score beside other scores, and the pictures with their truth. */
 
 import { el } from "./screens.js";
 
@@ -13,7 +13,7 @@ import { el } from "./screens.js";
  */
 
 /**
- * A score as people read it.
+ * Format a score with its unit.
  * @param {number} score
  * @param {"percent" | "ms"} unit
  */
@@ -22,7 +22,7 @@ export function scoreText(score, unit) {
 }
 
 /**
- * The result in one line.
+ * Return the result in one line.
  * @param {Debrief} debrief
  */
 export function headline({ unit, score, fakes_error }) {
@@ -31,7 +31,7 @@ export function headline({ unit, score, fakes_error }) {
 }
 
 /**
- * The result in words, and among those of others.
+ * Return the result in words, and a table that compares it with other scores.
  * @param {Debrief} debrief
  * @param {boolean} [mayRepeat]
  */
@@ -41,7 +41,7 @@ export function result(debrief, mayRepeat = false) {
 }
 
 /**
- * The pictures, first those that were judged wrong.
+ * Return the pictures, those with a wrong response first.
  * @param {Debrief} debrief
  */
 export function gallery({ pictures }) {
@@ -93,7 +93,7 @@ function table({ unit, score, others, published }) {
 }
 
 /**
- * A score and a bar as long as it is.
+ * Return a table cell with a score and a bar of proportional length.
  * @param {number} score
  * @param {number} longest
  * @param {"percent" | "ms"} unit

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The task without a server, for a demo: a session's plan, its staircase and its score are made here,
- * and nothing is stored or sent. The page's files contain all truths, so that this cannot measure anybody.
- * `backend/web/static_demo.py` writes what it needs; the page asks it as it asks the server (`api.js`).
+ * The task without a server, for a demo: a session's plan, its staircase and its score are computed here,
+ * and nothing is stored or sent. The page's files contain all truths, so this is not a measurement.
+ * `backend/web/static_demo.py` writes the data it needs; it has the same interface as the server (`api.js`).
  */
 
 import { Refused } from "./api.js";
@@ -10,7 +10,7 @@ import { gallery, headline, result, scoreText } from "./debrief.js";
 import { ask, el, facts } from "./screens.js";
 import { modalExposure, start, step } from "./staircase.js";
 
-/** What says that a flash was not seen as it was planned, as in backend/experiment/session.py. */
+/** Flags of a flash that was not shown as planned, as in backend/experiment/session.py. */
 const MISTIMED = ["mistimed", "hidden", "left_full_screen", "display_changed"];
 
 /**
@@ -58,7 +58,7 @@ export function makeDemo(site, { picture, random }) {
  */
 
 /**
- * Half of each block real and half fake, in random order, of one model; no picture twice.
+ * Draw a session of one model: each block half real, half fake, in random order; no picture twice.
  * @param {Site} site
  * @param {() => number} random
  * @returns {Session}
@@ -121,7 +121,7 @@ function blockOf(site, session, random) {
 /**
  * @param {Site} site
  * @param {Session} session
- * @param {import("../types/api.js").Answer} body the answer, as the server would get it
+ * @param {import("../types/api.js").Answer} body the response, as the server would receive it
  */
 function answered(site, session, body) {
   const block = Math.floor(session.trial / site.images);
@@ -190,7 +190,7 @@ function nextOf(site, session) {
 }
 
 /**
- * What the server would tell at the end, but for others, of whom nothing is known here.
+ * Return the debrief as the server would, without the other evaluators, who are unknown here.
  * @param {Site} site
  * @param {Session} session
  */
@@ -214,7 +214,7 @@ function debriefOf(site, session) {
 }
 
 /**
- * HYPE-infinity: percent judged wrong. HYPE-time: the mean over blocks of the exposure (ms) shown most often.
+ * Return the score. HYPE-infinity: percent judged wrong. HYPE-time: mean of the blocks' modal exposures (ms).
  * @param {Site} site
  * @param {Session} session
  */
@@ -225,7 +225,7 @@ function scoreOf(site, session) {
 }
 
 /**
- * The visitor's own score among the published ones, and the pictures; a reload plays again.
+ * Show the visitor's score among the published ones, and the pictures; then reload to play again.
  * @param {import("../types/api.js").PublicStudy} _study
  * @param {import("./visit.js").Ended} visit
  */

@@ -1,10 +1,10 @@
 // @ts-check
-/** The display at hand: whether it can show flashes, full screen, and whether it stayed as it was. */
+/** The evaluator's display: whether it can show flashes, full screen, and whether it has changed. */
 
 import { measureRefresh, waitFrames } from "./frames.js";
 
 const SMALLEST_SIDE_CSS = 480;
-const LARGEST_JITTER = 0.25; // of a refresh: half of all frames further off than this is no steady display
+const LARGEST_JITTER = 0.25; // of a refresh: a larger median deviation means an unsteady display
 const LARGEST_CHANGE = 0.05; // of the refresh interval
 const FRAMES_AT_A_GLANCE = 60;
 const FRAMES_MEASURED = 120;
@@ -37,7 +37,7 @@ export function screenAtHand() {
 }
 
 /**
- * Whether a device is of a kind that can show flashes: a computer with a screen that is no phone's.
+ * Return whether a device can show flashes: a computer with a screen larger than a phone's.
  * @param {Screen} screen
  */
 export function isComputer(screen) {
@@ -45,7 +45,7 @@ export function isComputer(screen) {
 }
 
 /**
- * Why a display cannot show flashes, in words for the evaluator; nothing if it can.
+ * Return why a display cannot show flashes, in words for the evaluator; empty if it can.
  * @param {Refresh} refresh
  * @param {Screen} screen
  * @param {number[]} admitted lowest and highest refresh rate of the study
@@ -63,7 +63,7 @@ export function unfitness(refresh, screen, [slowest_hz, fastest_hz]) {
 }
 
 /**
- * Whether a refresh interval is no longer the one that was measured.
+ * Return whether a refresh interval differs from the one measured before.
  * @param {number} frame_ms
  * @param {number} before_ms
  */
@@ -71,14 +71,14 @@ export function hasChanged(frame_ms, before_ms) {
   return Math.abs(frame_ms / before_ms - 1) > LARGEST_CHANGE;
 }
 
-/** Go to full screen, where the browser lets the page; must follow a key or click. */
+/** Enter full screen if the browser permits it; must follow a key press or click. */
 export async function enterFullScreen() {
   if (isFullScreen() || !document.documentElement.requestFullscreen || KEEPS_F_IN_FULL_SCREEN.test(navigator.userAgent)) return;
   try {
     await document.documentElement.requestFullscreen({ navigationUI: "hide" });
     await waitFrames(SETTLING_MS);
   } catch {
-    // An embedding page may forbid it; the task goes on in the window.
+    // An embedding page may forbid it; the task continues in the window.
   }
 }
 
@@ -91,7 +91,8 @@ export async function leaveFullScreen() {
 }
 
 /**
- * Watch what must not happen during a flash; gives the function that ends the watch and tells, as flags.
+ * Watch for events that must not occur during a flash.
+ * Return a function that stops watching and returns them as flags.
  * @returns {() => string[]}
  */
 export function watchFlash() {

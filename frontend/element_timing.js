@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Asks the browser when each phase of a flash was really presented. Element Timing tells it of an image
- * painted for the first time; so each phase has a one-pixel image of its own, decoded before, which the
- * callback that draws the phase makes visible.
+ * Measures when the browser really presented each phase of a flash. Element Timing reports the first paint
+ * of an image; so each phase has its own one-pixel image, decoded in advance, which the callback that draws
+ * the phase makes visible.
  */
 
 import { everyFrame } from "./frames.js";
@@ -15,12 +15,12 @@ const FRAMES_TO_WAIT = 30;
 
 let made = 0;
 
-/** Whether the browser tells presentation times, in full resolution. */
+/** Return whether the browser reports presentation times, in full resolution. */
 export function hasElementTiming() {
   return globalThis.crossOriginIsolated === true && hasElementEntries();
 }
 
-/** Whether the browser would tell them a page that is isolated from others, which takes https. */
+/** Return whether the browser would report them to a cross-origin isolated page, which requires https. */
 export function tellsTimesElsewhere() {
   return globalThis.crossOriginIsolated !== true && hasElementEntries();
 }
@@ -36,7 +36,7 @@ function hasElementEntries() {
 export async function makeProbes(stage, count) {
   const names = Array.from({ length: count }, () => `openhype-${(made += 1)}`);
   const box = document.createElement("div");
-  // In the corner of the stage; a frame has no style sheet.
+  // In the corner of the stage. Inline styles, because the sandboxed frame has no style sheet.
   Object.assign(box.style, { position: "absolute", inset: "auto auto 0 0", display: "flex" });
   const images = names.map((name) => {
     const image = new Image(1, 1);
@@ -65,7 +65,7 @@ export async function makeProbes(stage, count) {
       images[i].style.visibility = "visible";
     },
     /**
-     * When each was presented (ms), null where it was never revealed; null if the browser does not tell.
+     * Return when each was presented (ms; null if never revealed), or null if the browser reports nothing.
      * @param {boolean[]} wasRevealed
      */
     async presentations(wasRevealed) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** How a session ends: thanks, what was earned, the completion code, the way back to the panel. */
+/** The end of a session: thanks, earnings, completion code, and the link back to the panel. */
 
 import { copier } from "./copy_button.js";
 import { gallery, headline, result } from "./debrief.js";
@@ -11,11 +11,11 @@ import { withdrawalNote } from "./withdraw_link.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
 
-/** The mark of an address that the demo's start page led to. */
+/** The fragment of an address that was opened from the demo's start page. */
 const DEMO = "#demo";
 
 /**
- * A form that tells the panel, for panels that ask for one.
+ * Return a form that reports completion to the panel, for panels that require one.
  * @param {{action: string, fields: Record<string, string>}} form
  * @param {boolean} isPrimary
  */
@@ -42,7 +42,7 @@ export async function showDone(study, visit) {
   const title = done.complete ? "All done. Thank you!" : "The task had to end early. Thank you!";
   const isPaid = study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0;
   const early = [el("p", {}, `Too many pictures could not be shown as they should. This is not your fault${isPaid ? ", and you are paid for what you did" : ""}.`)];
-  // Not for the Enter key: one pressed too often at the last picture is not to take the completion code away.
+  // Not primary: an Enter key press left over from the last picture must not remove the completion code.
   const actions = study.repeat_visits ? [{ label: "Take part again", value: "again" }] : [];
   const below = isTold && isAwaited(visit) ? [debriefBelow(visit)] : [];
   const answer = await ask("done", title, [...(done.complete ? [] : early), ...ending(visit, study)], actions, below);
@@ -50,7 +50,7 @@ export async function showDone(study, visit) {
 }
 
 /**
- * The final screen if no completion code is needed: the result comes first. Null if results are not shown.
+ * Show the debrief first, if no panel waits for the completion code. Return null if there is no debrief.
  * @param {PublicStudy} study
  * @param {import("./visit.js").Ended} visit
  */
@@ -67,7 +67,7 @@ async function showDebrief(study, visit) {
 }
 
 /**
- * Whether the page notifies the panel of the end, or shows its code.
+ * Return whether the page leads back to a panel, the panel gets a report, or earnings are shown.
  * @param {import("./visit.js").Ended} visit
  */
 function isAwaited({ done, earned }) {
@@ -75,7 +75,7 @@ function isAwaited({ done, earned }) {
 }
 
 /**
- * A place for how one did, below the way back to the panel, which waits for nothing.
+ * Return a section for the debrief, filled once it arrives; the link back to the panel does not wait for it.
  * @param {import("./visit.js").Ended} visit
  */
 function debriefBelow(visit) {
@@ -86,7 +86,7 @@ function debriefBelow(visit) {
   return place;
 }
 
-/** @param {unknown} error that must not keep anybody from the completion code */
+/** @param {unknown} error that must not hide the completion code */
 function notTold(error) {
   console.warn("no debrief:", error);
   return null;
@@ -99,11 +99,11 @@ function takeAgain(study) {
 }
 
 /**
- * The end of a qualification, opened by its own link or on the way to a study.
+ * Show the end of a qualification, opened by its own link or before a study.
  * @param {import("./visit.js").Tested} visit
  * @param {PublicStudy} study the qualification
- * @param {boolean} [leadsOn] to the study, which then is the one primary button
- * @returns {Promise<string>} `on` to the study, or `again`
+ * @param {boolean} [leadsOn] whether the study follows; its button is then the only primary one
+ * @returns {Promise<string>} `on` for the study, or `again`
  */
 export function showResult(visit, study, leadsOn = false) {
   const { passed, may_retake } = visit.done.qualification;
@@ -118,8 +118,8 @@ export function showResult(visit, study, leadsOn = false) {
 /**
  * @param {import("./visit.js").Ended} visit
  * @param {PublicStudy} study
- * @param {string[][]} [rows] more facts, shown first
- * @param {boolean} [isPrimary] whether the way back is what to do next
+ * @param {string[][]} [rows] further facts, placed first
+ * @param {boolean} [isPrimary] whether the link back is the primary action
  */
 function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
   const code = el("output", { class: "code", id: "code" }, done.completion_code);

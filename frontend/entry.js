@@ -1,5 +1,5 @@
 // @ts-check
-/** From the link to an open session: what excludes is said first, then comes consent, then a test where there is one. */
+/** From the link to an open session: exclusion criteria, then consent, then the qualification if any. */
 
 import { Refused } from "./api.js";
 import { offer } from "./offer.js";
@@ -15,21 +15,21 @@ import { readPass, writePass, writeToken } from "./storage.js";
  * @typedef {import("./visit.js").Visit} Visit
  * @typedef {object} World
  * @property {import("./visit.js").Api} api
- * @property {(study: string) => Promise<Visit | null>} resumed the visit of a session that this browser holds
+ * @property {(study: string) => Promise<Visit | null>} resumed the visit of a session stored in this browser
  * @property {(study: PublicStudy, opened: Opened) => Visit} begun
  * @property {() => Promise<typeof import("./playing.js")>} playing
  * @property {(error: unknown, back?: string | null) => void} showError
  */
 
 /**
- * Admission, the device, consent, and the opening of a session; null where it ends before.
+ * Check admission and the device, ask for consent, and open a session; return null if one of them fails.
  * @param {World} world
  * @param {PublicStudy} study
  */
 export async function enter(world, study) {
   const { api } = world;
   const looked = study.flashes ? firstLook() : null;
-  looked?.catch(() => {}); // awaited below, unless it ends before
+  looked?.catch(() => {}); // awaited below, unless admission is refused first
   try {
     await vouchedFor(api, study);
   } catch (error) {
@@ -51,8 +51,8 @@ const PLACE_TRIES = 12;
 const PLACE_PAUSE_MS = 2500;
 
 /**
- * Be admitted, and store the pass that replaces the panel's signature, which expires after two minutes.
- * The panel may not know a place in the moment after it was taken.
+ * Request admission and store the pass that replaces the panel's signature, which expires after two minutes.
+ * The panel may not know a place yet in the first moments after it was taken.
  * @param {import("./visit.js").Api} api
  * @param {PublicStudy} study
  */
@@ -76,7 +76,7 @@ async function vouchedFor(api, study) {
   }
 }
 
-/** A quick look at the display while the server is asked; it is measured again before each block. */
+/** Measure the display briefly while the server checks admission; it is measured again before each block. */
 async function firstLook() {
   show("check", "Checking your screen", [el("p", {}, "This takes two seconds.")]);
   const { glanceAtDisplay } = await import("./display.js");
@@ -108,7 +108,7 @@ async function afterQualification(world, study, qualification) {
     visit = world.begun(qualification, /** @type {Opened} */ (await open(world, qualification, null)));
   }
   if (visit.state.stage === "block") await playBlocks(api, qualification, visit);
-  if (!visit.done) return null; // the device could not show it
+  if (!visit.done) return null; // the device could not show the pictures
   const tested = /** @type {import("./visit.js").Tested} */ (visit);
   const { done } = tested;
   if (!done.qualification.passed && !done.qualification.may_retake) {
@@ -117,7 +117,7 @@ async function afterQualification(world, study, qualification) {
   if ((await showResult(tested, qualification, true)) === "again") writeToken(qualification.study, null);
   const opened = await open(world, study, visit.token);
   if (opened.stage === "session") return world.begun(study, opened);
-  writeToken(qualification.study, null); // the test can be taken anew, the pass having run out or not been had
+  writeToken(qualification.study, null); // the test may be taken again: not passed, or the pass expired
   return afterQualification(world, study, opened.qualification);
 }
 
@@ -155,7 +155,7 @@ async function turnedAway({ api, showError }, study, error) {
 }
 
 /**
- * Ask for consent; what plays the blocks is loaded while it is read.
+ * Ask for consent; the modules that run the blocks are loaded while it is read.
  * @param {World} world
  * @param {PublicStudy} study
  * @param {string} [before] title of the study that this qualification opens
@@ -165,6 +165,6 @@ async function consented({ playing }, study, before) {
     { label: "I agree and want to take part", value: "yes", primary: true },
     { label: "No, thank you", value: "no" },
   ]);
-  playing().then(({ prepare }) => prepare(study)).catch(() => {}); // whoever needs it asks again
+  playing().then(({ prepare }) => prepare(study)).catch(() => {}); // loaded again when needed
   return (await asked) === "yes";
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** What is known of browsers: how each lets a page find out what was shown, and what was measured from outside. */
+/** What is known about browsers: how each reports what was shown, and what external measurements found. */
 
 import { hasElementTiming, tellsTimesElsewhere } from "./element_timing.js";
 
@@ -19,8 +19,8 @@ export function inWords(evidence) {
 }
 
 /**
- * What is known of the browser at hand: whether it tells when pictures were really shown, and what to make of it
- * (docs/timing.md has the figures).
+ * Return what is known about this browser: whether it reports when pictures were really shown, and what
+ * follows (docs/timing.md has the figures).
  * @returns {{tellsTimes: boolean, known: string[]}}
  */
 export function browserAtHand() {

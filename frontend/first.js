@@ -1,20 +1,20 @@
 // @ts-check
 /**
- * What runs before the modules, and where they cannot: it says so in browsers that are too old and where a file is
- * missing, and asks for the study while they load. Plain JavaScript of 2009, no module.
+ * Runs before the modules, and where they cannot run: reports browsers that are too old and missing files,
+ * and requests the study while the modules load. Plain JavaScript of 2009 (ES5), no module.
  */
 (function () {
   "use strict";
   var body = document.body;
   var page = /** @type {import("./main.js").Page & typeof globalThis} */ (window);
   var here = /** @type {HTMLScriptElement} */ (document.currentScript).src;
-  /** What is asked of the display before consent, where there are flashes. */
+  /** Modules that check the display before consent, for studies with flashes. */
   var NEEDED_FOR_FLASHES = ["fitness.js", "display.js", "frames.js"];
 
   /**
    * @param {string} title
    * @param {string} text
-   * @param {string} [again] label of a button that loads the page again
+   * @param {string} [again] label of a button that reloads the page
    */
   function say(title, text, again) {
     var main = document.getElementById("main");
@@ -81,7 +81,7 @@
     .then(function (/** @type {import("../types/api.js").PublicStudy} */ told) {
       if (told.flashes) NEEDED_FOR_FLASHES.forEach(preload);
     })
-    .then(null, function () {}); // whoever waits for the study tells of it
+    .then(null, function () {}); // reported by the code that awaits the study
 
   /** @param {string} name */
   function preload(name) {

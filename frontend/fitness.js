@@ -1,5 +1,5 @@
 // @ts-check
-/** Whether the display at hand can show flashes; where it cannot, why, and what helps. */
+/** Checks whether the evaluator's display can show flashes; if not, explains why and what helps. */
 
 import { measureDisplay, screenAtHand, unfitness } from "./display.js";
 import { exitLink, sayGoodbye } from "./panel_exit.js";
@@ -8,12 +8,12 @@ import { ask, el, show } from "./screens.js";
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
 
 /**
- * The display, measured and found fit for flashes; tells kindly where it is not, and checks again when asked.
- * Null where the person gives up, and the page has ended.
+ * Return the measured display once it is fit for flashes; otherwise explain why, and check again on request.
+ * Return null if the evaluator leaves, after the final page was shown.
  * @param {import("./visit.js").Api} api
  * @param {PublicStudy} study
- * @param {string} safe what becomes of what was done so far
- * @param {import("./frames.js").Refresh | null} [glance] enough where the display is fit by it
+ * @param {string} safe a sentence on what happens to the responses so far
+ * @param {import("./frames.js").Refresh | null} [glance] an earlier brief measurement; sufficient if it is fit
  */
 export async function fitDisplay(api, study, safe, glance = null) {
   if (glance && unfitness(glance, screenAtHand(), study.refresh_hz).length === 0) return glance;

@@ -1,5 +1,5 @@
 // @ts-check
-/** One flash of a trial: made ready, shown, judged by what was really shown. */
+/** One flash of a trial: preparation, presentation, and a check of what was really shown. */
 
 import { enterFullScreen, hasChanged, isFullScreen, measureDisplay, watchFlash } from "./display.js";
 import { waitFrames } from "./frames.js";
@@ -7,9 +7,9 @@ import { isAsPlanned } from "./planner.js";
 import { ask, el, enterScreen, showWaiting } from "./screens.js";
 
 const SHOWINGS_AT_MOST = 5;
-/** After a flash, before the question comes: its layout would hold up the end of the last mask. */
+/** Between a flash and the question, whose layout would otherwise delay the end of the last mask. */
 const QUIET_FRAMES = 3;
-/** Evidence of when something was drawn, where nothing told when it was shown. */
+/** Kinds of evidence that report only when a phase was drawn, not when it was shown. */
 const UNWATCHED = ["worker", "callback"];
 
 /**
@@ -19,7 +19,7 @@ const UNWATCHED = ["worker", "callback"];
  */
 
 /**
- * Before a flash: everything decoded, and full screen again where it was lost.
+ * Prepare a flash: wait until all pictures are decoded, and restore full screen if it was lost.
  * @param {Scene} scene
  * @param {{exposure_ms: number | null}} next
  * @param {Promise<ImageBitmap>[]} ahead
@@ -35,12 +35,12 @@ export async function readyToFlash(scene, next, ahead) {
     [{ label: "Back to full screen", value: "on", primary: true }],
   );
   await enterFullScreen();
-  scene.isFull = isFullScreen(); // where it is refused now, the task goes on in the window
+  scene.isFull = isFullScreen(); // if it is refused now, the task continues in the window
   scene.screen.enter();
 }
 
 /**
- * After a flash: measure the display anew if it changed.
+ * After a flash, measure the display again if it changed.
  * @param {Scene} scene
  * @param {string[]} flags
  */
@@ -49,8 +49,8 @@ export async function settleIn(scene, flags) {
 }
 
 /**
- * Ask a person whose flashes keep going wrong whether to go on; then the display is measured anew, and the other of the
- * presenter's back ends is tried where no frame draws.
+ * After repeated mistimed flashes, ask the evaluator whether to continue. If so, measure the display again
+ * and switch to the presenter's other back end, unless a frame does the drawing.
  * @param {Scene} scene
  * @returns {Promise<boolean>}
  */
@@ -81,7 +81,7 @@ export async function goesOn(scene) {
 }
 
 /**
- * Show the picture: with a time limit as a flash between countdown and masks, else until answered.
+ * Show the picture: with an exposure, as a flash between countdown and masks; otherwise until the response.
  * @param {Scene} scene
  * @param {ImageBitmap} picture
  * @param {ImageBitmap[]} masks
@@ -101,7 +101,7 @@ export async function showPicture(scene, picture, masks, next) {
     scene.medium.phase(picture, next.exposure_ms),
     ...masks.map((mask) => ({ name: "mask", ms: protocol.mask_ms, picture: mask })),
   ];
-  // A tab that is hidden during the countdown comes back with everything over. What nobody saw is shown again.
+  // A tab hidden during the countdown returns after the flash has ended. An unseen picture is shown again.
   for (let showing = 1; ; showing += 1) {
     const flash = await showFlash(scene, phases, protocol.countdown_from);
     if (flash.wasSeen || showing === SHOWINGS_AT_MOST) return flash;
@@ -110,10 +110,10 @@ export async function showPicture(scene, picture, masks, next) {
 }
 
 /**
- * Countdown, picture, masks: once, with what was really shown.
+ * Show countdown, picture and masks once, and return what was really shown.
  * @param {Scene} scene
  * @param {import("./presenter.js").Phase[]} phases
- * @param {number} k the picture's place among them
+ * @param {number} k index of the picture among them
  * @returns {Promise<{settled: Promise<Seen>, wasSeen: boolean}>}
  */
 async function showFlash({ screen, presenter, display }, phases, k) {
@@ -154,8 +154,8 @@ function enter(screen, phase) {
 }
 
 /**
- * Whether another screen took the place of the trials: this tab lost the session, and must neither
- * announce a trial nor answer one.
+ * Return whether another screen replaced the trials: this tab lost the session, and must neither
+ * announce a trial nor send a response.
  * @param {Screen} screen
  */
 export function isGone(screen) {

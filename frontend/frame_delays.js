@@ -1,35 +1,35 @@
 // @ts-check
 /**
- * Asks Firefox, which has no Element Timing, when each phase of a flash was composed for the screen. It tells of a video
- * how late its compositor showed the last frame (`mozFrameDelay`). So a video of two pixels, fed from a canvas, gets a
- * frame of its own with each phase.
+ * Measures when Firefox, which has no Element Timing, composited each phase of a flash. For a video,
+ * Firefox reports how late its compositor showed the last frame (`mozFrameDelay`). So a video of 2 × 2
+ * pixels, fed from a canvas, gets its own frame with each phase.
  */
 
 import { everyFrame } from "./frames.js";
 
-/** Grays of the stage, a step apart: nobody sees them change. */
+/** Grays of the stage that differ by one level, so the change is invisible. */
 const GRAYS = ["#808080", "#818181"];
 const SIDE_PX = 2;
 const FRAMES_TO_WAIT = 30;
 const FRAMES_TO_START = 90;
-const STARTED_AFTER = 5; // frames that the browser reported
+const STARTED_AFTER = 5; // frames reported by the browser
 const QUIET_FRAMES = 10;
 
 /**
- * What Firefox tells of a video, and what a canvas's stream or its track can do.
+ * Firefox's properties of a video, and methods of a canvas's stream or its track.
  * @typedef {HTMLVideoElement & {mozPaintedFrames: number, mozFrameDelay: number}} Video
  * @typedef {{requestFrame?: () => void, getVideoTracks: () => CanvasCaptureMediaStreamTrack[]} & MediaStream} CanvasStream
  */
 
-/** Whether the browser tells of a video how late a frame was. */
+/** Return whether the browser reports how late a video frame was. */
 export function hasFrameDelays() {
   return "mozFrameDelay" in HTMLVideoElement.prototype && "captureStream" in HTMLCanvasElement.prototype;
 }
 
 /**
  * @param {HTMLElement} stage
- * @returns {Promise<{probes: () => Promise<import("./witness.js").Probes>, end: () => void} | null>} null where the browser
- *   does not tell after all
+ * @returns {Promise<{probes: () => Promise<import("./witness.js").Probes>, end: () => void} | null>} null if the
+ *   browser does not report frames after all
  */
 export async function startFrameDelays(stage) {
   const canvas = document.createElement("canvas");
@@ -58,7 +58,7 @@ export async function startFrameDelays(stage) {
     for (const track of stream.getTracks()) track.stop();
     video.remove();
   };
-  /** A video that another screen had taken out of the page stands still until it is started again. */
+  /** A video that another screen removed from the page is paused until it is started again. */
   const starts = () => {
     video.play().catch(() => {});
     return tellsSoon(video, feed);
@@ -74,7 +74,7 @@ export async function startFrameDelays(stage) {
 const SILENT = { reveal() {}, presentations: async () => null };
 
 /**
- * Feed frames until the browser has reported some, and wait until it has reported them all.
+ * Feed frames until the browser has reported some, and wait until it has reported all of them.
  * @param {Video} video
  * @param {() => void} feed
  */
@@ -137,7 +137,7 @@ function makeFrameProbes(video, feed) {
       });
       isOver = true;
       if (times.size === 0) return null;
-      // A frame that was never composed, among others that were, contradicts whatever was planned.
+      // A frame that was never composited, while others were, contradicts any plan.
       return wasRevealed.map((was, i) => (was ? (times.has(i) ? /** @type {number | null} */ (times.get(i)) : Infinity) : null));
     },
   };

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The back end that draws in a sandboxed frame, on a canvas like the page's. Chromium runs such a frame in a process of
- * its own: the page may be as busy as it will, and the browser tells when each phase was presented, as it does for the
- * page's own canvas.
+ * The back end that draws in a sandboxed frame, on a canvas like the page's. Chromium runs a sandboxed frame
+ * in its own process: a busy page does not delay it, and the browser reports when each phase was presented,
+ * as it does for the page's own canvas.
  */
 
 import { anchorOf } from "./backend.js";
@@ -11,13 +11,13 @@ import { planPhases, timingOfCallbacks } from "./planner.js";
 import { hasElementTiming } from "./element_timing.js";
 
 const PATIENCE_MS = 3000;
-const STEP_MS = 500; // between two looks at whether the frame still lives
+const STEP_MS = 500; // between two checks that the frame still responds
 
 /**
  * @param {HTMLElement} stage
  * @param {import("./backend.js").Size} size
- * @returns {Promise<(import("./backend.js").Backend & {isLost: () => boolean}) | null>} null where the frame does not
- *   start, or does not get presentation times
+ * @returns {Promise<(import("./backend.js").Backend & {isLost: () => boolean}) | null>} null if the frame does not
+ *   start or would not receive presentation times
  */
 export async function startFrame(stage, size) {
   if (!hasElementTiming()) return null;
@@ -32,7 +32,7 @@ export async function startFrame(stage, size) {
   /** @type {{to: Window | null, port: MessagePort} | null} */
   let line = null;
   let isLost = false;
-  // Another screen takes the stage out of the page, and the frame begins anew when it comes back.
+  // Another screen removes the stage from the page; the frame loads again when the stage returns.
   frame.onload = () => {
     const { contentWindow: to } = frame;
     const { port1, port2 } = new MessageChannel();
@@ -79,7 +79,8 @@ export async function startFrame(stage, size) {
         };
         port.postMessage({ serial, phases, frame_ms });
       }
-      // No animation frames of the page are requested: the display would wait for a busy page. In a hidden tab the frame pauses.
+      // Request no animation frames of the page: the display would wait for a busy page. In a hidden tab,
+      // the frame is paused.
       let left_ms = port ? longest_ms : 0;
       const wait = () => {
         if (isTold) return;
@@ -99,7 +100,7 @@ export async function startFrame(stage, size) {
 }
 
 /**
- * What is known of a sequence whose frame died meanwhile: nothing, so that it is mistimed.
+ * Return the result for a sequence whose frame died: all times unknown, so it counts as mistimed.
  * @param {import("./backend.js").Phase[]} phases
  * @param {number} frame_ms
  */

@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * The one home of requestAnimationFrame: waiting for frames and measuring how long one is.
- * Times are the frames' own timestamps, in ms.
+ * The only module that calls requestAnimationFrame: waits for frames and measures the refresh interval.
+ * Times are the timestamps of the frames, in ms.
  */
 
-const OFF_GRID = 0.1; // of a refresh: half of all frames further from the grid than this keep to none
+const OFF_GRID = 0.1; // of a refresh: a larger median distance from the grid means that there is no grid
 
 /**
- * Call `onFrame` on every frame until it returns true, with the frame's time and the clock's.
+ * Call `onFrame` on every frame until it returns true, with the frame's timestamp and the current time.
  * @param {(at: number, now: number) => boolean} onFrame
  * @returns {Promise<void>}
  */
@@ -27,7 +27,7 @@ export function everyFrame(onFrame) {
 }
 
 /**
- * Wait until at least `ms` have gone by, frame by frame.
+ * Wait, frame by frame, until at least `ms` have passed.
  * @param {number} ms
  */
 export function waitFrames(ms) {
@@ -40,13 +40,13 @@ export function waitFrames(ms) {
 }
 
 /**
- * What frame times tell of a display.
+ * A display's refresh as estimated from frame times.
  * @typedef {object} Refresh
  * @property {number} frame_ms one refresh
  * @property {number} refresh_hz
  * @property {number} jitter_ms median distance of a frame from the grid of refreshes
  * @property {number} dropped_frames refreshes without a frame
- * @property {boolean} is_variable whether frames keep to no grid at all
+ * @property {boolean} is_variable whether frames follow no grid at all
  */
 
 /**
@@ -66,16 +66,16 @@ export async function measureRefresh(count, onFrame = () => {}) {
 }
 
 /**
- * The refresh that frame times are multiples of; pure. Refreshes without a frame are counted, so that
- * a busy page does not make a display look slower than it is.
+ * Estimate the refresh interval of which the frame times are multiples; pure. Refreshes without a frame are
+ * counted, so that a busy page does not make the display seem slower than it is.
  * @param {number[]} times of frames, in ms
  * @returns {Refresh}
  */
 export function refreshOf(times) {
   const gaps = times.slice(1).map((time, i) => time - times[i]);
-  // A busy page misses refreshes, so that the shorter gaps tell what one refresh is.
+  // A busy page misses refreshes, so one refresh is estimated from the shorter gaps (their lower quartile).
   const usual = [...gaps].sort((a, b) => a - b)[gaps.length >> 2];
-  // A coarse clock tells one gap badly; the line through all of them then counts the refreshes better.
+  // A coarse clock makes single gaps inaccurate; a line fitted to all frames counts the refreshes better.
   const rough_ms = slope(placesOf(gaps, usual), times);
   const places = placesOf(gaps, rough_ms);
   const frame_ms = slope(places, times);
@@ -90,7 +90,7 @@ export function refreshOf(times) {
 }
 
 /**
- * The refreshes of frames, counted from the first one.
+ * Return the index of each frame's refresh, counted from the first frame.
  * @param {number[]} gaps
  * @param {number} frame_ms
  */
@@ -101,8 +101,8 @@ function placesOf(gaps, frame_ms) {
 }
 
 /**
- * Rise of the straight line nearest to the points (least squares): of all frames, where first and last
- * alone would turn a late or coarse time stamp of either into an error of the estimate.
+ * Return the slope of the least-squares line through all points. With the first and last frame alone,
+ * a late or coarse timestamp of either would bias the result.
  * @param {number[]} xs
  * @param {number[]} ys
  */
@@ -114,7 +114,7 @@ function slope(xs, ys) {
 }
 
 /**
- * How far frames are from the grid of refreshes; where there is none, it runs away from them.
+ * Return the distance of each frame from the grid of refreshes; without a grid, the distances grow large.
  * @param {number[]} places
  * @param {number[]} times
  * @param {number} frame_ms

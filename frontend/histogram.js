@@ -1,5 +1,5 @@
 // @ts-check
-/** A histogram of frame intervals, as a picture and as a table. */
+/** A histogram of frame intervals, as a chart and as a table. */
 
 import { el } from "./screens.js";
 
@@ -10,10 +10,10 @@ const LABELS = 6;
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * Count intervals by their distance, in steps of a tenth of a refresh; pure.
+ * Count intervals by their length, in bins of a tenth of a refresh; pure.
  * @param {number[]} gaps_ms
  * @param {number} frame_ms
- * @returns {{from_ms: number, count: number}[]} every step from the first to the last that has any
+ * @returns {{from_ms: number, count: number}[]} all bins from the first to the last that is not empty
  */
 export function binned(gaps_ms, frame_ms) {
   const step = frame_ms / 10;

@@ -1,7 +1,7 @@
 // @ts-check
-/** What evaluators do besides answering: leave the window and come back, enter and leave full screen. */
+/** Interactions besides responses: leaving the window and returning, entering and leaving full screen. */
 
-const MOST_KEPT = 40; // of one trial; the server takes no more
+const MOST_KEPT = 40; // per trial; the server accepts no more
 
 /** @typedef {{event: "focus" | "blur" | "fullscreenenter" | "fullscreenexit", time_ms: number}} Interaction */
 
@@ -24,7 +24,7 @@ export function listenToInteractions(view, page, now = () => performance.now()) 
 }
 
 /**
- * What happened since the last call, in order.
+ * Return the interactions since the last call, in order, and clear them.
  * @returns {Interaction[]}
  */
 export function takeInteractions() {

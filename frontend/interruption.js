@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * A question that comes in between: it covers the screen, which stays as it is beneath and is there again
+ * A question in a modal dialog: it covers the screen, which remains unchanged beneath and reappears
  * afterwards. One at a time.
  */
 
@@ -12,7 +12,7 @@ let under_way = 0;
 let so_far = 0;
 
 /**
- * Ask, over whatever is on the screen; the Escape key triggers the first action.
+ * Ask a question over the current screen; the Escape key selects the first action.
  * @param {string} name for `document.body.dataset.screen`
  * @param {string} title
  * @param {(Node | string)[]} content
@@ -27,7 +27,7 @@ export function interrupt(name, title, content, actions) {
   return answer;
 }
 
-/** How many questions came in between so far. */
+/** Return the number of interruptions so far. */
 export function interruptionsSoFar() {
   return so_far;
 }

@@ -1,9 +1,9 @@
 // @ts-check
-/** What people are asked: each judgment is a module `judgment_NAME.js`, of the name that the server gives it. */
+/** The question put to evaluators: each judgment is a module `judgment_NAME.js`; the server sends NAME. */
 
 /**
  * @typedef {object} Choice
- * @property {string} answer as the server knows it
+ * @property {string} answer the response value that the server expects
  * @property {string} label of the button
  * @property {string[]} keys lower case; the first one is shown
  */
@@ -11,18 +11,18 @@
 /**
  * @typedef {object} Judgment
  * @property {string} heading the question above the buttons
- * @property {string} each what one trial shows, in a word
+ * @property {string} each word for what one trial shows
  * @property {Choice[]} choices in the order of the buttons
- * @property {(study: import("../types/api.js").PublicStudy) => Element[]} instructions what is seen, and asked
+ * @property {(study: import("../types/api.js").PublicStudy) => Element[]} instructions what is shown and asked
  * @property {string} afterFlash what to do once a flash is over
- * @property {(isHalfReal: boolean) => string} shares how often each answer is right, for who gives one for long
- * @property {(response: string, wasCorrect: boolean) => string} verdict the feedback after an answer
- * @property {((pictures: ImageBitmap[]) => Promise<ImageBitmap>) | null} arrange several pictures of one trial in one of
- *   their size; null where a trial shows one
+ * @property {(isHalfReal: boolean) => string} shares how often each answer is right, for evaluators who keep repeating one
+ * @property {(response: string, wasCorrect: boolean) => string} verdict feedback after a response
+ * @property {((pictures: ImageBitmap[]) => Promise<ImageBitmap>) | null} arrange combines several pictures of one
+ *   trial into one of the same size; null if a trial shows one picture
  */
 
 /**
- * The judgment that a study asks for.
+ * Return the judgment of a study.
  * @param {{judgment: string}} study
  * @returns {Promise<Judgment>}
  */

@@ -1,10 +1,10 @@
 // @ts-check
-/** Keys: Enter or Space press the screen's primary button; a trial adds its own. */
+/** Keyboard input: Enter or Space presses the screen's primary button; a trial adds its own keys. */
 
 /** @type {((key: string) => void) | null} */
 let trialKeys = null;
 
-/** @param {((key: string) => void) | null} handler gets lower-case keys; null for none */
+/** @param {((key: string) => void) | null} handler receives lower-case keys; null for none */
 export function onTrialKeys(handler) {
   trialKeys = handler;
 }
@@ -12,7 +12,7 @@ export function onTrialKeys(handler) {
 /** @param {Document} page */
 export function listenToKeys(page) {
   page.addEventListener("keydown", (event) => {
-    page.documentElement.classList.add("has-keys"); // hints of keys are of use here
+    page.documentElement.classList.add("has-keys"); // key hints are useful here
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
     const cover = page.querySelector("dialog[open]");
     if (event.key === "Enter" || event.key === " ") {
@@ -29,7 +29,7 @@ export function listenToKeys(page) {
  */
 function pressPrimary(screen, event) {
   const target = /** @type {Element | null} */ (event.target);
-  if (target?.closest("button, a, summary, input, textarea")) return; // it presses itself
+  if (target?.closest("button, a, summary, input, textarea")) return; // it handles the key itself
   const primary = /** @type {HTMLElement | null | undefined} */ (screen?.querySelector(".primary:not([disabled])"));
   if (!primary) return;
   event.preventDefault();

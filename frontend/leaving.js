@@ -1,5 +1,5 @@
 // @ts-check
-/** A question before a session under way is left by accident: by the back button, or by closing the page. */
+/** Prevents leaving an active session by accident (back button, closing the page): asks first. */
 
 import { interrupt } from "./interruption.js";
 import { ask, el, hideProgress, untilCalm } from "./screens.js";
@@ -10,30 +10,30 @@ let isGuarding = false;
 let wasGuarding = false;
 let isAsking = false;
 
-/** Ask from now on. */
+/** Ask before leaving, from now on. */
 export function startGuarding() {
   if (isGuarding) return;
   isGuarding = true;
   addEventListener("beforeunload", warn);
   if (history.state?.openhype === MARK.openhype) return;
-  history.pushState(MARK, ""); // the back button comes out here, and not before the task
+  history.pushState(MARK, ""); // the back button leads to the entry below this one, not out of the task
 }
 
-/** Ask no more: the session is over, or there is nothing to be lost by leaving. */
+/** Stop asking: the session is over, or leaving loses nothing. */
 export function stopGuarding() {
   wasGuarding = isGuarding;
   isGuarding = false;
   removeEventListener("beforeunload", warn);
 }
 
-/** Ask again, if it was asked before. */
+/** Resume asking if it was active before `stopGuarding`. */
 export function guardAgain() {
   if (wasGuarding) startGuarding();
 }
 
 addEventListener("popstate", () => {
   if (isGuarding) askBeforeLeaving();
-  else if (history.state?.openhype !== MARK.openhype) history.back(); // past the place that only caught the button
+  else if (history.state?.openhype !== MARK.openhype) history.back(); // skip the entry that catches the button
 });
 
 /** @param {BeforeUnloadEvent} event */
@@ -59,7 +59,7 @@ async function askBeforeLeaving() {
   if (answer === "leave") leave();
 }
 
-/** Go where the back button leads; a tab that was opened for the task leads nowhere. */
+/** Go back to the page before the task; a tab that was opened for the task has none, and stays here. */
 function leave() {
   stopGuarding();
   hideProgress();

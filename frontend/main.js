@@ -1,5 +1,5 @@
 // @ts-check
-/** The way through the task: entry, session, blocks, end. What comes after consent is loaded while that is read. */
+/** The sequence of the task: entry, session, blocks, end. Later modules are loaded while consent is read. */
 
 import { Refused, makeApi } from "./api.js";
 import { enter } from "./entry.js";
@@ -17,11 +17,11 @@ import { makeVisit } from "./visit.js";
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
 /** @typedef {Window & {openhypeEarly?: {path: string, reply: Promise<Response>} | null}} Page */
 
-/** What the server says of a token that opens nothing; any other refusal must not cost the session. */
+/** Error codes for a token that is no longer valid; after any other refusal the token is retained. */
 const TOKEN_IS_DEAD = ["wrong_token", "unknown_session"];
 const STUDY = document.body.dataset.study ?? decodeURIComponent(location.pathname.split("/")[2] ?? "");
 
-/** What is safe meanwhile; nothing is said of answers before there can be any. */
+/** Return a sentence on what is safe meanwhile; empty before there can be any responses. */
 const safe = () => (readToken(STUDY) ? "Your answers are safe." : "");
 /** @type {import("./trouble.js").About} */
 const about = { contact: "", session: "", giveUp: null };
@@ -37,7 +37,7 @@ let showDemoEnd = null;
 
 listenToKeys(document);
 listenToInteractions(window, document);
-addEventListener("pageshow", (event) => event.persisted && location.reload()); // what it showed may be long over
+addEventListener("pageshow", (event) => event.persisted && location.reload()); // a cached page may be outdated
 if (!document.body.dataset.unfit) visitStudy(STUDY).catch(showError);
 
 /** @param {string} name */
@@ -56,13 +56,13 @@ async function visitStudy(name) {
   if (visit) await playToEnd(study, /** @type {import("./visit.js").Ended} */ (visit));
 }
 
-/** What plays the blocks and shows their end; asked for early, so that it is there when it is needed. */
+/** Load the module that runs the blocks and shows the end; called early, so that it is loaded in time. */
 function playing() {
   return import("./playing.js");
 }
 
 /**
- * The study as `first.js` asked for it while this was still loading; null if it did not.
+ * Return the reply that `first.js` requested while this module was loading; null if it did not.
  * @param {string} path
  * @param {RequestInit} init
  * @returns {Promise<Response> | null}
@@ -78,8 +78,8 @@ function requestedEarly(path, init) {
 }
 
 /**
- * Ask a demo in this page instead of the server.
- * @param {string} file that describes it
+ * Replace the server by a demo within this page.
+ * @param {string} file URL of the demo's description
  */
 async function playWithoutServer(file) {
   const { makeDemo } = await import("./demo.js");
@@ -89,7 +89,7 @@ async function playWithoutServer(file) {
 }
 
 /**
- * Make sure that this tab is the one that plays.
+ * Make sure that this tab is the only one that runs the study.
  * @param {string} name
  */
 async function haveTab(name) {
@@ -109,7 +109,7 @@ function goElsewhere() {
 }
 
 /**
- * The session stored in this browser, resumed where it was; null if there is none.
+ * Resume the session stored in this browser; return null if there is none.
  * @param {string} name
  */
 async function resumed(name) {
@@ -126,7 +126,7 @@ async function resumed(name) {
 }
 
 /**
- * The visit of a session that was just opened.
+ * Return the visit of a session that was just opened.
  * @param {PublicStudy} study
  * @param {import("../types/api.js").Opened} opened
  */
@@ -156,7 +156,7 @@ async function playToEnd(study, visit) {
 
 /**
  * @param {unknown} error
- * @param {string | null} [back] to the panel
+ * @param {string | null} [back] address back to the panel
  */
 function showError(error, back = null) {
   stopGuarding();

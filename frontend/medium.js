@@ -1,14 +1,14 @@
 // @ts-check
-/** What stimuli are made of: each medium is a module `medium_NAME.js`, of the name that the server gives it. */
+/** The medium of stimuli, such as pictures: each is a module `medium_NAME.js`; the server sends NAME. */
 
 /**
  * @typedef {object} Medium
  * @property {typeof import("./pictures.js").loadPictures} load fetches and decodes stimuli ahead of time
- * @property {(stimulus: ImageBitmap, ms: number) => import("./presenter.js").Phase} phase that shows one for so long
+ * @property {(stimulus: ImageBitmap, ms: number) => import("./presenter.js").Phase} phase shows one stimulus for `ms`
  */
 
 /**
- * The medium of what a study shows.
+ * Return the medium of a study's stimuli.
  * @param {{medium: string}} study
  * @returns {Promise<Medium>}
  */

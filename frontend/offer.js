@@ -1,5 +1,5 @@
 // @ts-check
-/** What a study asks and pays, in words: before consent, and before the first picture. */
+/** Texts on what a study requires and pays: before consent, and before the first picture. */
 
 import { contactLink, days, duration, el, facts, money, paragraphs, show } from "./screens.js";
 
@@ -7,7 +7,7 @@ import { contactLink, days, duration, el, facts, money, paragraphs, show } from 
 /** @typedef {import("./judgment.js").Judgment} Judgment */
 
 /**
- * Whether a visit only looks, before the task is accepted at the panel.
+ * Return whether a visit is a preview, before the task is accepted at the panel.
  * @param {PublicStudy} study
  */
 export function isPreview(study) {
@@ -15,7 +15,7 @@ export function isPreview(study) {
 }
 
 /**
- * The task as it will be, to look at before it is accepted at the panel.
+ * Show a preview of the task, before it is accepted at the panel.
  * @param {PublicStudy} study
  * @param {Judgment} judgment
  */
@@ -29,7 +29,7 @@ export function showPreview(study, judgment) {
 }
 
 /**
- * What is asked, for how long and for what pay; what may keep somebody from taking part comes first.
+ * Return what the study requires, its duration and pay; reasons not to take part come first.
  * @param {PublicStudy} study
  * @param {string} [before] title of the study that this qualification opens
  */
@@ -52,10 +52,10 @@ export function offer(study, before) {
 }
 
 /**
- * How a trial goes.
+ * Return the instructions for a trial.
  * @param {PublicStudy} study
  * @param {Judgment} judgment
- * @param {boolean} isBack whether somebody goes on with a session
+ * @param {boolean} isBack whether a session is resumed
  */
 export function instructions(study, { each, choices, instructions }, isBack) {
   const keys = choices.flatMap(({ label, keys: [key] }, i) => [i ? " or " : "", el("kbd", {}, key.toUpperCase()), ` for ${label.toLowerCase()}`]);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The back end that draws on a canvas of its own document, of the page or of a frame in it (`framed_backend.js`); the
- * browser itself tells when each phase was presented (Element Timing).
+ * The back end that draws on a canvas of its own document, of the page or of a frame in it
+ * (`framed_backend.js`); the browser itself reports when each phase was presented (Element Timing).
  */
 
 import { addCanvas, anchorOf } from "./backend.js";

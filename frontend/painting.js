@@ -1,12 +1,12 @@
 // @ts-check
-/** What a phase looks like on a canvas, on the page or in a worker. */
+/** Draws a phase on a canvas, on the page or in a worker. */
 
 const STAGE = "#808080";
 const INK = "#111111";
 
 /**
  * @param {CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D} pen
- * @param {{picture?: ImageBitmap, text?: string} | null} phase null empties the stage
+ * @param {{picture?: ImageBitmap, text?: string} | null} phase null clears the stage
  */
 export function drawPhase(pen, phase) {
   const { width, height } = pen.canvas;
@@ -25,7 +25,7 @@ export function drawPhase(pen, phase) {
 }
 
 /**
- * Draw a number and wipe it: the first text costs milliseconds, for its font.
+ * Draw a number and clear it: the first text takes milliseconds, because its font is loaded.
  * @param {CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D} pen
  */
 export function warmUp(pen) {

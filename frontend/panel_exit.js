@@ -1,5 +1,5 @@
 // @ts-check
-/** The panel's link: what it carries, and the way back for those who take no part or cannot go on. */
+/** The panel's link: its parameters, and the link back for those who do not take part or cannot continue. */
 
 import { el, hideProgress, show } from "./screens.js";
 import { readPass } from "./storage.js";
@@ -13,7 +13,7 @@ import { quotes } from "./trouble.js";
 export const pathOf = (study) => /** @type {const} */ (`/api/studies/${encodeURIComponent(study.study)}`);
 
 /**
- * What the panel's link says.
+ * Return the parameters of the panel's link.
  * @param {PublicStudy} study
  * @returns {Record<string, string>}
  */
@@ -24,8 +24,8 @@ export function panelParameters(study) {
 }
 
 /**
- * What the panel vouches with: the pass that it was changed for, or the link's signature; null where the study asks for
- * nothing of the kind.
+ * Return the proof that the panel sent this evaluator: the pass that replaced the signature, or the link's
+ * signature; null if the study requires neither.
  * @param {PublicStudy} study
  */
 export function signature(study) {
@@ -35,8 +35,8 @@ export function signature(study) {
 }
 
 /**
- * The panel's address for those who take no part or cannot go on; null where it has none. It is not waited for
- * long: the page ends in any case, and says what it can.
+ * Return the panel's address for those who do not take part or cannot continue; null if it has none or cannot
+ * be fetched soon: the page ends in any case.
  * @param {import("./visit.js").Api} api
  * @param {PublicStudy} study
  * @param {Outcome} outcome
@@ -53,11 +53,11 @@ export async function exitLink(api, study, outcome, qualificationToken = null) {
 }
 
 /**
- * The link back to the panel, out of its frame too.
+ * Return the link back to the panel, which also leaves the panel's frame.
  * @param {string | null} href
  * @param {string} [label]
  * @param {boolean} [isPrimary]
- * @returns {HTMLElement[]} in a row of actions; nothing without an address
+ * @returns {HTMLElement[]} in a row of actions; empty without an address
  */
 export function goBack(href, label = "Go back", isPrimary = true) {
   return href ? [el("div", { class: "actions" }, backLink(href, label, isPrimary))] : [];
@@ -73,8 +73,8 @@ export function backLink(href, label, isPrimary) {
 }
 
 /**
- * The end of a visit that takes no part.
- * @param {string | null} back where the panel wants to hear of it
+ * Show the end of a visit without participation.
+ * @param {string | null} back address of the panel, if it expects the evaluator back
  * @returns {null}
  */
 export function sayGoodbye(back) {
@@ -84,7 +84,7 @@ export function sayGoodbye(back) {
 }
 
 /**
- * The end of a visit that cannot go on, through no fault of the person's; it never ends.
+ * Show the end of a visit that cannot continue, through no fault of the evaluator; never resolves.
  * @param {import("./visit.js").Api} api
  * @param {PublicStudy} study
  * @param {import("./trouble.js").About} about

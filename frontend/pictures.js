@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The pictures of a block: fetched ahead of time, decoded before a trial needs them.
- * A first paint that decodes costs a frame, and the frame is the measurement.
+ * The pictures of a block: prefetched, and decoded before a trial needs them.
+ * Decoding during the first paint would cost a frame and so distort the exposure.
  */
 
 const FETCHES_AT_ONCE = 6;
@@ -11,12 +11,12 @@ const FETCHES_AT_ONCE = 6;
  */
 
 /**
- * What cannot be fetched in advance is fetched again, and the person informed, only once it is needed.
+ * Prefetch pictures. One that fails is requested again, and the trouble reported, only once it is needed.
  * @param {string[]} urls
  * @param {FetchPicture} fetchPicture
  * @param {{px: number, quality: ResizeQuality}} size width and height to decode to, in device pixels
  * @param {object} [options]
- * @param {boolean} [options.areAllNeeded] whether somebody waits for all of them
+ * @param {boolean} [options.areAllNeeded] whether the evaluator is waiting for all of them
  * @param {(done: number) => void} [options.onProgress]
  */
 export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, onProgress = () => {} } = {}) {
@@ -32,7 +32,7 @@ export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, o
   for (const i of urls.keys()) {
     blobs.push(new Promise((resolve, reject) => starts.push(() => work(i).then(resolve, reject))));
   }
-  for (const blob of blobs) blob.catch(() => {}); // whoever needs the picture asks again
+  for (const blob of blobs) blob.catch(() => {}); // requested again when needed
   for (let i = 0; i < FETCHES_AT_ONCE; i += 1) starts.shift()?.();
 
   /** @param {number} i */
@@ -78,16 +78,16 @@ export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, o
   }
 
   return {
-    /** Wait until every picture is here. */
+    /** Wait until every picture is fetched. */
     all: () => Promise.all(blobs),
     /**
-     * The decoded picture at a place, ahead of time: it fails where it cannot be had now.
+     * Return the decoded picture at index `i`, ahead of time; reject if it cannot be fetched now.
      * @param {number} i
      * @returns {Promise<ImageBitmap>}
      */
     bitmap,
     /**
-     * The decoded picture at a place, now.
+     * Return the decoded picture at index `i`, needed now.
      * @param {number} i
      * @returns {Promise<ImageBitmap>}
      */
@@ -96,12 +96,12 @@ export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, o
       return bitmap(i).catch(() => bitmap(i));
     },
     /**
-     * A picture that was not among them, decoded alike.
+     * Return a picture that is not one of `urls`, decoded in the same way.
      * @param {string} url
      */
     extra: (url) => anew(url),
     /**
-     * Give back the memory of a picture that is over.
+     * Free the memory of a picture that is no longer needed.
      * @param {number} i
      */
     drop(i) {

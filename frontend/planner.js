@@ -1,16 +1,16 @@
 // @ts-check
 /**
- * The refreshes of a display that a sequence of phases (countdown, picture, masks) takes, and whether it was
- * shown as planned. Pure: the input is times in ms, the output is refreshes.
+ * Plans a sequence of phases (countdown, picture, masks) in refreshes of a display, and checks whether it
+ * was shown as planned. Pure: the inputs are times in ms, the outputs refreshes.
  */
 
-const LARGEST_DOUBT = 0.4; // of a refresh, by a clock
-/** By the browser's presentation times, which a display that is on time keeps to: changes come on its own refreshes. */
+const LARGEST_DOUBT = 0.4; // of a refresh, for times read from a clock
+/** For the browser's presentation times: a display that is on time changes exactly at its refreshes. */
 const LARGEST_DOUBT_PRESENTED = 0.3;
-const LARGEST_DOUBT_BEFORE_MS = 50; // of each number of the countdown
+const LARGEST_DOUBT_BEFORE_MS = 50; // for each number of the countdown
 
 /**
- * What is known of a sequence that was shown; by phase, in order.
+ * Timing of a sequence that was shown; by phase, in order.
  * @typedef {object} Timing
  * @property {"element" | "worker_element" | "worker_video" | "worker" | "callback"} evidence
  * @property {number} lateness_ms the latest callback that changed what is shown, after the start of its refresh
@@ -20,18 +20,18 @@ const LARGEST_DOUBT_BEFORE_MS = 50; // of each number of the countdown
  */
 
 /**
- * When a phase was drawn: the start of its refresh as the browser tells it, and the clock then.
+ * When a phase was drawn: the start of its refresh as the browser reports it, and the clock time.
  * @typedef {{at: number, now: number}} Drawn
  */
 
 /**
- * First refresh of each phase and, last, the first one after them all; no phase shorter than one.
- * The edges are those nearest to the cumulative times: four masks of 30 ms at 60 Hz end at 30, 60, 90,
- * 120 ms, which are 2, 2, 1, 2 refreshes.
+ * Return the first refresh of each phase, then the first one after all phases; a phase lasts at least one.
+ * The edges are the refreshes nearest to the cumulative times: four masks of 30 ms at 60 Hz end at 30, 60,
+ * 90, 120 ms, so they last 2, 2, 1, 2 refreshes.
  * @param {number[]} durations_ms
  * @param {number} frame_ms
- * @param {number} anchor place of the phase from whose first refresh on times are counted anew: what the
- *   countdown rounds off is not to change the exposure
+ * @param {number} anchor index of the phase whose first refresh restarts the cumulative times, so that
+ *   rounding of the countdown does not change the exposure
  * @returns {number[]}
  */
 export function planPhases(durations_ms, frame_ms, anchor = 0) {
@@ -46,7 +46,7 @@ export function planPhases(durations_ms, frame_ms, anchor = 0) {
 }
 
 /**
- * The phase that refresh `refresh` belongs to; as many as there are phases once they are over.
+ * Return the index of the phase at refresh `refresh`, or the number of phases once they are over.
  * @param {number[]} edges
  * @param {number} refresh
  */
@@ -57,8 +57,8 @@ export function phaseAt(edges, refresh) {
 }
 
 /**
- * The refresh, counted from `began`, that a callback is really in: one that runs late may be in a
- * later refresh than the one it was called for.
+ * Return the refresh, counted from `began`, in which a callback really runs: a late callback may run in a
+ * later refresh than the one it was scheduled for.
  * @param {Drawn} frame
  * @param {number} began
  * @param {number} frame_ms
@@ -68,10 +68,10 @@ export function refreshOfCallback({ at, now }, began, frame_ms) {
 }
 
 /**
- * The timing of a sequence from when each phase was drawn. A callback that runs late in its refresh may
- * or may not still be shown in it, so that it is the clock that counts and not the refresh.
+ * Return the timing of a sequence from when each phase was drawn. What a late callback draws may or may not
+ * be shown in the same refresh, so the clock times are used, not the refreshes.
  * @param {number[]} edges as planned
- * @param {(Drawn | null)[]} drawn for each phase, null if never, and last the end of them all
+ * @param {(Drawn | null)[]} drawn for each phase, null if never; the last entry is the end of the sequence
  * @param {number} frame_ms
  * @param {"worker" | "callback"} evidence
  * @returns {Timing}
@@ -83,7 +83,7 @@ export function timingOfCallbacks(edges, drawn, frame_ms, evidence) {
 }
 
 /**
- * The same from the times at which the browser says that each phase was presented.
+ * Return the timing of a sequence from the presentation times that the browser reports.
  * @param {number[]} edges
  * @param {(number | null)[]} presented
  * @param {number} frame_ms
@@ -95,11 +95,11 @@ export function timingOfPresentations(edges, presented, frame_ms, lateness_ms) {
 }
 
 /**
- * Whether picture and masks stood for the refreshes they were planned for, and surely so: a time half-way between two
- * numbers of refreshes tells neither. What comes before the picture may be a little off: nothing is measured by it.
+ * Return whether picture and masks were certainly shown for the planned refreshes: a time half-way between
+ * two numbers of refreshes is ambiguous. Earlier phases may deviate slightly: they are not measured.
  * @param {Timing} timing
  * @param {number} frame_ms
- * @param {number} [anchor] place of the picture
+ * @param {number} [anchor] index of the picture
  */
 export function isAsPlanned({ evidence, planned_frames, phase_ms }, frame_ms, anchor = 0) {
   const isCalm = planned_frames.slice(0, anchor).every((planned, i) => {
@@ -112,10 +112,10 @@ export function isAsPlanned({ evidence, planned_frames, phase_ms }, frame_ms, an
 }
 
 /**
- * Whether changes of what is shown are as far apart as planned, from one to the next and from the first on.
+ * Return whether display changes have the planned distances, both from one to the next and from the first.
  * @param {{edge: number, at: number}[]} changes refresh planned, and time (ms)
  * @param {number} frame_ms
- * @param {number} doubt of a refresh
+ * @param {number} doubt tolerance, as a fraction of a refresh
  */
 function keepsTo(changes, frame_ms, doubt) {
   return changes.slice(1).every(({ edge, at }, i) => {
@@ -124,15 +124,15 @@ function keepsTo(changes, frame_ms, doubt) {
 }
 
 /**
- * What a second witness, who saw some of the phases begin, says of a sequence. It is heard from the picture on: what
- * the countdown was is of no account.
+ * Compare a sequence with the observations of a second witness, which saw some phases begin. Only the picture
+ * and later phases are compared, not the countdown.
  * @param {number[]} edges as planned
  * @param {(number | null)[]} seen when each phase and the end were presented (ms), null where it was not seen
  * @param {number} frame_ms
- * @param {number} anchor place of the picture
- * @param {Timing["evidence"]} evidence what it is called where it saw everything
- * @returns {{isWhole: boolean, isContrary: boolean}} whether it saw everything, and whether anything it saw was not
- *   as planned
+ * @param {number} anchor index of the picture
+ * @param {Timing["evidence"]} evidence name of the evidence if the witness saw everything
+ * @returns {{isWhole: boolean, isContrary: boolean}} whether the witness saw everything, and whether anything
+ *   it saw differs from the plan
  */
 export function testimony(edges, seen, frame_ms, anchor, evidence) {
   const known = edges.flatMap((edge, i) => {

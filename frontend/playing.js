@@ -1,5 +1,5 @@
 // @ts-check
-/** A session under way: instructions, blocks, breaks. */
+/** An active session: instructions, blocks, breaks. */
 
 import { enterFullScreen, leaveFullScreen } from "./display.js";
 import { fitDisplay } from "./fitness.js";
@@ -18,7 +18,7 @@ export { showDone, showResult } from "./endings.js";
 /** @typedef {import("./visit.js").Visit} Visit */
 
 /**
- * Load what a study asks and shows.
+ * Load the judgment and the medium of a study.
  * @param {PublicStudy} study
  */
 export function prepare(study) {
@@ -26,7 +26,7 @@ export function prepare(study) {
 }
 
 /**
- * Play what is left of a session; `visit.done` is null where the person gave up, and the page has ended.
+ * Run the remaining blocks of a session; `visit.done` is null if the evaluator left, after the final page.
  * @param {import("./visit.js").Api} api
  * @param {PublicStudy} study
  * @param {Visit} visit
@@ -64,7 +64,7 @@ export async function playBlocks(api, study, visit) {
 }
 
 /**
- * The note on how to withdraw; none in a demo, which keeps nothing.
+ * Return the note on how to withdraw; empty in a demo, which stores nothing.
  * @param {Visit} visit
  */
 function withdrawing({ state: { withdrawal_url } }) {

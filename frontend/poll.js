@@ -1,16 +1,16 @@
 // @ts-check
-/** Looking at an address again and again: what has not changed is not sent, a page that nobody sees asks for nothing. */
+/** Polls an address: unchanged data are not sent again, and a hidden page sends no requests. */
 
 const EVERY_MS = 3000;
 const LONGEST_PAUSE_MS = 30000;
 
 /**
- * @template Data what the address tells
+ * @template Data the JSON data of the address
  * @param {string} path
  * @param {object} hooks
- * @param {(data: Data) => void} hooks.onData called when the data are others than before
+ * @param {(data: Data) => void} hooks.onData called whenever the data have changed
  * @param {(isLost: boolean) => void} hooks.onTrouble
- * @param {() => void} hooks.onKeyNeeded the visit is over
+ * @param {() => void} hooks.onKeyNeeded the dashboard's sign-in has expired
  * @param {(path: string, init: RequestInit) => Promise<Response>} [hooks.send]
  * @param {(ms: number) => Promise<unknown>} [hooks.pause]
  * @param {() => boolean} [hooks.goesOn]
@@ -39,7 +39,7 @@ export async function lookOn(path, { onData, onTrouble, onKeyNeeded, send = (at,
 }
 
 /**
- * Tell the server to do something; gives its reply's data.
+ * Send a command to the server; return the data of its reply.
  * @param {string} path
  * @returns {Promise<unknown>}
  */
@@ -50,7 +50,7 @@ export async function command(path) {
 }
 
 /**
- * Wait, and longer while the page is hidden.
+ * Wait for `ms`, and until the page is visible.
  * @param {number} ms
  */
 function untilSeen(ms) {

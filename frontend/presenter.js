@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * Shows flashes exact to the refresh, and knows when one was not. Back ends behind one interface (`backend.js`):
- * a frame with a process of its own (`framed_backend.js`) or the page itself (`page_backend.js`), where the browser tells
- * when each phase was presented; and a worker (`worker_backend.js`), which a busy page does not hold up either.
+ * Shows flashes exact to the refresh, and detects those that were not. Three back ends share one interface
+ * (`backend.js`): a frame with its own process (`framed_backend.js`) and the page itself (`page_backend.js`),
+ * for which the browser reports when each phase was presented; and a worker (`worker_backend.js`), which a
+ * busy page does not delay either.
  */
 
 import { drawPhase } from "./painting.js";
@@ -23,9 +24,9 @@ const OF_THE_LAST = 5;
 let sequences = 0;
 
 /**
- * @param {HTMLElement} stage contains the canvases, one above the other
+ * @param {HTMLElement} stage contains the canvases, stacked
  * @param {import("./backend.js").Size} size of the pictures
- * @param {boolean} flashes false where pictures are only drawn, and neither frame nor worker is needed
+ * @param {boolean} flashes false if pictures have no time limit; neither frame nor worker is then needed
  */
 export async function makePresenter(stage, size, flashes = true) {
   const [frame, worker] = flashes ? await Promise.all([startFrame(stage, size), startWorker(stage, size)]) : [null, null];
@@ -48,36 +49,36 @@ export async function makePresenter(stage, size, flashes = true) {
       return current === frame ? "frame" : current === worker ? "worker" : "page";
     },
     /**
-     * Show the phases; resolves when the last one is over. `settled` resolves a little later, with what was shown.
+     * Show the phases; resolves when the last one is over. `settled` later resolves to what was shown.
      * @param {Phase[]} phases
      * @param {number} frame_ms
-     * @param {(phase: Phase | null) => void} [onPhase] called as each phase begins, and with null at the end
+     * @param {(phase: Phase | null) => void} [onPhase] called with each phase as it begins, and with null at the end
      */
     async show(phases, frame_ms, onPhase = () => {}) {
       if (current === frame && frame.isLost()) goOnIn(page);
       return current.show((sequences += 1), phases, frame_ms, onPhase);
     },
-    /** Go on in the worker, where there is one. */
+    /** Continue in the worker, if there is one. */
     leavePage() {
       if (worker && current !== worker) goOnIn(worker);
     },
     /**
-     * Go on in the worker if the page draws, and the other way round, where there are both. A frame has no better; nor has
-     * a worker in Firefox, whose page would draw without a witness.
+     * Switch from the page to the worker or back, if there are both. A frame is not replaced, since nothing
+     * is better; nor is a worker in Firefox, where flashes drawn by the page could not be verified.
      */
     change() {
       if (worker && current !== frame && !hasFrameDelays()) goOnIn(current === page ? worker : page);
     },
     /**
-     * Note a flash that the page drew. Being late once may be chance; a busy page is abandoned, and a
-     * frame is not: it is no busier than a worker.
+     * Record whether the page was late in drawing a flash. A single late flash may be chance; after more, the
+     * worker replaces a busy page. A frame is not replaced: it is no busier than a worker.
      * @param {boolean} isPageLate
      */
     note(isPageLate) {
       lates = [...lates, isPageLate].slice(-OF_THE_LAST);
       if (worker && current === page && lates.filter(Boolean).length > LATE_AT_MOST) goOnIn(worker);
     },
-    /** Draw one phase and leave it (a picture without time limit); null empties the stage. */
+    /** Draw one phase and leave it (a picture without time limit); null clears the stage. */
     draw(/** @type {Phase | null} */ phase) {
       if (current !== page) goOnIn(page);
       drawPhase(page.pen, phase);

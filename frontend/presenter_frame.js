@@ -1,5 +1,5 @@
 // @ts-check
-/** What runs in the frame of `framed_backend.js`: the page's own back end, told by messages what to show. */
+/** Runs in the frame of `framed_backend.js`: the page's own back end, controlled by messages. */
 
 import { makePageBackend } from "./page_backend.js";
 import { hasElementTiming } from "./element_timing.js";

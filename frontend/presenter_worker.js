@@ -1,5 +1,5 @@
 // @ts-check
-/** The presenter's back end in a worker: the same sequence, on a canvas that the page does not hold up. */
+/** The presenter's back end in a worker: the same sequence, on a canvas that the page cannot delay. */
 
 import { everyFrame } from "./frames.js";
 import { drawPhase, warmUp } from "./painting.js";
@@ -7,7 +7,7 @@ import { timingOfCallbacks } from "./planner.js";
 import { runSequence } from "./sequence.js";
 
 /**
- * What is used of a worker's global scope.
+ * The part of a worker's global scope that is used here.
  * @typedef {object} Scope
  * @property {((event: MessageEvent) => void) | null} onmessage
  * @property {(message: object) => void} postMessage
@@ -30,7 +30,7 @@ scope.onmessage = async (/** @type {MessageEvent} */ { data }) => {
   const { edges, drawn, frame_ms: measured } = await runSequence(durations, anchor, frame_ms, everyFrame, (i, at) => {
     drawPhase(pen, phases[i] ?? null);
     const { startTime } = performance.mark(`openhype:${serial}:${i}`);
-    scope.postMessage({ phase: i, at_ms: performance.timeOrigin + at }); // the page's clock began at another time
+    scope.postMessage({ phase: i, at_ms: performance.timeOrigin + at }); // the page has another time origin
     return startTime;
   });
   for (const phase of phases) phase.picture?.close();

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the page says where it cannot go on, in plain words: why, and what to do. */
+/** Plain messages for when the page cannot continue: why, and what to do. */
 
 import { Refused } from "./api.js";
 import { onTrialKeys } from "./keys.js";
@@ -28,11 +28,11 @@ const PLAIN = /** @type {Record<string, [string, string]>} */ ({
   not_qualified: ["Thank you", "This study is for people who passed its test. You are paid for the test you took."],
 });
 
-/** What needs no further help, and so no id to quote. */
+/** Refusals that need no further help, and so no id to quote. */
 const CLEAR = ["study_paused", "study_full", "withdrawn", "already_finished", "not_qualified", "took_part_before", "returned", "too_many_sessions", "opened_too_often"];
 
 /**
- * What refuses a person who has a place at the panel, and the panel's outcome for it.
+ * Refusals of an evaluator who has a place at the panel, with the outcome reported to the panel.
  * @type {Record<string, "no_consent" | "screened_out">}
  */
 export const EXITS = {
@@ -43,10 +43,10 @@ export const EXITS = {
 };
 
 /**
- * The end of a visit, for a reason that the server gave or one that nobody expected.
+ * Show the end of a visit, for a reason that the server gave or because of an unexpected error.
  * @param {unknown} error
  * @param {import("./trouble.js").About} about
- * @param {string | null} [back] to the panel
+ * @param {string | null} [back] address back to the panel
  */
 export function showRefusal(error, about, back = null) {
   console.error(error);
@@ -76,7 +76,7 @@ export function showRefusal(error, about, back = null) {
 }
 
 /**
- * The end in this tab, since another one goes on.
+ * Show the end in this tab, because another tab continues the session.
  * @param {string} study
  */
 export function showElsewhere(study) {
@@ -88,7 +88,7 @@ export function showElsewhere(study) {
     [el("p", {}, "You can close this one. Every answer you gave is stored.")],
     [{ label: "Continue here instead", value: "here", primary: true }],
   ).then(async () => {
-    await holdTab(study, true, () => {}); // else the page asks the same again after loading
+    await holdTab(study, true, () => {}); // otherwise the page asks the same again after loading
     location.reload();
   });
 }

@@ -1,12 +1,12 @@
 // @ts-check
-/** A kind word for whoever gives the same answer for long; it tells nothing of the pictures. */
+/** A friendly notice after many equal responses in a row; it reveals nothing about the pictures. */
 
 import { ask, el } from "./screens.js";
 
 /**
- * Count equal answers in a row, for one block; pure.
- * @param {number} limit after how many to say so; 0 for never
- * @returns {(response: string) => boolean} called with each answer; true once, when the warning is due
+ * Count equal responses in a row, for one block; pure.
+ * @param {number} limit number of equal responses after which to show the notice; 0 for never
+ * @returns {(response: string) => boolean} called with each response; true once, when the notice is due
  */
 export function countSameAnswers(limit) {
   /** @type {string | null} */
@@ -23,7 +23,7 @@ export function countSameAnswers(limit) {
 }
 
 /**
- * @param {string} answer as its button has it, in lower case
+ * @param {string} answer the label of its button, in lower case
  * @param {number} count
  * @param {string} shares how often each answer is right
  */

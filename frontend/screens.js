@@ -1,14 +1,14 @@
 // @ts-check
-/** The screens, built of plain elements. Every screen has one heading, which gets the focus. */
+/** The screens, built from plain elements. Every screen has one heading, which receives the focus. */
 
 const FLASH = ["countdown", "stimulus", "mask"];
 const SMALLEST_STAGE_CSS = 96;
 const BESIDE_CSS = 32;
-const AROUND_CSS = 180; // height of what is above and below a picture
+const AROUND_CSS = 180; // height of the elements above and below a picture
 const LEAST_SHARE = 0.75;
 
 /**
- * Make an element.
+ * Create an element.
  * @param {string} tag
  * @param {Record<string, string>} attributes
  * @param {...(Node | string)} children
@@ -20,7 +20,7 @@ export function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** @param {string} text paragraphs apart by empty lines */
+/** @param {string} text paragraphs separated by empty lines */
 export function paragraphs(text) {
   return text.split(/\n\s*\n/).map((part) => el("p", {}, part.trim()));
 }
@@ -46,7 +46,7 @@ export function days(count) {
 }
 
 /**
- * Names and values, side by side.
+ * Return a list of names and values, side by side.
  * @param {string[][]} rows
  */
 export function facts(rows) {
@@ -54,7 +54,7 @@ export function facts(rows) {
 }
 
 /**
- * Whom evaluators can write to, as a link where it can be one.
+ * Return the contact for evaluators, as a link if possible.
  * @param {string} contact an e-mail address, a URL or a text
  */
 export function contactLink(contact) {
@@ -79,7 +79,7 @@ export function ask(name, title, content, actions, below = []) {
 }
 
 /**
- * The buttons of a screen, in a row; nothing without any.
+ * Return the buttons of a screen, in a row; empty without actions.
  * @param {Action[]} actions
  * @param {(value: string) => void} onPressed
  */
@@ -113,7 +113,7 @@ let isCovered = false;
 let calmed = [];
 
 /**
- * Say which screen is there now.
+ * Record which screen is now shown.
  * @param {string} name for `document.body.dataset.screen`
  */
 export function enterScreen(name) {
@@ -123,7 +123,7 @@ export function enterScreen(name) {
 }
 
 /**
- * Say that something covers the screen, or no longer does.
+ * Record that a dialog covers the screen, or no longer does.
  * @param {string | null} name of what covers it; null for nothing
  */
 export function coverScreen(name) {
@@ -137,7 +137,7 @@ export function untilCalm() {
 }
 
 /**
- * Show that something is under way; gives the function that tells how far it is (0 to 1).
+ * Show that something is in progress; return a function that updates the progress (0 to 1).
  * @param {string} title
  * @param {string} text
  */
@@ -150,7 +150,7 @@ export function showWaiting(title, text) {
 }
 
 /**
- * The screen of trials, built once a block, so that nothing moves between trials.
+ * Create the screen of trials, once per block, so that nothing moves between trials.
  * @param {import("./judgment.js").Judgment} judgment
  */
 export function trialScreen(judgment) {
@@ -161,7 +161,7 @@ export function trialScreen(judgment) {
   const main = byId("main");
   const choices = el("div", { class: "choices" }, ...buttons.values());
   const asking = el("div", { class: "asking" }, heading, verdict);
-  /** Put the screen in its place, also after another one stood there. */
+  /** Show this screen, also after another one replaced it. */
   const enter = () => {
     main.className = "page trial";
     main.replaceChildren(stage, asking, choices);
@@ -171,10 +171,11 @@ export function trialScreen(judgment) {
 }
 
 /**
- * How large pictures and masks are shown, real and fake alike: as large as the window allows, up to the study's
- * largest width, with an integer number of device pixels for each picture pixel if that leaves at least three
- * quarters of that width. Nothing is smoothed then; elsewhere all are (docs/protocol.md, Size).
- * @param {number} size_px of the stored pictures
+ * Return the size at which all pictures and masks are shown, real and fake alike: as large as the window
+ * allows, up to the study's largest width. Each picture pixel maps to an integer number of device pixels if
+ * at least three quarters of that width remain; then nothing is smoothed, otherwise everything is
+ * (docs/protocol.md, Size).
+ * @param {number} size_px width of the stored pictures
  * @param {number} largest_css
  * @param {{width: number, height: number, pixel_ratio: number}} display the window, in CSS px
  * @returns {{css: number, px: number, quality: "pixelated" | "high"}}
@@ -189,11 +190,11 @@ export function stageSize(size_px, largest_css, { width, height, pixel_ratio }) 
 }
 
 /**
- * A picture in the place of one that was not shown properly counts as one more.
+ * Show the progress. A picture that replaces one that was not shown properly counts as an additional one.
  * @param {{answered: number, total: number, replaced?: number}} progress
  * @param {number | null} earned
  * @param {string} currency
- * @param {string} each what one trial shows, in a word
+ * @param {string} each word for what one trial shows
  */
 export function showProgress(progress, earned, currency, each) {
   byId("bar").hidden = false;

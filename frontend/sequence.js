@@ -1,12 +1,12 @@
 // @ts-check
-/** Runs a planned sequence of phases frame by frame, on the page or in a worker alike. */
+/** Runs a planned sequence of phases frame by frame, on the page or in a worker. */
 
 import { refreshOf } from "./frames.js";
 import { phaseAt, planPhases, refreshOfCallback } from "./planner.js";
 
 const GATE_FRAMES = 6;
 const GATE_LIMIT = 120;
-const FEWEST_FRAMES = 20; // tell the refresh interval to within some percent
+const FEWEST_FRAMES = 20; // enough to measure the refresh interval to within a few percent
 
 /**
  * @typedef {import("./planner.js").Drawn} Drawn
@@ -14,16 +14,16 @@ const FEWEST_FRAMES = 20; // tell the refresh interval to within some percent
  */
 
 /**
- * Show the phases one after the other. The complete sequence is planned in advance, and the phase of a frame
- * is looked up by the refresh its callback is really in, so that one late frame does not shift the rest.
+ * Show the phases in order. The complete sequence is planned in advance, and the phase of a frame is looked
+ * up by the refresh in which its callback really runs, so that one late frame does not shift the rest.
  * @param {number[]} durations_ms
- * @param {number} anchor place of the picture, see `planPhases`
+ * @param {number} anchor index of the picture, see `planPhases`
  * @param {number} frame_ms the display's refresh interval
  * @param {EveryFrame} everyFrame
  * @param {(phase: number, at: number) => number | void} draw called once for each phase that is shown, and for the end,
- *   with the time of its frame; may tell the time at which it was done
+ *   with the time of its frame; may return the time at which it finished
  * @returns {Promise<{edges: number[], drawn: (Drawn | null)[], frame_ms: number}>} when each phase and the
- *   end were drawn, null if never; and the refresh interval measured meanwhile
+ *   end were drawn, null if never; and the refresh interval measured during the sequence
  */
 export async function runSequence(durations_ms, anchor, frame_ms, everyFrame, draw) {
   await steadyFrames(frame_ms, everyFrame);
@@ -47,8 +47,8 @@ export async function runSequence(durations_ms, anchor, frame_ms, everyFrame, dr
 }
 
 /**
- * Wait for callbacks that come one refresh apart and on time: the first ones after an idle spell come
- * late, and would shorten what is shown first.
+ * Wait until callbacks run one refresh apart and on time: the first ones after an idle period are late,
+ * and would shorten the first phase.
  * @param {number} frame_ms
  * @param {EveryFrame} everyFrame
  */

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The adaptive staircase of exposures, twin of backend/experiment/staircase.py; tests/unit/staircase_vectors.json
- * binds the two. The page checks with it each exposure that the server announces.
+ * The adaptive staircase of exposures, equivalent to backend/experiment/staircase.py; both are tested against
+ * tests/unit/staircase_vectors.json. The page uses it to check each exposure that the server announces.
  */
 
 /**
@@ -10,7 +10,7 @@
  */
 
 /**
- * The state before the first trial of a block.
+ * Return the state before the first trial of a block.
  * @param {StaircaseRule} rule
  * @returns {StaircaseState}
  */
@@ -19,7 +19,7 @@ export function start(rule) {
 }
 
 /**
- * The state after one more answer. A descent starts the count anew, and so does a wrong answer.
+ * Return the state after one more response. A descent resets the count, and so does a wrong response.
  * @param {StaircaseRule} rule
  * @param {StaircaseState} state
  * @param {boolean} wasCorrect
@@ -37,7 +37,7 @@ export function step(rule, state, wasCorrect) {
 }
 
 /**
- * The exposure (ms) shown most often in a block; of several, the shortest.
+ * Return the exposure (ms) shown most often in a block; if several are tied, the shortest.
  * @param {number[]} exposures
  */
 export function modalExposure(exposures) {

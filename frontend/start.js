@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The start page of `openhype demo`: example pictures, and the sample studies to play. These are made while
- * the page is looked at, so it asks how far they are until all are there.
+ * The start page of `openhype demo`: example pictures, and the sample studies to play. The studies are
+ * created while the page is open, so it polls their progress until all are ready.
  */
 
 import { isComputer, screenAtHand } from "./display.js";
@@ -16,7 +16,7 @@ const LABELS = /** @type {Record<string, string>} */ ({ infinity: "Play without 
  * @typedef {{studies: Sample[], examples: Example[], problem: string | null}} DemoStatus
  */
 
-/** The study whose page sent the visitor here because it was not made yet. */
+/** The study whose page redirected the visitor here because it was not ready yet. */
 const wanted = decodeURIComponent(location.hash.slice(1));
 
 /** @type {Sample[]} */
@@ -51,7 +51,7 @@ async function asked() {
 }
 
 /**
- * Put the examples in their places, each once.
+ * Add the examples to the page, each once.
  * @param {Example[]} examples
  */
 function showExamples(examples) {
@@ -85,7 +85,7 @@ function showPlays(studies) {
 }
 
 /**
- * Whether the device at hand can show a study; a phone cannot show flashes.
+ * Return whether this device can show a study; a phone cannot show flashes.
  * @param {Sample} sample
  */
 function isPlayable({ method }) {
@@ -93,7 +93,7 @@ function isPlayable({ method }) {
 }
 
 /**
- * A large link to a study; or how far it is made, or that it is for another device.
+ * Return a large link to a study, or its progress while it is created, or that it needs another device.
  * @param {Sample} sample
  * @param {string} id
  * @param {"ready" | "making" | "elsewhere"} state
@@ -127,7 +127,7 @@ function showStatus({ studies, problem }) {
   if (byId("status").textContent !== words) byId("status").textContent = words;
 }
 
-/** @param {string} study the mark lets its end lead back here */
+/** @param {string} study name; the fragment `#demo` makes its last page link back here */
 function addressOf(study) {
   return `/s/${study}#demo`;
 }

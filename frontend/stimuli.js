@@ -1,14 +1,14 @@
 // @ts-check
-/** The stimuli of a block: one picture a trial, or several that are arranged in one; decoded before a trial needs them. */
+/** The stimuli of a block: one picture per trial, or several combined into one; decoded in advance. */
 
 /**
- * As a medium loads them, by trial.
+ * Load stimuli as `medium.load` does, but indexed by trial.
  * @param {string[]} addresses of each trial: the URLs of its pictures, separated by spaces
  * @param {import("./pictures.js").FetchPicture} fetchPicture
  * @param {{px: number, quality: ResizeQuality}} size
  * @param {import("./medium.js").Medium} medium
  * @param {import("./judgment.js").Judgment["arrange"]} arrange
- * @param {{areAllNeeded?: boolean, onProgress?: (share: number) => void}} [options] `onProgress` is called with the share (0 to 1)
+ * @param {{areAllNeeded?: boolean, onProgress?: (share: number) => void}} [options] `onProgress` receives the share (0 to 1)
  * @returns {ReturnType<import("./medium.js").Medium["load"]>}
  */
 export function loadStimuli(addresses, fetchPicture, size, medium, arrange, { areAllNeeded = false, onProgress = () => {} } = {}) {
@@ -47,7 +47,7 @@ export function loadStimuli(addresses, fetchPicture, size, medium, arrange, { ar
 }
 
 /**
- * The names of a stimulus' pictures, as an answer gives them back.
+ * Return the names of a stimulus' pictures, as a response sends them to the server.
  * @param {string} address
  */
 export function namesOf(address) {

@@ -1,14 +1,14 @@
 // @ts-check
 /**
- * The one home of localStorage and sessionStorage, and of the lock that keeps a session to one tab.
- * Storage that throws (blocked, full) is done without: a reload then starts anew.
+ * The only module that uses localStorage, sessionStorage, and the lock that restricts a session to one tab.
+ * If storage throws (blocked, full), the task runs without it: a reload then starts again.
  */
 
 /** @param {string} study */
 const key = (study) => `openhype:${study}`;
 
 /**
- * The token of this browser's session in a study.
+ * Return the token of this browser's session in a study.
  * @param {string} study
  * @returns {string | null}
  */
@@ -22,7 +22,7 @@ export function readToken(study) {
 
 /**
  * @param {string} study
- * @param {string | null} token null forgets it
+ * @param {string | null} token null removes it
  */
 export function writeToken(study, token) {
   try {
@@ -37,9 +37,9 @@ export function writeToken(study, token) {
 const passKey = (study, link) => `${key(study)}:pass:${link}`;
 
 /**
- * The pass that this tab was given for the panel's link; it lasts as long as the tab.
+ * Return the pass that this tab received for the panel's link; it lasts as long as the tab.
  * @param {string} study
- * @param {string} link its query
+ * @param {string} link query of the link
  * @returns {string | null}
  */
 export function readPass(study, link) {
@@ -53,7 +53,7 @@ export function readPass(study, link) {
 /**
  * @param {string} study
  * @param {string} link
- * @param {string | null} pass null forgets it
+ * @param {string | null} pass null removes it
  */
 export function writePass(study, link, pass) {
   try {
@@ -65,12 +65,12 @@ export function writePass(study, link, pass) {
 }
 
 /**
- * Take the study's lock for this tab, for as long as it lives.
- * A browser that refuses locks does without: the server's lease still keeps a session to one tab.
+ * Acquire the study's lock for this tab, until the tab is closed.
+ * If the browser has no locks, the task runs anyway: the server's lease also restricts a session to one tab.
  * @param {string} study
- * @param {boolean} steal take it from another tab
- * @param {() => void} onLost another tab took it
- * @returns {Promise<boolean>} whether this tab has it
+ * @param {boolean} steal whether to take the lock from another tab
+ * @param {() => void} onLost called when another tab took it
+ * @returns {Promise<boolean>} whether this tab holds it
  */
 export function holdTab(study, steal, onLost) {
   if (!navigator.locks) return Promise.resolve(true);

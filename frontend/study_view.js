@@ -1,5 +1,5 @@
 // @ts-check
-/** One study on the dashboard. What stands is changed in place, so that nobody loses their place. */
+/** One study on the dashboard. Elements are updated in place, so scroll position and focus are retained. */
 
 import { narrowing, range, sessionBar } from "./charts.js";
 import { el, money } from "./screens.js";
@@ -10,7 +10,7 @@ import { broken, inWords, interval, method, scored } from "./dashboard_format.js
 
 /**
  * @param {HTMLElement} main
- * @param {WatchedStudy} first what is known at the start
+ * @param {WatchedStudy} first the data at the start
  * @param {(isToPause: boolean) => Promise<boolean>} setPaused
  */
 export function studyView(main, first, setPaused) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** A page on which anyone measures a display: its refreshes, and flashes by the task's own presenter. */
+/** A page to measure a display: its refreshes, and flashes by the task's own presenter. */
 
 import { browserAtHand, inWords } from "./evidence.js";
 import { measureRefresh } from "./frames.js";
@@ -15,9 +15,9 @@ const WHERE = { frame: "in a frame", page: "on the page", worker: "in a worker" 
 const EACH = 5;
 const MASK_MS = 30;
 const SIZE = { css: 128, px: 128 };
-/** Before each flash, so that the page can fall in step with the worker. */
+/** Before each flash, so that the page can synchronize with the worker. */
 const LEAD_MS = 100;
-/** Grays a step apart from the stage: too faint to be a flash in the sense of WCAG 2.2, 2.3.1. */
+/** Grays that differ slightly from the stage: too faint to be a flash as defined in WCAG 2.2, 2.3.1. */
 const STAGE_GRAY = 128;
 const PICTURE_GRAY = 136;
 const MASK_GRAYS = [132, 124, 132, 124];

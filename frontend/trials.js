@@ -1,5 +1,5 @@
 // @ts-check
-/** One block of trials: show, ask, store, tell. The next trial begins only when the answer is stored. */
+/** One block of trials: show, ask, store, give feedback. Each trial waits until the last response is stored. */
 
 import * as staircase from "./staircase.js";
 import { isFullScreen } from "./display.js";
@@ -29,11 +29,11 @@ const READING_MS = 3000;
  */
 
 /**
- * Play the current block to its end.
+ * Run the current block to its end.
  * @param {Visit} visit
  * @param {import("./judgment.js").Judgment} judgment
  * @param {import("./medium.js").Medium} medium
- * @param {Refresh | null} display as measured just before, for flashes
+ * @param {Refresh | null} display measured just before the block, for flashes
  * @param {boolean} isPaid whether the task is paid
  */
 export async function playBlock(visit, judgment, medium, display, isPaid) {
@@ -83,7 +83,7 @@ async function playTrials(scene, block, pictures) {
   /** @type {string[]} */
   let carried = [];
   for (let i = 0; i < block.images.length; ) {
-    // Whatever decodes now is awaited: nothing else is to run while a picture flashes.
+    // Await all decoding now: nothing else may run during a flash.
     const ahead = Array.from({ length: Math.min(DECODED_AHEAD, block.images.length - i) }, (_, k) => pictures.bitmap(i + k));
     const picture = spare ?? (await pictures.needed(i));
     await readyToFlash(scene, next, ahead);
@@ -131,7 +131,7 @@ async function playTrials(scene, block, pictures) {
 }
 
 /**
- * Ask for the answer; the time (ms) runs from when the question can be answered, through whatever comes in between.
+ * Ask for the response; `rt` (ms) runs from when the buttons are enabled, and includes any interruption.
  * @param {Screen} screen
  * @param {import("./judgment.js").Judgment} judgment
  * @returns {Promise<{response: string, rt: number, flags: string[]}>}
@@ -166,7 +166,7 @@ function answered(screen, { choices }) {
 }
 
 /**
- * Tell right or wrong, in words and not by colour alone; or that another picture comes.
+ * Show feedback, in words and not by colour alone; or that another picture replaces this one.
  * @param {Screen} screen
  * @param {import("./judgment.js").Judgment} judgment
  * @param {{was_correct: boolean | null, replaced_by: string | null}} reply `was_correct` null while feedback is off
@@ -185,7 +185,7 @@ async function tell(screen, judgment, { was_correct, replaced_by }, response, ms
 }
 
 /**
- * An answer as its button has it, in lower case.
+ * Return the button label of a response, in lower case.
  * @param {import("./judgment.js").Judgment} judgment
  * @param {string} response
  */
@@ -200,7 +200,7 @@ function replaced(isPaid) {
 }
 
 /**
- * Flags for the next answer where the server's exposure is not what the rule gives.
+ * Return flags for the next response if the server's exposure differs from the staircase rule's.
  * @param {import("../types/api.js").Block["staircase"]} rule
  * @param {import("./staircase.js").StaircaseState} before
  * @param {import("../types/api.js").Confirmation} reply
@@ -214,7 +214,7 @@ function disagreement(rule, before, reply) {
   return ["staircase_mismatch"];
 }
 
-/** @param {object} trial what a robot or a researcher's console may see of the last trial */
+/** @param {object} trial the last trial, exposed to automated evaluators and the researcher's console */
 function publish(trial) {
   /** @type {Window & {openhype?: {lastTrial: object}}} */ (window).openhype = { lastTrial: trial };
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** What a page says when the server cannot be had, and how the person goes on: nothing that was answered is lost. */
+/** Messages for when the server cannot be reached, and how the evaluator continues: no response is lost. */
 
 import { interrupt } from "./interruption.js";
 import { contactLink, el, facts, notice } from "./screens.js";
@@ -7,11 +7,11 @@ import { contactLink, el, facts, notice } from "./screens.js";
 /** @typedef {import("./api.js").Trouble} Trouble */
 
 /**
- * What is known of the visit; it grows as the visit goes on.
+ * What is known about the visit; filled in as the visit proceeds.
  * @typedef {object} About
- * @property {string} contact of the study; "" while it is not known
+ * @property {string} contact of the study; "" until it is known
  * @property {string} session id; "" before there is one
- * @property {(() => Promise<void>) | null} giveUp what ends a visit that cannot go on; null where it has no end
+ * @property {(() => Promise<void>) | null} giveUp ends a visit that cannot continue; null if the page offers no such end
  */
 
 const NOTICES = {
@@ -38,7 +38,7 @@ const STUCK = {
 };
 
 /**
- * Say in one line that something is tried again.
+ * Show in one line that a request is being retried.
  * @param {Trouble | null} trouble null once it is over
  * @param {string} safe what is safe meanwhile, as a sentence, or nothing
  */
@@ -51,7 +51,7 @@ export function tellTrouble(trouble, safe) {
 }
 
 /**
- * Make what asks the person once trying again by itself was of no use; it ends when it is to be tried again.
+ * Return a function that asks the evaluator after automatic retries failed; it resolves when to try again.
  * Calls that are stuck at the same time share one question.
  * @param {About} about
  * @param {() => string} safe what is safe meanwhile, as a sentence, or nothing
@@ -94,7 +94,7 @@ async function askToTryAgain(trouble, about, safe, onStuck) {
 }
 
 /**
- * Whom to write to, in one line, where nothing went wrong.
+ * Return the contact in one line, if nothing went wrong.
  * @param {{contact: string}} about
  * @param {string} id of the refusal, as in the server's log
  */
@@ -105,7 +105,7 @@ export function questions({ contact }, id) {
 }
 
 /**
- * Whom to write to, and what to quote.
+ * Return the contact, and what to quote.
  * @param {About} about
  * @param {string} id of the error, as in the server's log
  */

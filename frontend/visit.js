@@ -1,5 +1,5 @@
 // @ts-check
-/** One evaluator's visit to a study: the token, where the session stands, and the calls that move it. */
+/** One evaluator's visit to a study: the token, the session's state, and the calls that advance it. */
 
 /**
  * @typedef {ReturnType<import("./api.js").makeApi>} Api
@@ -9,7 +9,7 @@
  * @typedef {import("../types/api.js").Next} Next
  * @typedef {import("../types/api.js").Done} Done
  * @typedef {Visit & {done: Done}} Ended a visit whose session is closed
- * @typedef {Visit & {done: Done & {qualification: object}}} Tested one that was a qualification
+ * @typedef {Visit & {done: Done & {qualification: object}}} Tested a closed visit to a qualification
  */
 
 /**
@@ -34,11 +34,11 @@ export function makeVisit(api, token, state) {
     /** @param {object} display */
     beginBlock: (display) =>
       api.post(`${path}/blocks`, { lease: state.lease, block: /** @type {Next} */ (visit.next).block, display }, token),
-    /** How one did, once the session is finished; of a study that tells it. It fails where it cannot be had soon. */
+    /** Fetch the debrief of a finished session, if any; reject if it cannot be fetched soon. */
     debrief: () => api.get(`${path}/debrief`, token, () => false),
     /** @param {object} answer */
     answer: async (answer) => moved(await api.post(`${path}/answers`, { lease: state.lease, ...answer }, token)),
-    /** End early; the server lets those whose flashes keep going wrong. */
+    /** End early; the server permits this after repeated mistimed flashes. */
     end: async () => moved(await api.post(`${path}/end`, { lease: state.lease }, token)),
   };
   /**

@@ -1,5 +1,5 @@
 // @ts-check
-/** The waiting room: paid by the minute while the page is seen, until the study starts and the task opens. */
+/** The waiting room: pays by the minute while the page is visible, until the study starts. */
 
 import { Refused, makeApi } from "./api.js";
 import { listenToKeys } from "./keys.js";

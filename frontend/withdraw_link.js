@@ -1,11 +1,11 @@
 // @ts-check
-/** What the task page tells of withdrawing: a link that works now and later, for its owner only. */
+/** The task page's note on withdrawing: a link that works now and later, for its owner only. */
 
 import { copier } from "./copy_button.js";
 import { el } from "./screens.js";
 
 /**
- * A collapsible note; the secret is after the # and therefore in no log.
+ * Return a note that can be expanded; the secret is in the URL's fragment, so it appears in no log.
  * @param {string} path of the page on which to withdraw
  * @param {boolean} [isOpen]
  */

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The page on which an evaluator withdraws. It says what is deleted, asks once, and deletes.
- * No key presses its button: what cannot be undone wants a click, or the focus on it.
+ * The page on which an evaluator withdraws. It states what is deleted, asks once, and deletes.
+ * No shortcut key presses its button: an action that cannot be undone requires a click, or focus on it.
  */
 
 import { Refused, makeApi } from "./api.js";
@@ -63,7 +63,7 @@ function showNothingLeft() {
 /** @param {unknown} error */
 function showError(error) {
   const { code, id } = error instanceof Refused ? error : { code: "", id: "" };
-  // If the server looked for the session, the link is complete: the session is gone, with all its data.
+  // The link is complete if the server searched for the session: the session is deleted, with all its data.
   if (code === "unknown_session") return showNothingLeft();
   const isWrong = code === "wrong_link";
   if (!isWrong) console.error(error);

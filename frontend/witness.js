@@ -1,10 +1,9 @@
 // @ts-check
 /**
- * A second witness of what a worker draws. A worker knows when it drew, not when that was shown; so the page reveals
- * a probe of its own in the same refresh as each phase, and the browser tells when that was presented (`element_timing.js`) or
- * composed (`frame_delays.js`).
- * Where the display stood still, both come late. A page that is busy itself sees some phases not begin, and says
- * nothing of those.
+ * A second witness of what a worker draws. A worker knows when it drew a phase, not when it was shown; so
+ * the page reveals its own probe in the same refresh as each phase, and the browser reports when the probe
+ * was presented (`element_timing.js`) or composited (`frame_delays.js`). If the display stalled, both are
+ * late. A busy page misses the beginning of some phases, and reports nothing for those.
  */
 
 import { everyFrame } from "./frames.js";
@@ -13,8 +12,8 @@ import { planPhases } from "./planner.js";
 const LATEST = 0.5; // of a refresh: a callback that runs later may miss it
 
 /**
- * What is revealed with each phase, and when the browser says that each was shown (ms): null where it was not revealed or
- * it is not reported.
+ * Probes revealed with each phase, and when the browser reports that each was shown (ms): null if it was not
+ * revealed or is not reported.
  * @typedef {object} Probes
  * @property {(i: number) => void} reveal
  * @property {(wasRevealed: boolean[]) => Promise<(number | null)[] | null>} presentations null if none is reported
@@ -34,14 +33,14 @@ export async function makeWitness(makeProbes, durations_ms, anchor, frame_ms) {
   let watched = null;
   return {
     /**
-     * The worker drew: from its first phase on the page keeps step with it.
-     * @param {number} at when that refresh began, by the page's clock
+     * Called when the worker has drawn: from its first phase on, the page follows the sequence.
+     * @param {number} at when that refresh began, on the page's clock
      */
     follow(at) {
       if (watched) return;
       let began = NaN;
       watched = everyFrame((frameAt, now) => {
-        // The clocks of page and worker may differ a little; refreshes are those of the page's own frames.
+        // The clocks of page and worker may differ slightly; refreshes are counted by the page's own frames.
         if (Number.isNaN(began)) began = frameAt - Math.round((frameAt - at) / frame_ms) * frame_ms;
         const refresh = Math.round((frameAt - began) / frame_ms);
         const i = edges.indexOf(refresh);
@@ -53,7 +52,7 @@ export async function makeWitness(makeProbes, durations_ms, anchor, frame_ms) {
       });
     },
     /**
-     * When each phase and the end were presented (ms), null where the page did not see it.
+     * Return when each phase and the end were presented (ms), null if the page did not see it.
      * @returns {Promise<(number | null)[]>}
      */
     async presentations() {

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The back end that draws on a canvas in a worker, which a busy page does not hold up. A worker knows when it drew, and
- * not when that was shown; so the page is its witness where it can be (`witness.js`).
+ * The back end that draws on a canvas in a worker, which a busy page does not delay. A worker knows when it
+ * drew a phase, not when it was shown; so the page acts as its witness where the browser permits it
+ * (`witness.js`).
  */
 
 import { addCanvas, anchorOf } from "./backend.js";
@@ -16,7 +17,7 @@ import { makeWitness } from "./witness.js";
  */
 
 /**
- * What can bear witness for the worker in this browser; null for nothing.
+ * Return the means to verify the worker's flashes in this browser; null if there are none.
  * @typedef {{evidence: Timing["evidence"], makeProbes: Parameters<typeof makeWitness>[0]}} Witnesses
  * @param {HTMLElement} stage
  * @param {Awaited<ReturnType<typeof startFrameDelays>>} delays
@@ -28,13 +29,13 @@ function witnessesFor(stage, delays) {
 }
 
 /**
- * What the worker knows of a sequence, and what the page saw of it.
+ * Combine the worker's record of a sequence with the page's observations.
  * @param {{timing: Timing, frame_ms: number}} known
  * @param {number[]} edges
  * @param {number} frame_ms
  * @param {number} anchor
- * @param {() => Promise<(number | null)[]>} presentations as the page saw them
- * @param {Timing["evidence"]} evidence where the page saw all
+ * @param {() => Promise<(number | null)[]>} presentations as the page observed them
+ * @param {Timing["evidence"]} evidence if the page observed all of them
  * @returns {Promise<import("./backend.js").Shown>}
  */
 async function witnessed({ timing, frame_ms: measured }, edges, frame_ms, anchor, presentations, evidence) {
@@ -49,7 +50,7 @@ async function witnessed({ timing, frame_ms: measured }, edges, frame_ms, anchor
 }
 
 /**
- * The worker's back end; null where the browser has none that can draw by refreshes.
+ * Start the worker's back end; return null if no worker of this browser can draw on animation frames.
  * @param {HTMLElement} stage
  * @param {import("./backend.js").Size} size
  * @returns {Promise<Backend | null>}

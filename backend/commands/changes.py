@@ -1,4 +1,4 @@
-"""Commands that change or remove what is there: `set`, `clear` and `delete`."""
+"""Commands that change or remove existing data: `set`, `clear` and `delete`."""
 
 import sys
 from typing import Any
@@ -32,11 +32,11 @@ def set_settings(world: World, name: str, settings: tuple) -> None:
         click.echo(f"note: {note}")
 
 
-set = set_settings  # a command is found by its name, which is one of Python's own here
+set = set_settings  # a command is found by its name, which shadows a Python built-in here
 
 
 def _read(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings with texts and a panel read from the files that are named."""
+    """Return settings with texts and the panel read from the files they name."""
     from backend.administration.create import with_texts
 
     settings = with_texts(settings)
@@ -163,8 +163,8 @@ def _confirm(question: str, option: str) -> bool:
     """Return True once somebody at the terminal has agreed.
 
     Raises:
-        click.UsageError: there is no terminal to ask at.
-        click.Abort: no.
+        click.UsageError: standard input is not a terminal.
+        click.Abort: the user declined.
     """
     if not sys.stdin.isatty():
         raise click.UsageError(f"nothing was removed, for there is no terminal to ask at; say {option}")

@@ -1,8 +1,8 @@
-"""The sample studies made beside the server, in a process of their own that reports how far it is.
+"""Creates the sample studies next to the server, in a separate process that reports its progress.
 
-The server answers meanwhile, and does not share the interpreter with the work. The process reports on its
-standard output, a JSON object a line, and ends when its standard input does: however the server ends, nothing
-goes on without it. What was made so far is taken at the next start.
+The server responds meanwhile, and does not share the interpreter with the work. The process reports on its
+standard output, one JSON object per line, and ends when its standard input closes: however the server ends,
+the work ends too. The next start reuses the pictures made so far.
 """
 
 import json
@@ -23,16 +23,16 @@ from backend.stores.opening import open_store
 from backend.stores.store import Store
 
 _STEP = 0.01
-"""Share that is worth a report."""
+"""Smallest increase of the share that is reported."""
 _NICENESS = 5
 _STOP_TIMEOUT_SECONDS = 10
 
 
 class Making:
-    """What is being made, as the server and the terminal tell of it. Safe to use from many threads."""
+    """Progress of the sample studies, as server and terminal report it. Safe to use from many threads."""
 
     def __init__(self, store: Store, url: str, data: DataDir, tell: Callable[[str, float], Any]):
-        """`tell` hears the name of a sample study and the share of it that is made, in a thread."""
+        """`tell` is called in a thread, with the name of a sample study and its completed share (0 to 1)."""
         self._url, self._data, self._tell = url, data, tell
         self._samples = demo.wanted(store)
         self._shares = {sample.name: 1.0 for sample in self._samples}
@@ -43,16 +43,16 @@ class Making:
 
     @property
     def is_needed(self) -> bool:
-        """Whether a study, or an example, is not there yet."""
+        """Whether a study or an example is still missing."""
         examples = [demo.example(self._data, number) for number in range(len(demo.EXAMPLES))]
         return min(self._shares.values(), default=1.0) < 1 or not all(path.exists() for path in examples)
 
     def is_ready(self, name: str) -> bool:
-        """Tell whether a study may be opened; of one that is no sample study, always."""
+        """Return whether a study may be opened; always True unless it is a sample study."""
         return self._shares.get(name, 1.0) >= 1
 
     def status(self) -> dict[str, Any]:
-        """Return how far each study is, the examples that are there, and what went wrong, if anything."""
+        """Return each study's progress, the existing examples, and the problem, if any."""
         examples = [
             {"url": f"/demo/{number}.png", "shows": subject, "is_real": model is None}
             for number, (subject, model) in enumerate(demo.EXAMPLES)
@@ -72,24 +72,24 @@ class Making:
         return {"studies": studies, "examples": examples, "problem": self._problem or None}
 
     def start(self) -> None:
-        """Begin to make what is missing; nothing happens if all is there."""
+        """Start to create what is missing; do nothing if all is complete."""
         if not self.is_needed:
             return
         command = [sys.executable, "-m", "backend.commands.demo_making", self._url, str(self._data.root)]
-        one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # there is a process a core
+        one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # there is one process per core
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            start_new_session=True,  # Ctrl-C is the server's, which then ends the work
+            start_new_session=True,  # Ctrl-C goes to the server only, which then ends the work
             env={**os.environ, **one_thread},
         )
         self._listener = threading.Thread(target=self._listen, args=(self._process,), daemon=True)
         self._listener.start()
 
     def stop(self) -> None:
-        """End the work, if it is under way."""
+        """End the work, if it is running."""
         if self._process is None:
             return
         with suppress(BrokenPipeError):
@@ -114,7 +114,7 @@ class Making:
 
 
 def main(url: str, root: str) -> int:
-    """Make what is missing and report it on standard output; return the exit status."""
+    """Create what is missing and report it on standard output; return the exit status."""
     _end_with_input()
     os.nice(_NICENESS)
     data = DataDir(Path(root))
@@ -143,7 +143,7 @@ def _write_message(message: dict[str, Any]) -> None:
 
 
 def _end_with_input() -> None:
-    """End this process and those that work for it once its standard input is closed."""
+    """End this process and its worker processes once its standard input is closed."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
     def wait() -> None:

@@ -1,6 +1,6 @@
-"""The start page of the demo: what openhype is, the sample studies to play, and how far they are made.
+"""The start page of the demo: what openhype is, the sample studies to play, and their progress.
 
-Only `openhype demo` has it; the `/` of a server of studies lists nothing.
+Only `openhype demo` has it; `/` on a server of studies lists nothing.
 """
 
 from flask import Flask, Response, abort, redirect, request
@@ -11,11 +11,11 @@ from backend.stores.datadir import DataDir
 from backend.web import headers
 
 FRONT = "start.html"
-"""The page of the frontend that stands at `/`."""
+"""The page of the frontend that is served at `/`."""
 
 
 def add_pages(app: Flask, data: DataDir, making: Making) -> None:
-    """Give `app` what its start page asks for; a study that is not made yet leads back to it."""
+    """Add the routes of the start page to `app`; redirect to it from a study that is not ready yet."""
 
     @app.get("/api/demo")
     def demo_status() -> dict:

@@ -1,7 +1,7 @@
-"""The sample studies: photographs from scikit-image, and textures that four models make of them.
+"""The sample studies: photographs from scikit-image, and textures that four models make from them.
 
-`photos` is a HYPE-infinity study, `flashes` a HYPE-time study. Both are made once, at the first start of
-`openhype demo`, through the same door as any study. `making.py` runs this as a process of its own.
+`photos` is a HYPE-infinity study, `flashes` a HYPE-time study. Both are created once, at the first start of
+`openhype demo`, by the same function as any study. `demo_making.py` runs this in a separate process.
 """
 
 import shutil
@@ -38,7 +38,7 @@ _SETTINGS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample study: its settings, and how many pictures of each kind it has."""
+    """A sample study: its settings, and the number of pictures of each kind."""
 
     name: str
     method: str
@@ -67,7 +67,7 @@ SAMPLES = (
             # twice the steps of hype-2019, which converge to the same accuracy, for a third of its trials
             "staircase": "right_to_descend:3,down_ms:60,up_ms:20",
             "countdown_ms": 350,
-            "masks": "phase",  # textures would take longer than all the rest
+            "masks": "phase",  # texture masks would take longer than everything else
             "minutes": 5,
         },
     ),
@@ -80,10 +80,10 @@ EXAMPLES = (
     ("brick", "quilting-40px"),
     ("coins", None),
 )
-"""Pictures of the start page, subject and model; they are in no study."""
+"""Pictures of the start page (subject, model); they belong to no study."""
 
 Report = Callable[[str, float], Any]
-"""Takes the name of a sample study and the share of it that is made, 0 to 1."""
+"""Called with the name of a sample study and its completed share, 0 to 1."""
 
 
 def missing(store: Store, samples: Sequence[Sample] = SAMPLES) -> list[Sample]:
@@ -93,19 +93,19 @@ def missing(store: Store, samples: Sequence[Sample] = SAMPLES) -> list[Sample]:
 
 
 def wanted(store: Store, samples: Sequence[Sample] = SAMPLES) -> list[Sample]:
-    """Return the sample studies whose names are free: none was deleted after somebody had begun it."""
+    """Return the sample studies except those that were deleted after somebody had begun them."""
     return [sample for sample in samples if not lifecycle.was_deleted(store, sample.name)]
 
 
 def example(data: DataDir, number: int) -> Path:
-    """Return where an example lies once it is made."""
+    """Return the path of an example, which may not exist yet."""
     return data.cache("demo") / "examples" / f"{number}.png"
 
 
 def make_missing(store: Store, data: DataDir, report: Report, samples: Sequence[Sample] = SAMPLES) -> None:
-    """Make the examples and the sample studies that are not there.
+    """Create the missing examples and sample studies.
 
-    Where an earlier run was cut off, the pictures that it made are taken.
+    Pictures of an earlier, interrupted run are reused.
     """
     from backend.stimuli.demo_images import write_picture
 
@@ -134,9 +134,9 @@ def _make(sample: Sample, seed: int, folder: Path, store: Store, data: DataDir, 
 
 
 class _Stages:
-    """One share (0 to 1) over stages of work, whose number is not known: the first is most of it.
+    """One completed share (0 to 1) over an unknown number of stages; the first takes most of the work.
 
-    Called as a progress bar is, `progress(items, total, label)`.
+    Called like a progress bar, `progress(items, total, label)`.
     """
 
     _FIRST = 0.8

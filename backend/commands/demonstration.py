@@ -1,4 +1,4 @@
-"""What `demo` does beyond `serve`: the start page, the sample studies made beside it, and the browser."""
+"""What `demo` adds to `serve`: the start page, the creation of the sample studies, and the browser."""
 
 import threading
 import webbrowser
@@ -16,7 +16,7 @@ class StartPage:
     """The start page of a server.
 
     Raises:
-        NotInstalled: there are no photographs to make studies of.
+        NotInstalled: the photographs for the sample studies are not installed.
     """
 
     front = FRONT
@@ -30,7 +30,7 @@ class StartPage:
         self._bar: Any = None
 
     def start(self, app: Any, base: str) -> None:
-        """Add the start page to `app`, open it, and begin to make what is missing."""
+        """Add the start page to `app`, open it, and start to create missing studies."""
         self._base = base
         add_pages(app, self._data, self._making)
         click.echo(f"start page: {base}/")
@@ -39,7 +39,7 @@ class StartPage:
             threading.Thread(target=webbrowser.open, args=(f"{base}/",), daemon=True).start()
 
     def stop(self) -> None:
-        """End what is being made; it goes on at the next start."""
+        """Stop creating studies; this resumes at the next start."""
         self._making.stop()
 
     def _tell(self, study: str, share: float) -> None:

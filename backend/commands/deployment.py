@@ -1,4 +1,4 @@
-"""Commands that bring studies to where people are: `deploy`, and `site` for a demo."""
+"""Commands that publish studies: `deploy`, and `site` for a demo."""
 
 import os
 import shlex
@@ -141,7 +141,7 @@ def _deploy(world: World, deployment: Any, yes: bool) -> None:
 
 
 def _cost_lines() -> list[str]:
-    """Return what this costs a month while idle, and a study."""
+    """Return lines with the cost of a study, and of a month while idle."""
     from backend.experiment.protocol import INFINITY, TIME
     from deploy import costs
 

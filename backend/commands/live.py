@@ -1,4 +1,4 @@
-"""Studies as they happen, in a terminal: refreshed in place; in a pipe, a line for each change."""
+"""Live progress of studies: refreshed in place on a terminal; in a pipe, one line for each change."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,8 +19,8 @@ def follow(
     """Show what `read` returns, until interrupted.
 
     Args:
-        columns: of the terminal; None in a pipe, where a line is written only when it is another one.
-        as_line: what a pipe gets.
+        columns: width of the terminal; None in a pipe, where a line is written only if it has changed.
+        as_line: formats the line for a pipe.
     """
     last, height = None, 0
     as_line = as_line or changes
@@ -44,7 +44,7 @@ def follow(
 
 
 def changes(found: list[dict[str, Any]]) -> str:
-    """Return what matters of several studies in one line."""
+    """Return a summary of several studies in one line."""
     return "; ".join(_line(data) for data in found)
 
 

@@ -1,4 +1,4 @@
-"""Commands about where studies are kept: `backup`, `restore`, `copy` and `costs`."""
+"""Commands about the storage of studies: `backup`, `restore`, `copy` and `costs`."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Commands that bring evaluators: `links`."""
+"""Commands that invite evaluators: `links`."""
 
 import click
 

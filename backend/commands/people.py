@@ -1,4 +1,4 @@
-"""Commands about people: `pause`, `resume`, `call`, and `retention`, which forgets."""
+"""Commands about people: `pause`, `resume`, `call`, and `retention`, which deletes personal data."""
 
 import click
 

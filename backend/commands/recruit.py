@@ -1,4 +1,4 @@
-"""`recruit`: evaluators from a panel with an API, planned first and done with `--yes`."""
+"""`recruit`: recruits evaluators from a panel with an API; shows the plan first, executes it with `--yes`."""
 
 import json
 import os
@@ -97,9 +97,9 @@ def recruit(
 
 
 def make_watch(world: World) -> Any:
-    """Return a watch over Prolific, with the token of the environment, and the webhooks' secret.
+    """Return a watch over Prolific, with the token from the environment and the webhooks' secret.
 
-    The secret is that of the environment, or what `--webhooks` kept in the data directory.
+    The secret is read from the environment, or from the data directory, where `--webhooks` stored it.
     """
     from backend.panels.prolific import open_prolific
     from backend.recruitment.sync_thread import Watch
@@ -149,7 +149,7 @@ def _recruit(world: World, study: Any, *, url: str | None, yes: bool, panel: str
 
 def _plan(study: Any, state: Mapping[str, Any] | None, *, places: int | None, fee: str | None,
           vat: str | None, screen_out: int | None, slots: int | None) -> Any:  # fmt: skip
-    """Return the plan: as it was decided, but for what is asked for now."""
+    """Return the plan: as decided before, with the changes requested now."""
     from dataclasses import replace
 
     from backend.panels.api import ScreenOut
@@ -172,7 +172,7 @@ def _plan(study: Any, state: Mapping[str, Any] | None, *, places: int | None, fe
 
 
 def _show_wallet(workspace: str, project: str) -> None:
-    """Show which wallet would pay, where there is a token to ask with."""
+    """Show which wallet would pay, if there is a token for the panel's API."""
     from backend.foundation.errors import OpenhypeError
     from backend.panels.prolific import open_prolific
     from backend.recruitment import panel_wallet
@@ -266,7 +266,7 @@ def _show(world: World, study: Any, as_json: bool) -> None:
 
 
 def _hook(world: World, study: Any, panel: Any) -> dict[str, Any] | None:
-    """Return how the webhooks stand; None where nothing is subscribed."""
+    """Return the state of the webhooks; None if there is no subscription."""
     from backend.panels.prolific_webhooks import Webhooks
     from backend.recruitment import recruit as recruiting
     from backend.recruitment import webhooks

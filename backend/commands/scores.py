@@ -1,4 +1,4 @@
-"""Commands that tell what studies found: `score`, `export`, and `settling`."""
+"""Commands that output the results of studies: `score`, `export`, and `settling`."""
 
 import json
 from pathlib import Path

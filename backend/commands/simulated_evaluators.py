@@ -1,11 +1,11 @@
 """Simulated evaluators who take part through the real HTTP API, many at a time.
 
-The API tells nobody the truth before an answer. A simulated evaluator "sees" it as a person sees it
-in the picture: it is read from the store, with the researcher's rights. By the same rights its session is
-opened as a simulated one, which counts, pays and limits nothing: a study is not used up by trying it out.
+The API reveals the truth to nobody before a response. A simulated evaluator reads it from the store, with
+the researcher's key, in place of a person who sees it in the picture. With the same key its session is
+opened as a simulated one, which counts, pays and limits nothing: trying out a study does not use it up.
 
-The same seed on the same pictures gives the same answers: the evaluators are numbered, their sessions are
-opened in that order, and each has its own random numbers. Who comes later goes on counting.
+The same seed on the same pictures gives the same responses: the evaluators are numbered, their sessions are
+opened in that order, and each has its own random numbers. Later calls continue the numbering.
 """
 
 import hashlib
@@ -38,11 +38,11 @@ _SECONDS_TO_RETRY = 120
 _SEED_BITS = 31
 _DEFAULT_OBSERVER = "0.75"
 Pictures = Mapping[str, Stimulus]
-"""The pictures of a study, by the names that browsers know."""
+"""The pictures of a study, by the names that browsers receive."""
 
 
 class Refused(OpenhypeError):
-    """The server refused a request for good (4xx)."""
+    """The server refused a request permanently (4xx)."""
 
 
 class Client:
@@ -67,7 +67,7 @@ class Client:
             self._connection = None
 
     def _call(self, verb: str, path: str, body: dict | None, token: str | None) -> dict[str, Any]:
-        """Send until an answer comes: the API keeps an answer once however often it is sent."""
+        """Send until a reply arrives: the API stores a response once, however often it is sent."""
         until = time.monotonic() + self._seconds_to_retry
         pause = 0.05
         while True:
@@ -117,12 +117,12 @@ def take_part(
     qualification_token: str | None = None,
     names: PictureNames | None = None,
 ) -> dict[str, Any]:
-    """Play one session from consent to completion code, as a real one; return the reply's `done`.
+    """Run one session from consent to completion code, as a real one; return the reply's `done`.
 
     Args:
         pictures: by their stored names.
-        names: of the server, where it gives each session names of its own.
-        answer: from (right answer, model judged, exposure in ms or None) to an answer.
+        names: the server's picture names, if it gives each session different ones.
+        answer: function from (right answer, model judged, exposure in ms or None) to a response.
     """
     fields = {"panel": panel or {}, "qualification_token": qualification_token}
     opened = _open_session(client, study, fields)
@@ -145,18 +145,18 @@ def simulate(
     at_once: int = 8,
     progress: Callable | None = None,
 ) -> int:
-    """Have simulated evaluators take part in a study; return how many finished.
+    """Run simulated evaluators through a study; return how many finished.
 
-    A study that asks for a qualification is preceded by it: each evaluator takes it and passes.
+    If the study requires a qualification, each evaluator first takes it and passes.
 
     Args:
         observers: by model (or `all`), an accuracy or a psychometric function as text.
-        evaluators: in all; default, as many as the study wants and has not been simulated with yet.
+        evaluators: number to run; default: as many as the study wants, minus those already simulated.
         sd: standard deviation of the accuracy between evaluators.
 
     Raises:
-        InvalidInput: a model that the study does not have, or a server that does not know our key.
-        Conflict: the simulated sessions were removed while they were played.
+        InvalidInput: the study does not have a model, or the server does not accept the researcher's key.
+        Conflict: the simulated sessions were removed while they ran.
     """
     study = store.study(name)
     models = _parse_observers(study, observers)
@@ -180,7 +180,7 @@ def simulate(
 
 @dataclass
 class _Run:
-    """Simulated evaluators of one call, by their numbers from 0."""
+    """The simulated evaluators of one call, numbered from 0."""
 
     base: str
     key: str
@@ -250,14 +250,14 @@ class _Run:
 
 
 class _Turns:
-    """Lets numbered callers through one after the other, in the order of their numbers."""
+    """Admits numbered callers one at a time, in the order of their numbers."""
 
     def __init__(self) -> None:
         self._next, self._changed = 0, threading.Condition()
 
     @contextmanager
     def after(self, number: int) -> Iterator[None]:
-        """Wait for all lower numbers, and let the next one through at the end, however it ends."""
+        """Wait for all lower numbers; admit the next one on exit, also after an exception."""
         with self._changed:
             self._changed.wait_for(lambda: self._next == number)
         try:
@@ -304,7 +304,7 @@ def _play(
     opened: Mapping[str, Any],
     flags: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Answer a session to its end; return the reply's `done`, with the session's token."""
+    """Respond to all trials of a session; return the reply's `done`, with the session's token."""
     state, token = opened["state"], opened["token"]
     path = f"/api/sessions/{state['session']}"
     trial, done = state["next"], None

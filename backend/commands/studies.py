@@ -1,4 +1,4 @@
-"""Commands that make studies: `create`, `qualification`, and `masks` to look at them before."""
+"""Commands that create studies: `create`, `qualification`, `upload`, and `masks` to preview masks."""
 
 import shlex
 from collections.abc import Iterator
@@ -218,7 +218,7 @@ def _create(world: World, spec: Any, place: str | None) -> None:
 
 
 def _summary(study: "Study", options: str) -> Iterator[str]:
-    """Yield what was made, what is to be known of it, and what to do next."""
+    """Yield lines on what was created, notes about it, and the next steps."""
     from backend.experiment.protocol import BETWEEN
     from backend.recruitment.plan import asked_for
 
@@ -248,7 +248,7 @@ def _summary(study: "Study", options: str) -> Iterator[str]:
 
 
 def _serve_options(world: World) -> str:
-    """Return the options of this command that the next one needs as well, as they are typed."""
+    """Return the options of this command that the next one also needs, as typed."""
     sources = click.get_current_context().get_parameter_source
     given = {
         "data": f" --data {shlex.quote(str(world.folder))}",

@@ -1,4 +1,4 @@
-"""What every command shares: the store and the data directory, types of options, progress bars."""
+"""Code shared by all commands: the store and the data directory, option types, progress bars."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ _MOST_NAMED = 10
 
 
 class World:
-    """The data directory and the store that the options name, opened when first needed."""
+    """The data directory and the store given by the options, opened when first needed."""
 
     def __init__(self) -> None:
         self.folder = Path("openhype-data")
@@ -47,7 +47,7 @@ class World:
 
     @property
     def has_store(self) -> bool:
-        """Whether the store is there already; reading commands make none."""
+        """Whether the store already exists; commands that only read do not create it."""
         from backend.stores.opening import is_there
 
         return is_there(self.url, self.data.root)
@@ -56,7 +56,7 @@ class World:
         """Return the study called `name`.
 
         Raises:
-            NotFound: there is none; the message says which there are.
+            NotFound: there is none; the message lists the existing ones.
         """
         known = []
         if self.has_store:
@@ -74,7 +74,7 @@ pass_world = click.make_pass_decorator(World)
 
 
 def data_option(command: Any) -> Any:
-    """Give a command --data. What stands after the command goes before what stands before it."""
+    """Add --data to a command. A value after the command overrides one before it."""
 
     def take_data(ctx: click.Context, param: click.Parameter, value: str) -> None:
         if not value:
@@ -97,7 +97,7 @@ def data_option(command: Any) -> Any:
 
 
 def store_options(command: Any) -> Any:
-    """Give a command --store and --data, which nearly every command takes."""
+    """Add --store and --data, which nearly every command accepts, to a command."""
 
     def take_url(ctx: click.Context, param: click.Parameter, value: str) -> None:
         if _is_decisive(ctx, param):
@@ -122,11 +122,11 @@ def _is_decisive(ctx: click.Context, param: click.Parameter) -> bool:
 
 
 def answers_named(world: World, what: str, details: bool, simulated: bool = False) -> "Answers":
-    """Return the answers of a responses file, or of the study of that name.
+    """Return the responses of a responses file, or of the study of that name.
 
     Args:
-        details: of a file, with the columns that scores can do without; a study's are always there.
-        simulated: of simulated sessions, rather than real ones.
+        details: for a file, include the columns that scores do not need; a study's are always included.
+        simulated: return those of simulated sessions instead of real ones.
     """
     found = named(world, what)
     if isinstance(found, Path):
@@ -151,7 +151,7 @@ def scores_named(world: World, what: str, exposures: str, simulated: bool, **opt
 
 
 def named(world: World, what: str) -> "Study | Path":
-    """Return the study of that name, or else the file or folder of responses.
+    """Return the study of that name, or otherwise the path of the file or folder of responses.
 
     Raises:
         NotFound: it is neither.
@@ -168,7 +168,7 @@ def named(world: World, what: str) -> "Study | Path":
 
 
 def pairs(example: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], tuple]:
-    """Return what parses the values of a NAME=VALUE option; errors show `example`."""
+    """Return a callback that parses the values of a NAME=VALUE option; errors show `example`."""
 
     def parse(
         ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
@@ -185,7 +185,7 @@ def pairs(example: str) -> Callable[[click.Context, click.Parameter, tuple[str, 
 
 
 def server_url(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Return the URL of a server; a usage error if it is none."""
+    """Return the URL of a server; raise a usage error if it is invalid."""
     from urllib.parse import urlsplit
 
     if value is None:
@@ -193,7 +193,7 @@ def server_url(ctx: click.Context, param: click.Parameter, value: str | None) ->
     try:
         parts = urlsplit(value)
         is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port or an IPv6 address that is none
+    except ValueError:  # an invalid port or IPv6 address
         is_one = False
     if not is_one:
         raise click.BadParameter(f"must be like http://127.0.0.1:8000, not {value!r}", ctx, param)
@@ -211,10 +211,10 @@ def _expected(param: click.Parameter, example: str, actual: str) -> str:
 
 
 class Number(click.FloatRange):
-    """A number within a range, and neither infinite nor `nan`, which lies within every range."""
+    """A number within a range, neither infinite nor `nan`, which would pass every range check."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; a usage error if it is none."""
+        """Return the number; raise a usage error if it is invalid."""
         found = super().convert(value, param, ctx)
         if not math.isfinite(found):
             self.fail(f"{value} is not a finite number.", param, ctx)
@@ -222,12 +222,12 @@ class Number(click.FloatRange):
 
 
 class Percent(click.ParamType):
-    """What a panel takes on top of pay, in percent; given on as text, without a percent sign."""
+    """The fee that a panel charges on top of pay, in percent; passed on as text, without a percent sign."""
 
     name = "percent"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the number as text; a usage error if it is none, or looks like a share."""
+        """Return the number as text; raise a usage error if it is invalid, or looks like a share (0 to 1)."""
         from backend.experiment.money import parse_fee
 
         try:
@@ -242,7 +242,7 @@ ITERATIONS = click.IntRange(1, 10_000_000)
 
 
 def amount(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """Parse an amount of money in whole currency, such as 250 or 99.50, to cents."""
+    """Return an amount of money in currency units, such as 250 or 99.50, in cents."""
     if value is None:
         return None
     try:
@@ -252,14 +252,14 @@ def amount(ctx: click.Context, param: click.Parameter, value: str | None) -> int
 
 
 def progress_bar(items: Iterable, total: int | None = None, label: str = "") -> Iterable:
-    """Wrap a loop in a progress bar: on a terminal, and none in a pipe."""
+    """Wrap an iterable in a progress bar, shown on a terminal but not in a pipe."""
     from tqdm import tqdm
 
     return tqdm(items, total=total, desc=label, disable=None, leave=False)
 
 
 def say(text: str) -> None:
-    """Print a line to stderr, above a progress bar that is there."""
+    """Print a line to stderr, above the progress bar, if any."""
     import sys
 
     from tqdm import tqdm
@@ -268,7 +268,7 @@ def say(text: str) -> None:
 
 
 def images_option(what: str) -> Callable[[Any], Any]:
-    """Give a command --images, a place in a bucket; `what` is what it is for."""
+    """Return the option --images, a location in a bucket; `what` is its help text."""
     return click.option(
         "--images",
         "place",
@@ -290,7 +290,7 @@ LEVEL = click.option(
 
 
 def finding_options(only_with: str = "") -> Callable[[Any], Any]:
-    """Give a command the options of `findings.findings`; some may tell only with another option."""
+    """Add the options of `findings.findings` to a command; some need the option `only_with`."""
     where, implied = (f" ({only_with})", f" Implies {only_with}.") if only_with else ("", "")
     options = [
         click.option(

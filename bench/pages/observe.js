@@ -1,10 +1,10 @@
 /**
- * Marks what a page has on show whenever that changes, whoever draws it: pictures on canvases, `<img>`s,
- * or nothing. A frame shows what was marked last before it.
+ * Adds a performance mark whenever the displayed content changes, for any presenter: pictures on canvases,
+ * `<img>`s, or nothing. A frame shows the content of the last mark before it.
  */
 
-const sources = new WeakMap(); // pictures by the address that they came from
-const drawn = new WeakMap(); // what stands on a canvas
+const sources = new WeakMap(); // pictures and the address each was loaded from
+const drawn = new WeakMap(); // content of each canvas
 let marked = "blank";
 let isDue = false;
 
@@ -20,7 +20,7 @@ function standing() {
   return "blank";
 }
 
-/** Marks come after the callback that changed something: what it cleared only to draw anew was never seen. */
+/** Marks are added after the callback: content that it cleared and redrew was never seen. */
 function changed() {
   if (isDue) return;
   isDue = true;

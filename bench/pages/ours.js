@@ -1,4 +1,4 @@
-/** Our presenter through its public interface; what it tells of each trial is returned. */
+/** Our presenter through its public interface; returns what it reports for each trial. */
 
 import { measureRefresh } from "/assets/frames.js";
 import { isAsPlanned } from "/assets/planner.js";
@@ -11,7 +11,7 @@ async function decoded(/** @type {string} */ url) {
 }
 
 /**
- * As the task does, or in the worker from the first one on.
+ * Show the trials as the task does, or in the worker from the first trial on.
  * @param {{picture: string, exposure_ms: number, masks: string[]}[]} trials
  */
 async function play(trials, { mask_ms, blank_ms, side_px, frame_ms, in_worker }) {
