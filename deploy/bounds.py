@@ -51,6 +51,15 @@ SETTINGS = {
             "the table's reads a second, at most",
         ),
         Setting(
+            "warm_write_units", "WarmWriteUnits", DATA, r"[4-9][0-9]{3}|[1-9][0-9]{4,6}", "8000",
+            "writes a second that the table takes at once, from 4,000 (a new one's); billed once",
+        ),
+        Setting(
+            "warm_read_units", "WarmReadUnits", DATA,
+            r"1[2-9][0-9]{3}|[2-9][0-9]{4}|[1-9][0-9]{5,6}", "24000",
+            "reads a second that the table takes at once, from 12,000, likewise",
+        ),
+        Setting(
             "api_concurrency", "ApiConcurrency", SERVICE, r"[1-9][0-9]{0,4}", "60",
             "requests of evaluators processed at once, at most; reserved for them",
         ),

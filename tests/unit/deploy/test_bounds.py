@@ -101,7 +101,12 @@ def test_each_setting_reaches_its_resource():
     assert (distribution["Aliases"], distribution["WebACLId"]) == ([{"Ref": "Domain"}], {"Ref": "WebAcl"})
     mails = json.dumps(resources["Budget"])
     assert mails.count('"AlarmMail"') == 3
-    table = aws.template("data", HasMaxWrites=True, HasMaxReads=True)["Resources"]["Table"]["Properties"]
+    held = ("HasMaxWrites", "HasMaxReads", "HasWarmWrites", "HasWarmReads", "IsWarm")
+    table = aws.template("data", **dict.fromkeys(held, True))["Resources"]["Table"]["Properties"]
+    assert table["WarmThroughput"] == {
+        "WriteUnitsPerSecond": {"Ref": "WarmWriteUnits"},
+        "ReadUnitsPerSecond": {"Ref": "WarmReadUnits"},
+    }
     assert table["OnDemandThroughput"] == {
         "MaxWriteRequestUnits": {"Ref": "MaxWriteUnits"},
         "MaxReadRequestUnits": {"Ref": "MaxReadUnits"},
@@ -145,11 +150,12 @@ def test_a_new_deployment_is_bounded_and_an_existing_one_left_as_it_is(cloud, tm
         (stack,) = boto3.client("cloudformation").describe_stacks(StackName=f"{NAME}-data")["Stacks"]
         return {one["ParameterKey"]: one["ParameterValue"] for one in stack["Parameters"]}
 
-    assert units() == {"MaxWriteUnits": "1500", "MaxReadUnits": "2000"}
+    warm = {"WarmWriteUnits": "", "WarmReadUnits": ""}
+    assert units() == {"MaxWriteUnits": "1500", "MaxReadUnits": "2000", **warm}
     deployment(tmp_path, settings={"MaxWriteUnits": "7"}).apply(packages, report=str)
     assert verbs(deployment(tmp_path).plan(packages)) == {"leave"}
     deployment(tmp_path, at_once=10_000).apply(packages, report=str)
-    assert units() == {"MaxWriteUnits": "15000", "MaxReadUnits": "20000"}
+    assert units() == {"MaxWriteUnits": "15000", "MaxReadUnits": "20000", **warm}
 
 
 @pytest.mark.parametrize("settings", [{"Domain": "a.b"}, {"MonthlyBudget": "5"}, {"AlarmMail": "a@b.c"}])
