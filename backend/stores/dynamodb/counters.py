@@ -178,6 +178,29 @@ class Counters:
                 with suppress(Refused):
                     self._update(condition, index, change, "attribute_not_exists(#e)", values, names)
 
+    def erase_finished(self, condition: str, session: str) -> None:
+        """Remove a finished session of which it is unknown where it is counted; repeating it changes nothing.
+
+        Version 0.1 counted the sessions that it finished without their ids.
+        """
+        name = _ERASED + session
+        partitions = [self._partition(condition, index) for index in range(len(self._quotas))]
+        items = self._calls.many((partition, "-") for partition in partitions)
+        counted = [item for item in items if _FINISHED in item and int(item[_FINISHED]["N"]) > 0]
+        if not counted or any(name in item for item in items):
+            return
+        fullest = max(counted, key=lambda item: (int(item[_FINISHED]["N"]), item["p"]["S"]))
+        change = f"SET #e = :one ADD {_COUNTED} :less, {_FINISHED} :less"
+        with suppress(Refused):
+            self._calls.update(
+                fullest["p"]["S"],
+                "-",
+                change,
+                "attribute_not_exists(#e)",
+                {":one": _ONE, ":less": _LESS},
+                {"#e": name},
+            )
+
     def remove(self, conditions: Iterable[str]) -> None:
         """Delete the counts of conditions."""
         for condition in conditions:

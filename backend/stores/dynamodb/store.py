@@ -497,9 +497,11 @@ class DynamoStore:
             self._calls.update(*place, "SET k = :k", "attribute_exists(p)", {":k": {"N": str(index)}})
 
     def _uncount(self, head: Head, was_finished: bool) -> None:
-        index = self._index(head)
+        index, condition = self._index(head), head.session.condition or ""
         if index is not None:
-            self._counters_of(head).erase(head.session.condition or "", index, head.session.id, was_finished)
+            self._counters_of(head).erase(condition, index, head.session.id, was_finished)
+        elif was_finished and self._is_packed(head):
+            self._counters_of(head).erase_finished(condition, head.session.id)
 
     def _known(self, study: str) -> Study:
         """Return a study as last read; its conditions never change."""

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from backend.experiment import session as sessions
+from backend.experiment.session import mark_returned, total_trials
 from backend.stores import json_codec
 from backend.stores.dynamodb import counters, keys
 from backend.stores.dynamodb.client import Calls, connect, key, parse_url
@@ -211,6 +212,26 @@ def test_a_study_that_version_0_1_stored_is_upgraded_at_its_next_opening_and_los
         opened(later, study, "one more", Capacity(4, EARLIER))
 
 
+def test_a_session_that_version_0_1_finished_is_uncounted_once_when_it_is_erased_or_returned(table):
+    store = DynamoStore.open(table)
+    study = made(store, evaluators=200)
+    for name in ("withdrawn", "returned", "stays"):
+        opened(store, study, name)
+        finished = closed(sessions.opening(study.protocol, AT), total_trials(store.session(name)), "finished")
+        for version in range(1, finished.version):
+            store.move(name, version - 1, closed(finished, version, "active"))
+        store.append(name, finished.version - 1, finished, response(0))
+    as_version_0_1(store, study, {}, finished={"gan": 3})
+
+    later = DynamoStore.open(table)
+    for _ in range(2):
+        later.erase_session("withdrawn")
+    later.move("returned", finished.version, mark_returned(finished, AT))
+
+    for fresh in (later, DynamoStore.open(table)):
+        assert (fresh.taken("faces", EARLIER), fresh.finished("faces")[0]) == ({"gan": 1}, 1)
+
+
 def as_version_0_1(store, study, still_open, finished):
     """Rewrite the counts and the list of a study as version 0.1 stored them."""
     calls = store._calls
@@ -226,6 +247,9 @@ def as_version_0_1(store, study, still_open, finished):
     for model, number in finished.items():
         change, values = "SET n = :at ADD #f :n", {":at": {"S": AT}, ":n": {"N": str(number)}}
         calls.update(shard, "-", change, "attribute_not_exists(#f)", values, {"#f": "f" + model})
+    for place in keys.all_listed("faces", False):
+        for item in list(calls.each(place)):
+            calls.put({name: value for name, value in item.items() if name != "k"})
     item = calls.get("studies", "faces")
     calls.put({name: value for name, value in item.items() if name != "l"})
     assert read_tally(calls, "faces", False)[1] == finished
