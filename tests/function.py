@@ -13,7 +13,7 @@ import tempfile
 import threading
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -87,8 +87,17 @@ class Function:
         """Return all that the function logged so far."""
         return Path(self._log.name).read_text()
 
+    def kill(self) -> None:
+        """End the instance at once, as Lambda may; wait for it to be gone."""
+        self._process.kill()
+        self._process.wait(timeout=20)
+
+    def is_dead(self) -> bool:
+        return self._process.poll() is not None
+
     def close(self) -> None:
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
         self._process.wait(timeout=20)
         self._process.stdout.close()
         self._log.close()
