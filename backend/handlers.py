@@ -68,8 +68,9 @@ _FROM_SERVERS = frozenset({_EVENTS})
 _WITHOUT_BODY = frozenset({"withdraw"})
 """Routes without a body; they require a token in a header, which another site's page cannot send unasked."""
 PictureUrl = Callable[[Session, str], str]
-EVERYTHING = frozenset({"sessions", "scores", "files"})
-"""The groups of routes: of evaluators and a study's progress; of scores; of page and stimuli."""
+EVERYTHING = frozenset({"sessions", "scores", "results", "files"})
+"""The groups of routes: of evaluators and a study's progress; of scores in the API; of results pages and
+dashboard; of the files of page and stimuli."""
 
 
 def create_app(
@@ -85,6 +86,7 @@ def create_app(
     knows_host: bool = True,
     openings: Openings | None = None,
     behind_proxy: bool = False,
+    read: Callable[[str, str], bytes | None] | None = None,
 ) -> Flask:
     """Return the WSGI application over a store and a data directory.
 
@@ -99,6 +101,7 @@ def create_app(
             function's.
         openings: limits the sessions that an address opens; None if requests do not show the address.
         behind_proxy: whether there is one proxy in front, whose X-Forwarded headers are trusted.
+        read: reads a stimulus by study and name for the results pages; by default from the data directory.
     """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = requests.MAX_BODY_BYTES
@@ -110,15 +113,17 @@ def create_app(
     if "sessions" in serves:
         urls = _urls(names if "files" in serves else None)
         _add_evaluator_routes(app, task, lambda: _check_key(keys), openings or Openings(0, 0), urls)
+        _add_study_page(app, task)
         results_routes.add_status(app, store, lambda: _check_key(keys))
     if serves & {"sessions", "panel"}:
         _add_panel_routes(app, watch)
     if "scores" in serves:
         results_routes.add_scores(app, store, lambda: _check_key(keys), clock)
     if "files" in serves:
-        _add_pages(app, task, front)
+        _add_pages(app, front)
         _add_files(app, data, names)
-        results_routes.add_pages(app, store, data, keys, clock)
+    if "results" in serves:
+        results_routes.add_pages(app, store, read or data.picture, keys, clock)
         dashboard_routes.add_pages(app, store, keys, clock, lambda: _asset("dashboard.html"))
     app.before_request(_check_path)
     app.before_request(lambda: _check_sender(allowed, knows_host))
@@ -238,14 +243,8 @@ def _add_panel_routes(app: Flask, watch: Watch | None) -> None:
         return {}
 
 
-def _add_pages(app: Flask, task: TaskService, front: str) -> None:
-    @app.get("/")
-    def root() -> Response:
-        return _asset(front)
-
-    @app.get("/timing.html")
-    def timing() -> Response:
-        return _asset("timing.html")
+def _add_study_page(app: Flask, task: TaskService) -> None:
+    """Add the page of a study, whose headers depend on the study's panel."""
 
     @app.get("/s/<study>")
     def page(study: str) -> Response:
@@ -256,6 +255,16 @@ def _add_pages(app: Flask, task: TaskService, front: str) -> None:
             return reply
         reply.headers.update(headers.page_of_panel(panel.frame_origins, panel.form_origins))
         return reply
+
+
+def _add_pages(app: Flask, front: str) -> None:
+    @app.get("/")
+    def root() -> Response:
+        return _asset(front)
+
+    @app.get("/timing.html")
+    def timing() -> Response:
+        return _asset("timing.html")
 
     @app.get("/wait/<study>")
     def waiting_room(study: str) -> Response:
@@ -339,14 +348,14 @@ def _check_path() -> None:
 
 
 def _check_sender(allowed: Collection[str], knows_host: bool) -> None:
-    """Refuse a changing request that comes from another site's page or is not declared as JSON.
+    """Refuse a changing request that comes from another site's page or, of the API, is not declared as JSON.
 
     Raises:
         NotAllowed: `other_site`.
         NotJson: the body is not declared as JSON.
     """
-    is_known = request.url_rule is not None and request.path.startswith("/api/")
-    if request.method not in origins.CHANGING or not is_known or request.path in _FROM_SERVERS:
+    is_known = request.url_rule is not None and request.path not in _FROM_SERVERS
+    if request.method not in origins.CHANGING or not is_known:
         return
     origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
     if not origins.is_ours(origin, site, request.host if knows_host else None, allowed):
@@ -356,6 +365,8 @@ def _check_sender(allowed: Collection[str], knows_host: bool) -> None:
             "started with --origin https://NAME",
             code="other_site",
         )
+    if not request.path.startswith("/api/"):  # a form of the researcher's pages
+        return
     is_bare = request.endpoint in _WITHOUT_BODY and not request.content_type
     if not is_bare and request.mimetype != "application/json":
         raise NotJson(

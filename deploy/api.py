@@ -1,8 +1,8 @@
 """WSGI application for servers and for Lambda, configured by environment variables.
 
 `deploy.api:app` is the complete application, for a WSGI server. The Lambda functions are parts of it:
-`sessions` serves sessions and responses and needs only Flask, msgspec and boto3; `scores` also needs numpy
-and scipy.
+`sessions` serves sessions, responses and the page of each study, and needs only Flask, msgspec and boto3;
+`scores` serves scores, results pages and the dashboard, and also needs numpy, scipy, pillow and matplotlib.
 """
 
 import json
@@ -59,7 +59,8 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
     else:
         # CloudFront requests functions by their own host names: public host and client are unknown.
         watch = _watch(environment, store)
-        app = create_app(store, data, keys, knows_host=False, watch=watch, **options)
+        read = _pictures(environment) if "results" in serves else None
+        app = create_app(store, data, keys, knows_host=False, watch=watch, read=read, **options)
     if seconds := _request_seconds(environment):
         app.wsgi_app = with_deadline(app.wsgi_app, seconds)
     return app
@@ -97,6 +98,20 @@ def _watch(environment: Mapping[str, str], store: Store) -> Any:
         panel = open_prolific({**environment, "PROLIFIC_TOKEN": token})
         return Watch(store, panel, secret, has_thread=False)
     return None
+
+
+def _pictures(environment: Mapping[str, str]) -> Callable[[str, str], bytes | None] | None:
+    """Return what reads stimuli from the bucket OPENHYPE_IMAGES; None if that is not set.
+
+    Raises:
+        InvalidInput: it is not of the form s3://BUCKET/PREFIX.
+    """
+    if not environment.get("OPENHYPE_IMAGES"):
+        return None
+    from deploy.bucket_pictures import BucketPictures
+    from deploy.s3_upload import parse_place
+
+    return BucketPictures(parse_place(environment["OPENHYPE_IMAGES"])).read
 
 
 def _request_seconds(environment: Mapping[str, str]) -> int:
@@ -176,7 +191,7 @@ def _of_evaluators(environment: Mapping[str, str]) -> frozenset[str]:
 APPS: Mapping[str, Callable[[], Callable]] = {
     "app": lambda: from_environment(os.environ),
     "sessions": lambda: WholePaths(from_environment(os.environ, _of_evaluators(os.environ))),
-    "scores": lambda: WholePaths(from_environment(os.environ, frozenset({"scores"}))),
+    "scores": lambda: WholePaths(from_environment(os.environ, frozenset({"scores", "results"}))),
 }
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.foundation.errors import InvalidInput
+from backend.web import assets
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -30,7 +31,7 @@ SETTINGS = "zappa_settings.json"
 """In the project's root; an installed openhype has a copy beside this module."""
 STAGES: Mapping[str, tuple[str, ...]] = {
     "api": ("flask", "msgspec", "boto3"),
-    "score": ("flask", "msgspec", "boto3", "numpy", "scipy"),
+    "score": ("flask", "msgspec", "boto3", "numpy", "scipy", "pillow", "matplotlib"),
     "panel": ("flask", "msgspec", "boto3", "requests", "pyjwt", "cryptography"),
 }
 """Dependencies of each stage; their versions are those that openhype requires."""
@@ -41,6 +42,13 @@ _LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "panel": ("report", "commands", "cli.py", "__main__.py"),
 }
 """Parts of `backend/` that a function never calls: commands, and without numpy also reports."""
+
+_MODULES: Mapping[str, tuple[str, ...]] = {
+    "api": (),
+    "score": ("bucket_pictures.py", "s3_upload.py"),
+    "panel": ("panel_calls.py", "tasks.py"),
+}
+"""Modules of `deploy/` that only some functions need."""
 
 UNPACKED_LIMIT = 250 * 2**20
 """Lambda's limit for a function with its layers (bytes)."""
@@ -138,10 +146,9 @@ def sources(stage: str) -> list[Path]:
         and "__pycache__" not in path.parts
         and path.relative_to(backend).parts[0] not in _LEFT_OUT[stage]
     ]
-    modules = ["__init__.py", "api.py", "entry_point.py"]
-    if stage == "panel":
-        modules += ["panel_calls.py", "tasks.py"]
-    return sorted([*ours, *(HERE / name for name in modules)])
+    modules = ["__init__.py", "api.py", "entry_point.py", *_MODULES[stage]]
+    frontend = [path for path in assets.FRONTEND.iterdir() if path.is_file()]
+    return sorted([*ours, *frontend, *(HERE / name for name in modules)])
 
 
 def _lay_out(stage: str, folder: Path) -> None:

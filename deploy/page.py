@@ -6,11 +6,14 @@ from typing import Any
 from backend.web import assets, headers
 from deploy.s3_upload import Place, missing_files, upload
 
-_PAGES = ("index.html", "root.html", "timing.html", "wait.html", "withdraw.html")
+_PAGES = ("root.html", "timing.html", "wait.html", "withdraw.html")
 
 
 def pages() -> dict[str, bytes]:
-    """Return the HTML pages by path; they load the version of the files that `loaded` returns."""
+    """Return the HTML pages by path; they load the version of the files that `loaded` returns.
+
+    Functions serve the others themselves: the page of a study, and the researcher's pages.
+    """
     return {name: assets.page(name) for name in _PAGES}
 
 

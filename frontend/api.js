@@ -215,7 +215,7 @@ function tokenHeader(token) {
  * @param {string} body
  * @returns {Promise<Record<string, string>>}
  */
-async function digestHeader(body) {
+export async function digestHeader(body) {
   if (!globalThis.crypto?.subtle) return {};
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body));
   return { "X-Amz-Content-Sha256": Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("") };

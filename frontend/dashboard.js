@@ -1,6 +1,7 @@
 // @ts-check
 /** The researcher's dashboard: the list of studies, or one study, live. */
 
+import "./forms.js";
 import { command, lookOn } from "./poll.js";
 import { notice } from "./screens.js";
 import { listView } from "./studies_view.js";

@@ -1,6 +1,8 @@
 // @ts-check
 /** Polls an address: unchanged data are not sent again, and a hidden page sends no requests. */
 
+import { digestHeader } from "./api.js";
+
 const EVERY_MS = 3000;
 const LONGEST_PAUSE_MS = 30000;
 
@@ -44,7 +46,7 @@ export async function lookOn(path, { onData, onTrouble, onKeyNeeded, send = (at,
  * @returns {Promise<unknown>}
  */
 export async function command(path) {
-  const reply = await fetch(path, { method: "POST" });
+  const reply = await fetch(path, { method: "POST", headers: await digestHeader("") });
   if (!reply.ok) throw new Error(`status ${reply.status}`);
   return reply.json();
 }

@@ -58,6 +58,10 @@ class Cloudfront:
                 if not _can_be_signed(method, sent, body):
                     return 403, {"Content-Type": "application/json"}, _WRONG_SIGNATURE
                 sent = {**_but(sent, "authorization"), "Authorization": "AWS4-HMAC-SHA256 Credential=…"}
+            if (
+                "OriginRequestPolicyId" not in behaviour
+            ):  # what is cached: neither queries nor viewers' headers
+                target, sent = path, {"Accept-Encoding": "gzip", "X-Amz-Cf-Id": "x"}
             status, headers, data = self._asked(origin, method, target, sent, body)
         return status, self._with_policy(behaviour, headers), data
 
@@ -89,7 +93,12 @@ class Cloudfront:
             reply = instance.invoke(event)
         finally:
             idle.put(instance)
-        return reply["statusCode"], dict(reply.get("headers") or {}), function.body_of(reply)
+        headers = {
+            name: value for name, value in (reply.get("headers") or {}).items() if name != "Set-Cookie"
+        }
+        if reply.get("cookies"):
+            headers["Set-Cookie"] = reply["cookies"]
+        return reply["statusCode"], headers, function.body_of(reply)
 
     def _with_policy(self, behaviour: Mapping[str, Any], headers: dict[str, str]) -> dict[str, str]:
         name = behaviour["ResponseHeadersPolicyId"]["Ref"]
@@ -140,7 +149,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response_only(status)
         for name, value in headers.items():
             if name.lower() not in ("content-length", "connection"):
-                self.send_header(name, value)
+                for each in value if isinstance(value, list) else [value]:
+                    self.send_header(name, each)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         if self.command != "HEAD":

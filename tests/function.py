@@ -213,6 +213,7 @@ def _payload_2(method, target, headers, body, domain) -> dict[str, Any]:
     }
     forwarded = {"x-forwarded-for": "203.0.113.7", "x-forwarded-port": "443", "x-forwarded-proto": "https"}
     lower = {name.lower(): value for name, value in headers.items()}
+    cookies = lower.pop("cookie", None)
     event = {
         "version": "2.0",
         "routeKey": "$default",
@@ -223,6 +224,8 @@ def _payload_2(method, target, headers, body, domain) -> dict[str, Any]:
         "requestContext": context,
         "isBase64Encoded": False,
     }
+    if cookies:  # Lambda takes them out of the headers
+        event["cookies"] = cookies.split("; ")
     if body:
         event |= {"body": base64.b64encode(body).decode(), "isBase64Encoded": True}
     return event

@@ -58,7 +58,7 @@ def report(
     if isinstance(found, Path):
         made = file_report(found, utc_now(), report_options)
     else:
-        made = study_report(world.store, world.data, found, utc_now(), report_options)
+        made = study_report(world.store, world.data.picture, found, utc_now(), report_options)
     click.echo(str(write(made, out, progress=progress_bar)[-1]))
 
 

@@ -19,7 +19,6 @@ from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report
 from backend.report.leaderboard import Entry, leaderboard
-from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.studies.withdrawals import sessions_of
 
@@ -48,9 +47,16 @@ class ReportOptions:
 
 
 def study_report(
-    store: Store, data: DataDir, study: Study, now: datetime, options: ReportOptions | None = None
+    store: Store,
+    read: thumbnails.Read,
+    study: Study,
+    now: datetime,
+    options: ReportOptions | None = None,
 ) -> Report:
     """Return the report of a study.
+
+    Args:
+        read: reads stimuli, which are shown as thumbnails.
 
     Raises:
         InvalidInput: as in `study_findings`, for example if no session is finished yet.
@@ -70,7 +76,7 @@ def study_report(
         in_columns=True,
         **options.scoring_options,
     )
-    pictures = thumbnails.thumbnails(data.images(study.name), images.shown_names(FindingsView(found)))
+    pictures = thumbnails.thumbnails(read, study.name, images.shown_names(FindingsView(found)))
     info = _source_info(store, study, now, options.simulated)
     settings = [("exposures scored", options.exposures)] if study.protocol.method == "time" else []
     info = replace(
@@ -84,10 +90,15 @@ def study_report(
 
 
 def study_page(
-    store: Store, data: DataDir, study: Study, now: datetime, form: str, simulated: bool = False
+    store: Store,
+    read: thumbnails.Read,
+    study: Study,
+    now: datetime,
+    form: str,
+    simulated: bool = False,
 ) -> str:
     """Return the results page of a study, with the server's markup `form` at the top."""
-    return page.html(study_report(store, data, study, now, ReportOptions(simulated=simulated)), form=form)
+    return page.html(study_report(store, read, study, now, ReportOptions(simulated=simulated)), form=form)
 
 
 def file_report(path: Path, now: datetime, options: ReportOptions | None = None) -> Report:

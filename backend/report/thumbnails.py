@@ -2,21 +2,30 @@
 
 import base64
 import io
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 SIZE_PX = 112
+_AT_ONCE = 8
+Read = Callable[[str, str], bytes | None]
+"""From a study and the name of a stimulus to its file's content; None if there is no such file."""
 
 
-def thumbnails(folder: Path, names: Iterable[str]) -> dict[str, str]:
-    """Return the stimuli that exist in `folder`, by name, as JPEG of at most 112 x 112 px."""
-    return {name: _small(folder / name) for name in names if (folder / name).is_file()}
+def thumbnails(read: Read, study: str, names: Iterable[str]) -> dict[str, str]:
+    """Return those stimuli of a study that can be read, by name, as JPEG of at most 112 x 112 px."""
+
+    def made(name: str) -> tuple[str, str | None]:
+        content = read(study, name)
+        return name, None if content is None else _small(content)
+
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        return {name: small for name, small in threads.map(made, names) if small is not None}
 
 
-def _small(path: Path) -> str:
+def _small(content: bytes) -> str:
     from PIL import Image
 
-    with Image.open(path) as picture:
+    with Image.open(io.BytesIO(content)) as picture:
         small = picture.convert("RGB")
         small.thumbnail((SIZE_PX, SIZE_PX))
         file = io.BytesIO()

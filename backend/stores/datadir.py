@@ -44,6 +44,13 @@ class DataDir:
         """Return the folder of a study's stimulus and mask files."""
         return self.root / "images" / study
 
+    def picture(self, study: str, name: str) -> bytes | None:
+        """Return the content of a stimulus file, or None if it is not here."""
+        try:
+            return (self.images(study) / name).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
     def unpublished(self, study: str) -> Path:
         """Return the marker file of a study whose images are in place but which is not stored yet."""
         return self.root / "images" / f".unpublished-{study}"

@@ -10,27 +10,28 @@ from typing import Any
 from backend.stores.store import Store
 from backend.stores.updates import update
 
-_BOOK = "control"
+BOOK = "control"
+"""The book of pause states, by study."""
 
 
 def is_paused(store: Store, study: str) -> bool:
     """Return whether no new session may be opened."""
-    entry = store.entry(_BOOK, study)
+    entry = store.entry(BOOK, study)
     return entry is not None and entry.data["is_paused"]
 
 
 def forget(store: Store, study: str) -> None:
     """Delete a study's pause state, so that a later study of the same name does not inherit it."""
-    store.erase_entry(_BOOK, study)
+    store.erase_entry(BOOK, study)
 
 
 def copy(source: Store, target: Store, study: str) -> None:
     """Give the target the source's pause state, unless its own was changed later."""
-    entry = source.entry(_BOOK, study)
+    entry = source.entry(BOOK, study)
     if entry is not None:
         update(
             target,
-            _BOOK,
+            BOOK,
             study,
             lambda now: entry.data if now is None or now["at"] < entry.data["at"] else None,
         )
@@ -49,5 +50,5 @@ def set_paused(store: Store, study: str, is_to_pause: bool, at: str) -> bool:
         has_changed = (now is not None and now["is_paused"]) != is_to_pause
         return {"is_paused": is_to_pause, "at": at} if has_changed else None
 
-    update(store, _BOOK, study, rule)
+    update(store, BOOK, study, rule)
     return has_changed

@@ -66,20 +66,17 @@ def add_pages(app: Flask, store: Store, keys: Keys, clock: Clock, page: Callable
     @app.post(login.DASHBOARD, defaults={"study": ""})
     @app.post(f"{login.DASHBOARD}/<study>")
     def show_key_to_dashboard(study: str) -> Response:
-        login.check_origin(request)
         return results_routes.enter(keys, clock(), "Dashboard")
 
     @app.post(f"{login.DASHBOARD}/<study>/pause", defaults={"is_to_pause": True})
     @app.post(f"{login.DASHBOARD}/<study>/resume", defaults={"is_to_pause": False})
     def pause(study: str, is_to_pause: bool) -> Paused:
-        login.check_origin(request)
         _check_logged_in(keys, clock)
         pausing.set_paused(store, store.study(study).name, is_to_pause, stamp(clock()))
         return {"paused": is_to_pause}
 
     @app.post(f"{login.DASHBOARD}/<study>/leave")
     def leave_dashboard(study: str) -> Response:
-        login.check_origin(request)
         reply = redirect(login.DASHBOARD, 303)
         login.log_out(reply)
         return reply

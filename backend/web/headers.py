@@ -30,8 +30,8 @@ API = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 RESULTS = {
     "Content-Security-Policy": (
-        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; base-uri 'none'; "
-        "frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; "
+        "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "Cache-Control": "private, no-cache",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -39,7 +39,7 @@ RESULTS = {
     "Referrer-Policy": "same-origin",  # `no-referrer` would remove the origin from our own form
     "X-Content-Type-Options": "nosniff",
 }
-"""Headers of the results pages, which load nothing and run no script."""
+"""Headers of the results pages, which load nothing but the script that sends their forms."""
 
 TOKEN = "X-Openhype-Token"
 """The header of a request's token; `Authorization` is CloudFront's in its requests to the functions."""

@@ -12,9 +12,7 @@ from hashlib import sha256
 
 from flask import Request, Response
 
-from backend.foundation.errors import NotAllowed
 from backend.stores.datadir import Keys
-from backend.web import origins
 
 PATH = "/results"
 DASHBOARD = "/dashboard"
@@ -55,14 +53,6 @@ def log_out(reply: Response) -> None:
     """Delete the login cookie."""
     for path in PATHS:
         reply.delete_cookie(_COOKIE, path=path, httponly=True, samesite="Strict")
-
-
-def check_origin(request: Request) -> None:
-    """Raise NotAllowed if the form was sent by another site's page."""
-    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    is_elsewhere = site not in (None, "same-origin")
-    if is_elsewhere or not origins.is_ours(origin, site, request.host, ()):
-        raise NotAllowed("this form was sent from another site; open the page here and try again")
 
 
 def _seal(keys: Keys, until: str) -> str:

@@ -3,6 +3,7 @@
 Scores and pages are computed on request, and recomputed only when a session was finished since.
 """
 
+import gzip
 import json
 from collections.abc import Callable
 from datetime import datetime
@@ -11,10 +12,10 @@ from typing import Any
 from flask import Flask, Response, redirect, request
 
 from backend.foundation.errors import InvalidInput
-from backend.stores.datadir import DataDir, Keys
+from backend.stores.datadir import Keys
 from backend.stores.store import Store
 from backend.task.service import Clock
-from backend.web import login
+from backend.web import assets, login
 from backend.web.results_cache import ResultsCache
 
 
@@ -51,14 +52,20 @@ def add_scores(app: Flask, store: Store, check_key: Callable[[], None], clock: C
                 return study_scores(store, found, simulated=simulated)
 
             body = cache.get((study, is_full, simulated), tag, lambda: _json(make()))
-            reply = Response(body, mimetype="application/json")
+            reply = _compressed(Response(body, mimetype="application/json"))
             reply.set_etag(tag)
         reply.headers["Cache-Control"] = "private, no-cache"
         return reply
 
 
-def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock) -> None:
-    """Add the results pages: `/results`, the list of studies, and `/results/<study>`."""
+def add_pages(
+    app: Flask, store: Store, read: Callable[[str, str], bytes | None], keys: Keys, clock: Clock
+) -> None:
+    """Add the results pages: `/results`, the list of studies, and `/results/<study>`.
+
+    Args:
+        read: reads stimuli, as for `thumbnails.thumbnails`.
+    """
     cache = ResultsCache()
 
     @app.get(login.PATH)
@@ -86,21 +93,19 @@ def add_pages(app: Flask, store: Store, data: DataDir, keys: Keys, clock: Clock)
             page = cache.get(
                 (study, simulated),
                 tag,
-                lambda: study_page(store, data, found, now, top, simulated).encode(),
+                lambda: study_page(store, read, found, now, top, simulated).encode(),
             )
-            reply = Response(page, mimetype="text/html")
+            reply = _compressed(Response(page, mimetype="text/html"))
             reply.set_etag(tag)
         return reply
 
     @app.post(login.PATH, defaults={"study": ""})
     @app.post(f"{login.PATH}/<study>")
     def show_key(study: str) -> Response:
-        login.check_origin(request)
         return enter(keys, clock(), "Results")
 
     @app.post(f"{login.PATH}/<study>/leave")
     def leave(study: str) -> Response:
-        login.check_origin(request)
         reply = redirect(f"{login.PATH}/{study}", 303)
         login.log_out(reply)
         return reply
@@ -153,7 +158,22 @@ def _json(data: Any) -> bytes:
 def _page(title: str, status: int = 200, **values: Any) -> Response:
     from backend.report.page import plain
 
-    return Response(plain("login.html", title=title, **values), status, mimetype="text/html")
+    text = plain("login.html", title=title, script=_script(), **values)
+    return Response(text, status, mimetype="text/html")
+
+
+def _script() -> str:
+    """Return the URL of the script that sends a page's forms with the digest that CloudFront needs."""
+    return f"/assets/{assets.version()}/forms.js"
+
+
+def _compressed(reply: Response) -> Response:
+    """Compress a long reply if the browser accepts it: a function's reply is limited to 6 MB."""
+    reply.headers["Vary"] = "Accept-Encoding"
+    if request.accept_encodings["gzip"] > 0:
+        reply.set_data(gzip.compress(reply.get_data(), compresslevel=6, mtime=0))
+        reply.headers["Content-Encoding"] = "gzip"
+    return reply
 
 
 def _nothing_yet(study: str, simulated: bool) -> Response:
@@ -177,4 +197,5 @@ def _other_page(simulated: bool) -> str:
 
 def _leave(study: str) -> str:
     action = f"{login.PATH}/{study}/leave"
-    return f'<form class="leave" method="post" action="{action}"><button>Sign out</button></form>'
+    form = f'<form class="leave" method="post" action="{action}"><button>Sign out</button></form>'
+    return f'{form}<script type="module" src="{_script()}"></script>'

@@ -269,7 +269,8 @@ def mturk_shaped():
     thread.join()
 
 
-def test_a_panel_of_mturks_shape_frames_the_page_and_gets_its_form(page, site):
+def play_in_a_frame(page, site):
+    """Play a session of two pictures in a panel's frame; return its code, and what the panel was sent."""
     with mturk_shaped() as panel:
         entries = {"like": "mturk", "form_origins": [panel.url], "frame_origins": [panel.url]}
         site.create("faces", images=2, feedback_ms=50, panel=records.from_json(entries))
@@ -285,11 +286,20 @@ def test_a_panel_of_mturks_shape_frames_the_page_and_gets_its_form(page, site):
         code = frame.locator("#code").inner_text()
         frame.locator("button:has-text('Finish and go back')").click()
         frame.locator("text=Received").wait_for()
+    return code, panel.posted
 
-    assert panel.posted == [("/mturk/externalSubmit", {"assignmentId": ["a1"], "completion_code": [code]})]
+
+def test_a_panel_of_mturks_shape_frames_the_page_and_gets_its_form(page, site):
+    code, posted = play_in_a_frame(page, site)
+
+    assert posted == [("/mturk/externalSubmit", {"assignmentId": ["a1"], "completion_code": [code]})]
 
 
 def test_a_preview_shows_the_task_and_records_nothing(page, site):
+    preview(page, site)
+
+
+def preview(page, site):
     site.create("faces", images=2, panel=records.MTURK)
     page.goto(f"{site.url}/s/faces?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=h1")
     page.wait_for_selector("text=This is a preview")

@@ -8,16 +8,20 @@ import pytest
 from backend.experiment.session import is_scored
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+from backend.studies.pausing import is_paused
 from backend.web import assets, headers
 from deploy import smoke
 from deploy.page import upload_page
 from deploy.s3_upload import Place, upload_pictures
 from deploy.template import PUBLIC
+from tests import aws
 from tests.cloudfront import Cloudfront, serving
 from tests.function import Function
+from tests.unit.people import take_part_all
 
 from .conftest import Site
 from .test_accessibility import violations
+from .test_panels import play_in_a_frame, preview
 
 PLACE = Place("openhype-test", f"{PUBLIC}/")
 INSTANCES = 2
@@ -38,7 +42,13 @@ def site(tmp_path, folders, cloud, table):
     store, data = open_store(table, tmp_path), DataDir(tmp_path)
     data.keys()
     made = CloudSite(store, data, folders)
-    environment = {"OPENHYPE_STORE": table, "OPENHYPE_DATA": str(tmp_path)}
+    environment = {
+        **aws.environment(cloud),
+        "OPENHYPE_STORE": table,
+        "OPENHYPE_DATA": str(tmp_path),
+        "OPENHYPE_IMAGES": f"s3://{PLACE.bucket}/public",
+        "MPLCONFIGDIR": str(tmp_path / "matplotlib"),
+    }
     running = {
         "api": [Function("api", environment) for _ in range(INSTANCES)],
         "score": [Function("score", environment)],
@@ -78,6 +88,17 @@ def test_a_time_session_is_played_on_the_packages(player, site):
     assert sum(is_scored(session, cursor, response) for response in stored) == 8
 
 
+def test_a_session_is_played_in_a_panels_frame_and_its_form_is_posted_there(page, site):
+    code, posted = play_in_a_frame(page, site)
+
+    assert posted == [("/mturk/externalSubmit", {"assignmentId": ["a1"], "completion_code": [code]})]
+    assert site.stored("faces")[1].state == "finished"
+
+
+def test_a_preview_on_the_packages_records_nothing(page, site):
+    preview(page, site)
+
+
 def get(url, **sent):
     request = urllib.request.Request(url, headers=sent)
     try:
@@ -100,6 +121,8 @@ def test_every_address_has_the_headers_of_the_server_of_one_machine(site):
         name = {"/": "root.html", "/s/faces": "index.html"}.get(path, path.rpartition("/")[2])
         expected = {"Cache-Control": kept, "Content-Type": headers.content_type(name)}
         length = {"Content-Length": str(len(body))}
+        if path == "/s/faces":  # a function's reply
+            sent = {name: value for name, value in sent.items() if name not in ("Date", "ETag", "Vary")}
         assert (status, sent) == (200, {**headers.PAGE, **hsts, **expected, **length})
 
 
@@ -109,7 +132,7 @@ def test_what_is_not_public_is_not_served(site):
     for path in ("/packages/api.zip", "/../packages/api.zip", "/s/../../packages/api.zip", "/i/", "/nothing"):
         status, _, body = get(site.url + path)
 
-        assert (status, b"zip" in body) == (403, False)
+        assert (status in (403, 404), b"zip" in body) == (True, False)
 
 
 def test_scores_come_from_the_function_that_computes_them(site):
@@ -121,6 +144,57 @@ def test_scores_come_from_the_function_that_computes_them(site):
     assert (status, b"no finished session" in body or b"error" in body) == (400, True)
     assert get(f"{site.url}/api/studies/faces/scores")[0] == 403
     assert get(f"{site.url}/api/studies/faces/status", **{"X-Openhype-Token": key})[0] == 200
+
+
+def sign_in(player, site, path, key=None):
+    player.page.goto(f"{site.url}{path}")
+    player.page.fill("#key", key or site.data.keys().researcher)
+    player.page.keyboard.press("Enter")
+
+
+def test_results_with_thumbnails_are_shown_to_who_has_the_key(player, site):
+    site.create("faces", images=20)
+    take_part_all(site.url, site.store, site.store.study("faces"), site.data, 16, at_once=2, is_sealed=False)
+
+    sign_in(player, site, "/results/faces", "wrong")
+    player.page.wait_for_selector("[role=alert]")
+    refused = player.page.inner_text("main")
+    player.page.fill("#key", site.data.keys().researcher)
+    player.page.keyboard.press("Enter")
+    player.page.wait_for_selector("h1:has-text('Results of faces')")
+    thumbnails = "[...document.querySelectorAll('img')].map((image) => image.naturalWidth)"
+    widths = player.page.evaluate(thumbnails)
+    cookie = player.page.context.cookies()
+    assert violations(player.page) == []
+    player.page.click("text=Sign out")
+    player.page.wait_for_selector("#key")
+
+    assert "That is not the key" in refused
+    assert len(widths) > 3
+    assert min(widths) > 20
+    assert {(each["path"], each["httpOnly"], each["secure"]) for each in cookie} == {
+        ("/results", True, True),
+        ("/dashboard", True, True),
+    }
+    assert player.page.context.cookies() == []
+    assert get(f"{site.url}/results/faces")[0] == 403
+
+
+def test_the_dashboard_shows_a_study_and_pauses_it(player, site):
+    site.create("faces", images=4, evaluators=8)
+    take_part_all(site.url, site.store, site.store.study("faces"), site.data, 6, at_once=2, is_sealed=False)
+
+    sign_in(player, site, "/dashboard/faces")
+    player.page.wait_for_selector("svg.narrowing", timeout=20000)
+    player.page.click("text=Pause the study")
+    player.page.wait_for_selector("text=paused: nobody new can begin")
+    is_stopped = is_paused(site.store, "faces")
+    assert violations(player.page) == []
+    player.page.click("text=Sign out")
+    player.page.wait_for_selector("#key")
+
+    assert is_stopped
+    assert site.store.finished("faces")[0] == 6
 
 
 def test_the_smoke_check_passes_but_for_the_cache_that_is_not_here(site, capsys):

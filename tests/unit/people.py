@@ -12,9 +12,13 @@ from backend.task.picture_names import PictureNames
 from backend.web.server import in_background
 
 
-def take_part_all(base, store, study, data, count, right=0.7, seed=0, at_once=8):
-    """Have `count` people answer a whole session each at the server `base`, right with a probability."""
-    names = PictureNames(data.keys().hashing)
+def take_part_all(base, store, study, data, count, right=0.7, seed=0, at_once=8, is_sealed=True):
+    """Have `count` people answer a whole session each at the server `base`, right with a probability.
+
+    Args:
+        is_sealed: whether pictures have other names in each session, as on one machine.
+    """
+    names = PictureNames(data.keys().hashing) if is_sealed else None
     pictures = {each.name: each for each in store.stimuli(study.name)}
 
     def person(i):

@@ -10,6 +10,7 @@ import pytest
 
 from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE
 from backend.stores.dynamodb.store import table_definition
+from backend.studies import pausing
 from backend.web import headers
 from deploy import package, tasks, template
 from tests import aws, node
@@ -108,11 +109,16 @@ def test_no_role_may_do_more_than_it_is_told():
         assert statement.get("Principal") != "*", name
 
 
-def test_scores_are_computed_by_a_role_that_cannot_write():
+def test_scores_are_computed_by_a_role_that_can_change_nothing_but_whether_a_study_is_paused():
     (policy,) = RESOURCES["ScoreRole"]["Properties"]["Policies"]
+    writing = [
+        (s["Action"], s.get("Condition"))
+        for s in policy["PolicyDocument"]["Statement"]
+        if any(re.search("Put(?!LogEvents)|Update|Delete", action) for action in s["Action"])
+    ]
 
-    actions = [action for s in policy["PolicyDocument"]["Statement"] for action in s["Action"]]
-    assert [action for action in actions if re.search("Put(?!LogEvents)|Update|Delete", action)] == []
+    paused = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [f"book {pausing.BOOK}"]}}
+    assert writing == [(["dynamodb:PutItem"], paused)]
 
 
 def test_only_cloudfront_may_call_the_functions_of_evaluators_and_scores():
@@ -204,9 +210,9 @@ def test_the_bucket_is_private_and_packages_lie_outside_of_what_is_served():
     ("uri", "file"),
     [
         ("/", "/root.html"),
-        ("/s/faces", "/index.html"),
-        ("/s/faces/", "/s/faces/"),
-        ("/s/", "/s/"),
+        ("/w/0123", "/withdraw.html"),
+        ("/w/0123/", "/w/0123/"),
+        ("/wait/faces", "/wait.html"),
         ("/timing.html", "/timing.html"),
         ("/assets/0123456789ab/main.js", "/assets/0123456789ab/main.js"),
         ("/i/faces/00.png", "/i/faces/00.png"),

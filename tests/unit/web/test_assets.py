@@ -9,7 +9,7 @@ from backend.web import assets, headers
 
 from .. import sample_studies as studies
 
-IMPORTED = re.compile(r'^(?:import|export)\b[^;]*?from "\./([a-z_]+\.js)"', re.MULTILINE)
+IMPORTED = re.compile(r'^(?:import|export)\b(?:[^;]*?from)? "\./([a-z_]+\.js)"', re.MULTILINE)
 SCRIPT = re.compile(r'<script type="module" src="/assets/([a-z_]+\.js)">')
 PRELOADED = re.compile(r'<link rel="modulepreload" href="/assets/([a-z_]+\.js)">')
 PAGES = [path for path in sorted(assets.FRONTEND.glob("*.html")) if SCRIPT.search(path.read_text("utf-8"))]

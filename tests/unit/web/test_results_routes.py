@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from backend.handlers import create_app
+from backend.web import assets
 from backend.web.results_cache import ResultsCache
 
 from .. import sample_studies as studies
@@ -84,7 +85,8 @@ def test_the_key_opens_the_page_and_stands_in_no_address_and_no_cookie(played):
     assert KEY not in cookie
     assert page.status_code == 200
     assert "Results of faces" in page.text
-    assert "script" not in re.findall(r"<([a-z]+)", page.text)
+    (script,) = re.findall(r"<script[^>]*>", page.text)
+    assert script == f'<script type="module" src="/assets/{assets.version()}/forms.js">'
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
     assert page.headers["Cache-Control"] == "private, no-cache"
 
