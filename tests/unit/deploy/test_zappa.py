@@ -25,7 +25,7 @@ ZAPPA = "import sys; from zappa.cli import handle; sys.exit(handle())"
 def project(tmp_path):
     """A copy of the project as a checkout has it, with what people leave in one."""
     folder = tmp_path / "checkout"
-    for name in ("backend", "deploy", "docs", "tests"):
+    for name in ("backend", "deploy", "docs", "frontend", "tests"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copyfile(ROOT / "zappa_settings.json", folder / "zappa_settings.json")
     (folder / "keys.json").write_text("secret")
