@@ -1,10 +1,13 @@
 """A study on the packaged functions alone: recruited, admitted, reported, paid once and scored."""
 
+import contextlib
+import gzip
+import hashlib
+import http.client
 import json
 import threading
 import time
 import urllib.request
-from contextlib import ExitStack
 from fractions import Fraction
 
 import boto3
@@ -97,7 +100,7 @@ class closing:  # noqa: N801 - as contextlib's
 
 @pytest.fixture
 def site(table, cloud, tmp_path):
-    with ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         yield Site(stack, table, cloud, tmp_path)
 
 
@@ -107,6 +110,23 @@ def scores(site):
     )
     with urllib.request.urlopen(asked) as reply:
         return json.loads(reply.read())
+
+
+def results(site):
+    """Return the study's results page, after signing in with the researcher's key."""
+    form, page = f"key={site.keys.researcher}".encode(), f"{site.url}/results/faces"
+    headers = {
+        "Content-Type": "application/x-www-form-urlencoded",
+        "X-Amz-Content-Sha256": hashlib.sha256(form).hexdigest(),
+    }
+    with contextlib.closing(http.client.HTTPConnection(site.url.partition("//")[2])) as connection:
+        connection.request("POST", "/results/faces", form, headers)
+        reply = connection.getresponse()
+        assert (reply.status, reply.read()[:9]) == (303, b"<!doctype")
+        cookie = reply.headers["Set-Cookie"].partition(";")[0]
+    with urllib.request.urlopen(urllib.request.Request(page, headers={"Cookie": cookie})) as reply:
+        content = reply.read()
+    return (gzip.decompress(content) if reply.headers["Content-Encoding"] == "gzip" else content).decode()
 
 
 def test_a_study_is_recruited_reported_paid_once_and_scored_by_functions_alone(site):
@@ -143,6 +163,7 @@ def test_a_study_is_recruited_reported_paid_once_and_scored_by_functions_alone(s
     approved = automatic.approval(site.store, site.study)
     assert (approved.obstacles, bool(approved.last_at)) == ((), True)
     assert scores(site)["models"][0]["evaluators"] == 2
+    assert "of pictures were judged wrong by 2 evaluators" in results(site)
     assert panel_health.health(site.store, "faces").warning == ""
 
 
