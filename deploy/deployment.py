@@ -118,7 +118,8 @@ class Deployment:
         Raises:
             InvalidInput: credentials are missing or refused, or Lambda does not have this Python version.
             StoreFailed: AWS cannot be reached.
-            Conflict: a stack of the same name belongs to somebody else.
+            Conflict: a stack of the same name belongs to somebody else, or the deployment was made with the
+                keys of another data directory.
         """
         if sys.version_info[:2] > _NEWEST_RUNTIME:
             raise InvalidInput(
@@ -137,6 +138,7 @@ class Deployment:
             raise InvalidInput(f"AWS does not accept the credentials: {error}") from None
         for stack in (self._stored, self._service):
             stack.found()
+        self._check_keys()
         return Checked(account, self._session.region_name, tuple(self._notes()))
 
     def plan(self, packages: Mapping[str, Package]) -> list[Change]:
@@ -199,7 +201,12 @@ class Deployment:
         return [*changes, *(self._stored.planned_removal() if with_data else [])]
 
     def remove(self, with_data: bool, report: Report) -> None:
-        """Delete the service, and the data only if `with_data`."""
+        """Delete the service, and the data only if `with_data`.
+
+        Raises:
+            Conflict: the deployment was made with the keys of another data directory.
+        """
+        self._check_keys()
         outputs = self._stored.outputs()
         report("functions and distribution (some minutes) …")
         self._service.remove()
@@ -281,16 +288,22 @@ class Deployment:
             return None
 
     def _keys_change(self) -> Change:
+        if self._stored_keys() is None:
+            return Change("create", f"secure parameter {self.keys_name} with the keys of {self._data.root}")
+        self._check_keys()
+        return Change("leave", f"secure parameter {self.keys_name}")
+
+    def _check_keys(self) -> None:
+        """Raise Conflict if the deployed keys are not those of this data directory."""
         stored = self._stored_keys()
         if stored is None:
-            return Change("create", f"secure parameter {self.keys_name} with the keys of {self._data.root}")
-        if parse_keys(stored, self.keys_name) != self._data.keys():
+            return
+        if not self._data.has_keys() or parse_keys(stored, self.keys_name) != self._data.keys():
             raise Conflict(
-                f"other keys are in force ({self.keys_name}) than those of {self._data.root}; deploy from "
-                "the data directory it was made with, or copy its keys.json here: with new keys, evaluators "
-                "known so far would not be recognised"
+                f"other keys are in force ({self.keys_name}) than those of {self._data.root}: use --data "
+                "with the directory that this deployment was made with, or copy its keys.json here; with new "
+                "keys, evaluators known so far would not be recognised"
             )
-        return Change("leave", f"secure parameter {self.keys_name}")
 
     def _put_keys(self) -> None:
         if self._stored_keys() is None:

@@ -101,12 +101,16 @@ class DataDir:
             InvalidInput: the directory has no keys yet.
         """
         key = os.environ.get("OPENHYPE_KEY")
-        if not key and not (self.root / "keys.json").exists():
+        if not key and not self.has_keys():
             raise InvalidInput(
                 f"the server's researcher's key is needed, and there is no {self.root / 'keys.json'}; name "
                 "its data directory with --data DIR, or give its key as OPENHYPE_KEY"
             )
         return key or self.keys().researcher
+
+    def has_keys(self) -> bool:
+        """Return whether the keys have been created."""
+        return (self.root / "keys.json").exists()
 
     def keys(self) -> Keys:
         """Return the keys, which are created at the first call.

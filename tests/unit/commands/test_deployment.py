@@ -266,6 +266,51 @@ def test_nothing_that_is_called_by_the_name_of_one_touches_the_other(cloud, tmp_
 
 
 @pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--panel", "none"],
+        ["--panel", "prolific"],
+        ["--set", "write_units=10"],
+        ["--at-once", "50"],
+        ["--open-requests"],
+        ["--signed-requests"],
+        ["--destroy"],
+        ["--destroy", "--with-data", "one"],
+    ],
+)
+@pytest.mark.parametrize("has_keys", [True, False])
+def test_a_command_for_the_deployment_of_another_data_directory_changes_nothing(
+    cloud, tmp_path, packages, command, monkeypatch, arguments, has_keys
+):
+    monkeypatch.setenv("PROLIFIC_TOKEN", "t" * 40)
+    theirs, ours = DataDir(tmp_path / "theirs"), DataDir(tmp_path / "ours")
+    Deployment("one", theirs, boto3.Session(), known_to_moto).apply(packages, report=str)
+    if has_keys:
+        ours.keys()
+    before = states()
+
+    done = command("one", *arguments, "--yes", "--data", str(ours.root))
+
+    assert (done.exit_code, done.stderr.splitlines()[-1].count("other keys are in force")) == (1, 1), (
+        done.output
+    )
+    assert states() == before
+
+
+def states():
+    """Return everything there is, and when and how it was changed last."""
+    stacks = boto3.client("cloudformation").describe_stacks()["Stacks"]
+    found = {stack["StackName"]: (stack["StackStatus"], stack.get("Parameters")) for stack in stacks}
+    parameters = {
+        name: boto3.client("ssm").get_parameter(Name=name)["Parameter"]["Version"]
+        for name in everything()
+        if name.startswith("/")
+    }
+    return everything(), found, parameters
+
+
+@pytest.mark.parametrize(
     ("stack", "tags"),
     [
         ("openhype-test", {"openhype": "another"}),
