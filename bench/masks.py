@@ -55,6 +55,6 @@ def _pool_seconds(pictures: list[np.ndarray], workers: int | None) -> float:
         (root / "out").mkdir()
         began = time.perf_counter()
         make_masks(
-            paths, root / "out", POOL, kind="texture", rng=Random(1), image_format="png", workers=workers
+            paths, root / "out", POOL, kind="texture", rng=Random(1), image_format="webp", workers=workers
         )
         return time.perf_counter() - began

@@ -91,7 +91,9 @@ class StimulusSettings:
         0,
         2048,
     )
-    image_format: str = _setting("auto", "`png`, `jpeg:QUALITY`, or `auto`: png up to 256 px, above jpeg:95")
+    image_format: str = _setting(
+        "auto", "`webp`, `png`, `jpeg:QUALITY`, or `auto`: webp (lossless) up to 256 px, above jpeg:95"
+    )
 
     def __post_init__(self):
         _check_numbers(self)

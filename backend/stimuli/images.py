@@ -5,7 +5,6 @@ applied, colours converted to sRGB, transparency flattened, cropped to a square,
 one format with one setting, without metadata, and finally padded to one length.
 """
 
-import hashlib
 import io
 import struct
 import warnings
@@ -21,6 +20,7 @@ from PIL import ExifTags, Image, ImageCms, ImageOps, JpegImagePlugin, Unidentifi
 
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
+from backend.stimuli.file_formats import FORMATS, MIN_PADDING, FileFormat, format_of_file
 
 MAX_PIXELS = 100_000_000
 """A larger image is refused before it is decoded; a small file can claim any size."""
@@ -56,12 +56,6 @@ OTHER_PICTURES = frozenset(
 """File extensions of image formats that it does not read."""
 _READABLE = ("PNG", "JPEG", "WEBP", "AVIF", "BMP", "GIF", "TIFF", "PPM", "JPEG2000")
 """JPEG includes MPO. Some of Pillow's other formats start external programs (EPS: Ghostscript)."""
-PNG_SETTING = {"compress_level": 6, "compress_type": zlib.Z_RLE}
-"""Fastest of Pillow's settings for photographs (three times zlib's default), without larger files."""
-_PNG_END = 12
-_PNG_CHUNK_OVERHEAD = 12
-_JPEG_END = b"\xff\xd9"
-_JPEG_SEGMENT = 65537
 _IJG_LUMINANCE_SUM = 3685
 """Sum of the luminance table of the JPEG standard (ITU-T T.81, table K.1), which quality scales."""
 _BRIGHTEST = 65535
@@ -132,23 +126,23 @@ def parse_equalise(steps: Sequence[str]) -> Equalise:
 
 
 def resolve_format(image_format: str, size_px: int) -> str:
-    """Return `png` or `jpeg:QUALITY`; `auto` is png up to 256 px and jpeg:95 above.
+    """Return `webp`, `png` or `jpeg:QUALITY`; `auto` is webp up to 256 px and jpeg:95 above.
 
     Raises:
         InvalidInput: there is no such format.
     """
     if image_format == "auto":
-        return "png" if size_px <= 256 else "jpeg:95"
+        return "webp" if size_px <= 256 else "jpeg:95"
     kind, _, number = image_format.partition(":")
     is_quality = number.isascii() and number.isdigit() and 1 <= int(number) <= 100
-    if image_format == "png" or (kind == "jpeg" and is_quality):
+    if image_format in ("webp", "png") or (kind == "jpeg" and is_quality):
         return image_format
-    raise InvalidInput(f"image_format must be auto, png, or jpeg:1 to jpeg:100, not {image_format!r}")
+    raise InvalidInput(f"image_format must be auto, webp, png, or jpeg:1 to jpeg:100, not {image_format!r}")
 
 
 def suffix_of(image_format: str) -> str:
     """Return the extension of files in a resolved format."""
-    return ".png" if image_format == "png" else ".jpg"
+    return _file_format(image_format).suffix
 
 
 def process(
@@ -172,43 +166,37 @@ def process(
 
 def encode(picture: Image.Image, image_format: str) -> bytes:
     """Return an RGB image encoded in a resolved format, without metadata; equal pixels give equal bytes."""
+    chosen = _file_format(image_format)
     buffer = io.BytesIO()
     bare = picture.copy()
     bare.info.clear()  # otherwise Pillow would write the source's profile and comments again
-    if image_format == "png":
-        bare.save(buffer, "PNG", **PNG_SETTING)
-    else:
-        quality = int(image_format.partition(":")[2])
-        bare.save(buffer, "JPEG", quality=quality, subsampling=0)
-    return buffer.getvalue()
+    bare.save(buffer, **chosen.settings(int(image_format.partition(":")[2] or 100)))
+    return chosen.finished(buffer.getvalue())
 
 
 def padded_length(longest: int) -> int:
     """Return the length to which all files of a pool can be padded if the longest has `longest` bytes."""
-    return longest + _PNG_CHUNK_OVERHEAD
+    return longest + MIN_PADDING
 
 
 def pad_to(path: Path, length: int) -> None:
     """Pad an encoded file to exactly `length` bytes; its pixels do not change.
 
-    The length of a file reveals how well its image compresses, and fakes compress better. A PNG file
-    gets an ancillary chunk before its end, a JPEG file comments. Only the end of the file is written.
+    The length of a file reveals how well its image compresses, and fakes compress better.
 
     Raises:
         ValueError: the file is already too long; see `padded_length`.
     """
     missing = length - path.stat().st_size
-    if missing < _PNG_CHUNK_OVERHEAD:
-        raise ValueError(
-            f"{path} can only be padded by {_PNG_CHUNK_OVERHEAD} bytes or more, not by {missing}"
-        )
-    filler = _png_chunk(missing) if path.suffix == ".png" else _jpeg_comments(missing)
-    end = _PNG_END if path.suffix == ".png" else len(_JPEG_END)
+    if missing < MIN_PADDING:
+        raise ValueError(f"{path} can only be padded by {MIN_PADDING} bytes or more, not by {missing}")
     with path.open("r+b") as file:
-        file.seek(-end, io.SEEK_END)
-        closing = file.read(end)
-        file.seek(-end, io.SEEK_END)
-        file.write(filler + closing)
+        format_of_file(path.name).pad(file, missing)
+
+
+def _file_format(image_format: str) -> FileFormat:
+    """Return the file format of a resolved format."""
+    return FORMATS[image_format.partition(":")[0]]
 
 
 def _load(path: Path) -> tuple[Image.Image, SourceFacts]:
@@ -441,29 +429,3 @@ def _from_lab() -> ImageCms.ImageCmsTransform:
 def _to_srgb_from(profile: bytes, mode: str) -> ImageCms.ImageCmsTransform:
     """Return the transform, cached because the images of a folder mostly share one profile."""
     return ImageCms.buildTransform(_profile(profile)[1], ImageCms.createProfile("sRGB"), mode, "RGB")
-
-
-def _png_chunk(length: int) -> bytes:
-    """Return a private ancillary chunk of `length` bytes in total."""
-    body = b"opPd" + _filler(length - _PNG_CHUNK_OVERHEAD)
-    return struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
-
-
-def _jpeg_comments(length: int) -> bytes:
-    """Return comment segments of `length` bytes in total, each at least 4 bytes long."""
-    segments = []
-    while length:
-        size = length if length <= _JPEG_SEGMENT else min(_JPEG_SEGMENT, length - 4)
-        segments.append(b"\xff\xfe" + struct.pack(">H", size - 2) + _filler(size - 4))
-        length -= size
-    return b"".join(segments)
-
-
-def _filler(length: int) -> bytes:
-    """Return incompressible bytes, so that a proxy that compresses does not reveal the length either."""
-    return (_noise() * (length // len(_noise()) + 1))[:length]
-
-
-@cache
-def _noise() -> bytes:
-    return hashlib.shake_128(b"openhype").digest(1 << 20)

@@ -4,6 +4,7 @@ Keys and clicks are the browser's, so that it takes them for acts of a person.
 """
 
 import pytest
+from PIL import Image
 from playwright.sync_api import TimeoutError
 
 from backend.experiment.session import is_mistimed, is_scored, picture_of
@@ -12,7 +13,7 @@ from backend.responses.study_data import study_rows
 from backend.web.progress import progress
 from tests.engines import missing_packages
 
-from .conftest import Player
+from .conftest import SIZE, Player
 from .servers import Between, Machine
 
 ENGINES = ("Chromium", "Firefox", "WebKit")
@@ -83,6 +84,40 @@ def assert_stored_as_given(player, study):
     assert [response.response for response in responses] == [RESPONSES[key.lower()] for key in player.given]
     told = [(response.trial_index, response.attempt) for response in responses]
     assert told == sorted(set(told))
+
+
+SHOWN = """(() => {
+  const { width } = document.querySelector("canvas");
+  const pen = document.querySelector("canvas").getContext("2d");
+  const { data } = pen.getImageData(0, 0, width, width);
+  const times = width / %d;
+  const shown = [];
+  for (let y = times >> 1; y < width; y += times) {
+    for (let x = times >> 1; x < width; x += times) {
+      const at = 4 * (y * width + x);
+      shown.push(...data.slice(at, at + 3));
+    }
+  }
+  return shown;
+})()"""
+"""The pixels of the picture, each of which is shown as a square of some whole number of pixels."""
+
+
+@pytest.mark.parametrize("image_format", ["webp", "png"])
+def test_pictures_of_lossless_formats_are_decoded_to_the_pixels_that_were_encoded(player, site, image_format):
+    study = site.create("faces", images=4, image_format=image_format)
+    folder = site.data.images("faces")
+    stored = {}
+    for stimulus in site.store.stimuli("faces"):
+        with Image.open(folder / stimulus.name) as picture:
+            assert picture.format == image_format.upper()
+            stored[picture.convert("RGB").tobytes()] = stimulus.name
+
+    player.begin("faces")
+    player.wait("question")
+
+    assert study.protocol.stimuli.image_format == image_format
+    assert bytes(player.page.evaluate(SHOWN % SIZE)) in stored
 
 
 def test_an_infinity_session_is_played_with_keys_and_every_answer_is_stored(player, site, engine):

@@ -178,8 +178,8 @@ def bill(kind, parameters, count=10_000_000, hours=1.0):
 
 
 def test_what_a_stranger_costs_by_hand():
-    # 10 million at 1 USD a million, 125 kB each at 0.085 USD a GB
-    assert bill("a picture", {}) == pytest.approx(10 + 10e6 * 125e3 / 1e9 * 0.085)
+    # 10 million at 1 USD a million, 100 kB each at 0.085 USD a GB
+    assert bill("a picture", {}) == pytest.approx(10 + 10e6 * 100e3 / 1e9 * 0.085)
     # the function's 0.03 s at 0.5 GB, its request, a read unit and a kB sent besides
     each = 1e-6 + 0.2e-6 + 0.03 * 0.5 * 16.6667e-6 + 0.125e-6 + 1e3 / 1e9 * 0.085
     assert bill("a study", {}) == pytest.approx(10e6 * each)

@@ -17,6 +17,7 @@ from backend.stimuli.images import (
     parse_equalise,
     process,
     resolve_format,
+    suffix_of,
 )
 
 
@@ -267,9 +268,10 @@ def test_the_quality_of_a_jpeg_is_read_from_its_tables(tmp_path, quality):
     assert not facts.has_full_chroma
 
 
-def test_the_filling_does_not_compress(tmp_path):
-    path = tmp_path / "a.png"
-    path.write_bytes(encode(noise(), "png"))
+@pytest.mark.parametrize("image_format", ["webp", "png", "jpeg:95"])
+def test_the_filling_does_not_compress(tmp_path, image_format):
+    path = tmp_path / f"a{suffix_of(image_format)}"
+    path.write_bytes(encode(noise(), image_format))
     before = len(zlib.compress(path.read_bytes()))
 
     pad_to(path, path.stat().st_size + 20_000)
@@ -289,10 +291,11 @@ def test_the_middle_is_kept_when_a_picture_is_cropped(tmp_path):
     assert facts.short_side_px == 20
 
 
-@pytest.mark.parametrize("image_format", ["png", "jpeg:95"])
-@pytest.mark.parametrize("extra", [12, 13, 14, 100, 70_000, 200_003])
+@pytest.mark.parametrize("image_format", ["webp", "png", "jpeg:95"])
+@pytest.mark.parametrize("extra", [12, 14, 15, 100, 70_000, 200_003])
 def test_a_padded_file_has_the_length_and_the_same_pixels(tmp_path, image_format, extra):
-    path = tmp_path / ("a.png" if image_format == "png" else "a.jpg")
+    extra += extra % 2 if image_format == "webp" else 0  # all WebP files have an even length
+    path = tmp_path / f"a{suffix_of(image_format)}"
     path.write_bytes(encode(noise(), image_format))
     before, length = pixels(path), path.stat().st_size
 
@@ -302,9 +305,45 @@ def test_a_padded_file_has_the_length_and_the_same_pixels(tmp_path, image_format
     assert np.array_equal(pixels(path), before)
 
 
-def test_the_longest_file_can_be_padded_too(tmp_path):
-    path = tmp_path / "a.png"
-    path.write_bytes(encode(noise(), "png"))
+def flat(size=(40, 40)):
+    return Image.new("RGB", size, (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    "picture", [noise(), noise((8, 8)), noise((256, 256), 1), flat(), flat((2048, 2048))]
+)
+@pytest.mark.parametrize("image_format", ["webp", "png"])
+def test_lossless_formats_keep_every_pixel(picture, image_format):
+    assert np.array_equal(np.asarray(read(encode(picture, image_format))), np.asarray(picture))
+
+
+@pytest.mark.parametrize("extra", [12, 14, 70_000])
+def test_a_webp_file_holds_the_picture_and_padding_and_nothing_else(tmp_path, extra):
+    """By RFC 9649: sizes are those of the file, unknown chunks come last, no flag promises metadata."""
+    path = tmp_path / "a.webp"
+    picture = noise((40, 24))
+    picture.info |= {"exif": b"Exif\0\0fake", "icc_profile": b"fake", "xmp": b"fake", "comment": b"fake"}
+    path.write_bytes(encode(picture, "webp"))
+    pad_to(path, path.stat().st_size + extra)
+
+    data = path.read_bytes()
+    riff, size, webp = struct.unpack("<4sI4s", data[:12])
+    chunks, at = [], 12
+    while at < len(data):
+        kind, length = struct.unpack("<4sI", data[at : at + 8])
+        chunks.append((kind, data[at + 8 : at + 8 + length]))
+        at += 8 + length + length % 2
+
+    assert (riff, size, webp, at) == (b"RIFF", len(data) - 8, b"WEBP", len(data))
+    assert [kind for kind, _ in chunks] == [b"VP8X", b"VP8L", b"opPd"]
+    assert chunks[0][1] == bytes(4) + (23).to_bytes(3, "little") + (39).to_bytes(3, "little")
+    assert b"fake" not in data
+
+
+@pytest.mark.parametrize("image_format", ["webp", "png", "jpeg:95"])
+def test_the_longest_file_can_be_padded_too(tmp_path, image_format):
+    path = tmp_path / f"a{suffix_of(image_format)}"
+    path.write_bytes(encode(noise(), image_format))
     length = padded_length(path.stat().st_size)
 
     pad_to(path, length)
@@ -371,6 +410,6 @@ def test_a_loss_that_is_none_is_refused(step):
 
 
 def test_the_format_follows_from_the_size():
-    assert [resolve_format("auto", size) for size in (64, 256, 257)] == ["png", "png", "jpeg:95"]
+    assert [resolve_format("auto", size) for size in (64, 256, 257)] == ["webp", "webp", "jpeg:95"]
     with pytest.raises(InvalidInput, match="image_format must be"):
         resolve_format("gif", 64)
