@@ -43,6 +43,15 @@ def study_rows(
     for session, cursor, responses in answered_of(store, study, simulated):
         if cursor.state not in _STATES[which]:
             continue
+        sizes = {block: _size(cursor, block) for block in range(len(session.blocks))}
+        whose = {
+            "study": study.name,
+            "method": study.protocol.method,
+            "session": session.id,
+            "evaluator": session.evaluator,
+            "simulated": session.is_simulated,
+            "browser": engine_of(session.device),
+        }
         for response in responses:
             if is_scored(session, cursor, response) == (which == "replaced"):
                 continue
@@ -50,19 +59,14 @@ def study_rows(
             stored = dict(vars(response))
             facts = stored.pop("facts")
             yield {
-                "study": study.name,
-                "method": study.protocol.method,
-                "session": session.id,
+                **whose,
                 "model": session.model or picture.model or "",
-                "evaluator": session.evaluator,
-                "simulated": session.is_simulated,
                 "class": picture.class_,
                 "truth": picture.truth,
                 **stored,
                 **(vars(response.timing) if response.timing else {}),
                 **facts,
-                **_size(cursor, response.block),
-                "browser": engine_of(session.device),
+                **sizes[response.block],
             }
 
 

@@ -67,7 +67,7 @@ def test_functions_have_the_memory_and_the_time_of_the_settings():
         read_timeout = origin["CustomOriginConfig"]["OriginReadTimeout"]
         assert int(function["Environment"]["Variables"]["OPENHYPE_REQUEST_SECONDS"]) < read_timeout - 1
         assert function["Handler"] == settings["lambda_handler"]
-        assert read_timeout == min(settings["timeout_seconds"], 30 if stage == "score" else 15)
+        assert read_timeout == min(settings["timeout_seconds"], 60 if stage == "score" else 15)
 
 
 def test_the_table_is_the_one_that_the_store_makes():
