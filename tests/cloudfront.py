@@ -8,6 +8,7 @@ import hashlib
 import queue
 import re
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -40,11 +41,35 @@ class Cloudfront:
             for instance in instances:
                 self._idle[stage].put(instance)
         self._routed = lru_cache(maxsize=None)(self._route)
+        self._errors: dict[str, tuple[float, tuple[int, dict[str, str], bytes]]] = {}
+        self._error_seconds = {
+            each["ErrorCode"]: each["ErrorCachingMinTTL"]
+            for each in self._config.get("CustomErrorResponses", [])
+        }
 
     def reply(
         self, method: str, target: str, sent: Mapping[str, str], body: bytes
     ) -> tuple[int, dict[str, str], bytes]:
-        """Return status, headers and body."""
+        """Return status, headers and body.
+
+        Errors are cached, whatever their Cache-Control says but for some statuses. Source: "Control how long
+        CloudFront caches errors", CloudFront's developer guide.
+        """
+        if method not in ("GET", "HEAD"):
+            return self._fresh(method, target, sent, body)
+        until, cached = self._errors.get(target, (0.0, None))
+        if cached is not None and time.monotonic() < until:
+            return cached
+        reply = status, headers, _ = self._fresh(method, target, sent, body)
+        is_private = status in _HEED_CACHE_CONTROL and "no-store" in headers.get("Cache-Control", "")
+        if status >= 400 and not is_private:
+            seconds = self._error_seconds.get(status, _ERROR_SECONDS)
+            self._errors[target] = (time.monotonic() + seconds, reply)
+        return reply
+
+    def _fresh(
+        self, method: str, target: str, sent: Mapping[str, str], body: bytes
+    ) -> tuple[int, dict[str, str], bytes]:
         path = urlsplit(target).path
         behaviour = self._behaviour(path)
         if method not in behaviour["AllowedMethods"]:
@@ -121,6 +146,9 @@ class Cloudfront:
         return kept
 
 
+_ERROR_SECONDS = 10
+"""How long an error is cached unless the template says otherwise."""
+_HEED_CACHE_CONTROL = (404, 410, 414, 501)
 _WRONG_SIGNATURE = (
     b'{"message":"The request signature we calculated does not match the signature you provided."}'
 )

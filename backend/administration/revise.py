@@ -12,7 +12,6 @@ from typing import Any
 from backend.administration.clear import clear_outdated
 from backend.administration.create import check_qualification
 from backend.experiment import protocol as protocols
-from backend.experiment import sampling
 from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
@@ -103,7 +102,7 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
         check_qualification(store, study.kind, qualification)
     after = replace(study, protocol=wanted)
     after = replace(after, protocol=_with_consent_version(study, after, "consent_version" in settings))
-    judgment.check_pool(after, sampling.pool_of(list(store.stimuli(study.name))))
+    judgment.check_pool(after, store.pool(study.name))
     notes = _notes(data, study, after)
     return replace(after, version=study.version + 1, settings_id=lifecycle.new_settings_id(), notes=notes)
 

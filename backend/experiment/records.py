@@ -14,6 +14,8 @@ Truth = Literal["real", "fake"]
 REAL: Truth = "real"
 FAKE: Truth = "fake"
 TRUTHS = (REAL, FAKE)
+_BYTES_PER_SESSION, _BYTES_PER_TRIAL = 4000, 130
+"""A trial takes a name of 88 bytes, and references to it, to its truth and to its model."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,12 @@ class Session:
     def condition(self) -> str | None:
         """Name of its condition; None for a qualification, which has none."""
         return None if self.model is None else Condition(self.model, self.class_).name
+
+    @property
+    def memory_bytes(self) -> int:
+        """About how much memory it takes, for caches."""
+        planned = (*self.blocks, *self.spares)
+        return _BYTES_PER_SESSION + _BYTES_PER_TRIAL * sum(len(block.stimuli) for block in planned)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ Random numbers are drawn from the argument `rng`.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
+from typing import Protocol as Interface
 
 from backend.experiment.protocol import BETWEEN, Protocol
 from backend.experiment.records import FAKE, REAL, Condition, PlannedBlock, Session, Stimulus, Study
@@ -32,21 +33,41 @@ _FEW_TIMES = 4
 """In pools below this multiple of a session's stimuli, evaluators share most of theirs."""
 
 
+class Names(Interface):
+    """File names of stimuli, a sequence that a store may read in parts."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[str]: ...
+
+    def several(self, places: Sequence[int]) -> list[str]:
+        """Return the names at the indices `places` (from 0), in their order."""
+
+
 @dataclass(frozen=True)
 class Pool:
     """The stimuli of a study, as file names: reals by class, and fakes by model and class."""
 
-    reals: Mapping[str, Sequence[str]]
-    fakes: Mapping[str, Mapping[str, Sequence[str]]]
+    reals: Mapping[str, Names]
+    fakes: Mapping[str, Mapping[str, Names]]
+    memory_bytes: int = 0
+    """About how much memory its names take; those that a store reads on demand do not count."""
 
 
-def pool_of(stimuli: Sequence[Stimulus]) -> Pool:
+class _Listed(list[str]):
+    """Names in memory."""
+
+    def several(self, places: Sequence[int]) -> list[str]:
+        return [self[place] for place in places]
+
+
+def pool_of(stimuli: Iterable[Stimulus]) -> Pool:
     """Return a study's stimuli as a pool, each list in the order given."""
-    reals: dict[str, list[str]] = {}
-    fakes: dict[str, dict[str, list[str]]] = {}
+    reals: dict[str, _Listed] = {}
+    fakes: dict[str, dict[str, _Listed]] = {}
     for stimulus in stimuli:
         by_class = reals if stimulus.model is None else fakes.setdefault(stimulus.model, {})
-        by_class.setdefault(stimulus.class_, []).append(stimulus.name)
+        by_class.setdefault(stimulus.class_, _Listed()).append(stimulus.name)
     return Pool(reals, fakes)
 
 
@@ -283,7 +304,7 @@ class _Deck:
     This is a Fisher-Yates shuffle, done only as far as names are dealt, with its swaps in a dictionary.
     """
 
-    def __init__(self, names: Sequence[str], rng: "Random"):
+    def __init__(self, names: Names, rng: "Random"):
         self.names, self.rng = names, rng
         self.dealt = 0
         self.moved: dict[int, int] = {}
@@ -291,7 +312,7 @@ class _Deck:
     def deal(self, count: int) -> list[str]:
         """Return the next `count` names, or all that are left."""
         count = min(count, len(self.names) - self.dealt)
-        return [self.names[self._next()] for _ in range(count)]
+        return self.names.several([self._next() for _ in range(count)])
 
     def _next(self) -> int:
         place = self.rng.randrange(self.dealt, len(self.names))

@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from backend.experiment.records import Response, Session, Stimulus, Study
+from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, NotFound, StoreFailed, reason
 from backend.foundation.permissions import make_folder, private
 from backend.stores import json_codec
+from backend.stores.name_pages import held_pool
 from backend.stores.sqlite_migrations import MIGRATIONS
 from backend.stores.store import Capacity, Entry, Stale, check_capacity, found_study
 
@@ -30,7 +32,7 @@ _WRITER_BUSY_SECONDS = 2
 """How long another program may hold the write lock before writers fail; own writes take milliseconds."""
 _LOOK_SECONDS = 0.25
 """Interval at which the lock is then tried again."""
-_PAGE_ROWS = 256
+_PAGE_ROWS, _POOL_ROWS = 256, 4096
 _HOLDS_A_PLACE = """(state = 'finished' OR (state = 'active' AND last_at >= ? AND (last_at >= ?
     OR json_extract(record, '$.trial_index') > 0
     OR coalesce(json_extract(record, '$.voided_answers'), 0) > 0)))"""
@@ -106,6 +108,12 @@ class SqliteStore:
                  WHERE study = ? AND name > ? ORDER BY name LIMIT ?"""
         for row in self._paged(sql, study):
             yield Stimulus(*row)
+
+    def pool(self, study: str) -> Pool:
+        self.study(study, even_deleted=True)
+        sql = """SELECT name, model, class FROM stimuli
+                 WHERE study = ? AND name > ? ORDER BY name LIMIT ?"""
+        return held_pool(self._paged(sql, study, rows_at_once=_POOL_ROWS))
 
     def claim(self, study: str, evaluator_key: str, session_id: str, instead_of: str | None = None) -> str:
         def write(db: sqlite3.Connection) -> str:
@@ -268,14 +276,14 @@ class SqliteStore:
                 reader.close()
             self._readers.clear()
 
-    def _paged(self, sql: str, *within: Any) -> Iterator[tuple]:
+    def _paged(self, sql: str, *within: Any, rows_at_once: int = _PAGE_ROWS) -> Iterator[tuple]:
         """Yield rows in the order of their first column, a page at a time.
 
         A read that stays open pins its thread's connection to the snapshot at which it began: a caller
         that writes between two rows would not see its own writes.
         """
         last = ""
-        while rows := self._db().execute(sql, (*within, last, _PAGE_ROWS)).fetchall():
+        while rows := self._db().execute(sql, (*within, last, rows_at_once)).fetchall():
             yield from rows
             last = rows[-1][0]
 

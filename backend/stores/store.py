@@ -11,6 +11,7 @@ from typing import Any
 from typing import Protocol as Interface
 
 from backend.experiment.records import Response, Session, Stimulus, Study
+from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, NotFound
 
@@ -70,6 +71,13 @@ class Store(Interface):
 
     def stimuli(self, study: str) -> Iterator[Stimulus]:
         """Yield the pool of a study in the order of the public names."""
+
+    def pool(self, study: str) -> Pool:
+        """Return the pool of a study to draw from, each side in the order of the public names.
+
+        It takes at most some 20 bytes of memory per stimulus. Its names may be read when they are drawn;
+        NotFound then means that the study was deleted.
+        """
 
     def claim(self, study: str, evaluator_key: str, session_id: str, instead_of: str | None = None) -> str:
         """Claim the study for an evaluator, who can have one session; return the session holding the claim.

@@ -4,7 +4,6 @@ import hashlib
 import hmac
 from collections.abc import Callable
 from datetime import datetime
-from functools import lru_cache
 
 from backend.experiment import session as sessions
 from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig
@@ -23,7 +22,9 @@ from backend.task.reply_types import State
 
 Clock = Callable[[], datetime]
 BUSY = "the session is being changed from several places at once"
-_SESSIONS_CACHED = 4096
+_CURSORS_CACHED = 4096
+_SESSIONS_BYTES = 48 << 20
+"""Cached sessions, in bytes of memory: some 2,800 of HYPE-infinity, or 700 of HYPE-time."""
 _STUDIES_CACHED = 256
 
 
@@ -38,12 +39,16 @@ class SessionAccess:
         self.store, self.hash_key, self.clock, self.watch = store, hash_key, clock, watch
         # A stored session never changes, nor do the settings under which it was opened.
         self._studies = Recent[Study](_STUDIES_CACHED)
-        self._session = lru_cache(maxsize=_SESSIONS_CACHED)(store.session)
+        self._sessions = Recent[Session](_SESSIONS_BYTES, lambda session: session.memory_bytes)
         # A cursor can change, also in another process. A stale one is harmless: its write is refused.
-        self._cursors = Recent[Cursor](_SESSIONS_CACHED)
+        self._cursors = Recent[Cursor](_CURSORS_CACHED)
 
     def session(self, session_id: str) -> Session:
-        return self._session(session_id)
+        session = self._sessions.get(session_id)
+        if session is None:
+            session = self.store.session(session_id)
+            self._sessions.put(session_id, session)
+        return session
 
     def known_cursor(self, session_id: str) -> Cursor | None:
         """Return the cached cursor of a session, or None."""
@@ -71,7 +76,7 @@ class SessionAccess:
         if not secret or named != session_id:
             raise NotAllowed("the token does not open this session", code="wrong_token")
         try:
-            session = self._session(session_id)
+            session = self.session(session_id)
         except NotFound:
             withdrawals.check_not_withdrawn(self.store, session_id)
             raise

@@ -3,7 +3,6 @@
 import hmac
 import json
 from datetime import timedelta
-from functools import lru_cache
 from random import Random
 
 from backend.experiment import sampling
@@ -11,6 +10,7 @@ from backend.experiment.judgments import judgment_of
 from backend.experiment.panel import CODE_LETTERS
 from backend.experiment.records import Condition, Session, Study
 from backend.experiment.sampling import Pool
+from backend.foundation.recent import Recent
 from backend.foundation.timestamps import stamp
 from backend.stores.store import Capacity
 from backend.task.access import SessionAccess, hash_of
@@ -18,6 +18,9 @@ from backend.task.eligibility import stored_parameters
 from backend.task.requests import Opening
 
 _SEED_BITS = 53
+_POOLS_BYTES = 48 << 20
+"""Cached pools of studies: about two million stimuli, unless the store reads them on demand."""
+_BYTES_PER_POOL = 10_000
 
 
 class SessionPlans:
@@ -30,7 +33,7 @@ class SessionPlans:
     def __init__(self, access: SessionAccess, dice: Random):
         self._access, self._dice = access, dice
         self._store, self._hash_key, self._clock = access.store, access.hash_key, access.clock
-        self._pool = lru_cache(maxsize=16)(self._read_pool)
+        self._pools = Recent[Pool](_POOLS_BYTES, lambda pool: pool.memory_bytes + _BYTES_PER_POOL)
 
     def planned(self, study: Study, key: str | None, opening: Opening, secret: str) -> Session:
         """Return a session ready to be stored, with condition, stimuli, order and codes drawn.
@@ -102,12 +105,16 @@ class SessionPlans:
         said = json.dumps([study.name, study.created_at, condition.name, turn // 2])
         return Random(hmac.digest(self._hash_key, said.encode(), "sha256"))
 
-    def _read_pool(self, study_name: str, created_at: str) -> Pool:
+    def _pool(self, study_name: str, created_at: str) -> Pool:
         """Return a study's pool; cached by `created_at` too, since an unbegun study's name can be reused.
 
         Raises:
             NotFound: the study was deleted while its pool was being read, which may be incomplete.
         """
-        stimuli = list(self._store.stimuli(study_name))
-        self._access.study(study_name)
-        return sampling.pool_of(stimuli)
+        key = f"{study_name} {created_at}"
+        pool = self._pools.get(key)
+        if pool is None:
+            pool = self._store.pool(study_name)
+            self._access.study(study_name)
+            self._pools.put(key, pool)
+        return pool

@@ -190,6 +190,42 @@ test("a picture that the server does not have is a fault, with the id of its ref
   assert.deepEqual(seen.stuck.map(({ kind, id }) => [kind, id]), [["fault", "feedf00d"]]);
 });
 
+const s3 = (status, code) => new Response(`<Error><Code>${code}</Code></Error>`, { status, headers: { "Content-Type": "application/xml" } });
+
+for (const [status, code] of [[403, "AccessDenied"], [404, "NoSuchKey"]]) {
+  test(`a picture that the bucket does not have (${status}) is the fault that it is on one machine, asked for as often`, async () => {
+    const { api, seen } = over(...times(6, () => s3(status, code)), () => png());
+    const machine = over(...times(6, () => json(404, { error: { code: "not_found", message: "m" } })), () => png());
+
+    await api.picture("/i/faces/a.png");
+    await machine.api.picture("/i/faces/a.png");
+
+    assert.deepEqual(seen.stuck, machine.seen.stuck);
+    assert.deepEqual(seen.pauses, machine.seen.pauses);
+    assert.equal(seen.requests.length, 7);
+  });
+}
+
+for (const [status, code, kind] of [[503, "SlowDown", "busy"], [500, "InternalError", "fault"], [502, "", "silent"], [504, "", "silent"]]) {
+  test(`a picture that the bucket cannot send now (${status}) is asked for again, with longer pauses`, async () => {
+    const { api, seen } = over(...times(4, () => s3(status, code)), () => png());
+
+    await api.picture("/i/faces/a.png");
+
+    assert.deepEqual(seen.pauses, [300, 600, 1200, 2400]);
+    assert.deepEqual(seen.trouble, [kind, kind, kind, null]);
+    assert.deepEqual(seen.stuck, []);
+  });
+}
+
+test("a bucket that stays too busy is asked for minutes, and then the evaluator", async () => {
+  const { api, seen } = over(...times(42, () => s3(503, "SlowDown")), () => png());
+
+  await api.picture("/i/faces/a.png");
+
+  assert.deepEqual(seen.stuck.map(({ kind }) => kind), ["busy"]);
+});
+
 test("a picture that is broken is fetched anew, past the cache", async () => {
   const { api, seen } = over(() => png("broken"), () => png("whole"));
 

@@ -5,6 +5,7 @@ import json
 import threading
 from dataclasses import replace
 
+from backend.experiment.sampling import pool_of
 from backend.experiment.session import has_answered
 from backend.foundation.errors import Conflict, NotFound
 from backend.stores.store import Entry, Stale, check_capacity, found_study
@@ -54,6 +55,10 @@ class MemoryStore:
 
     def stimuli(self, study):
         yield from self._stimuli.get(study, [])
+
+    def pool(self, study):
+        self.study(study, even_deleted=True)
+        return pool_of(self._stimuli[study])
 
     def claim(self, study, evaluator_key, session_id, instead_of=None):
         with self._lock:

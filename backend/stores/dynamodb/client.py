@@ -126,12 +126,16 @@ class Calls:
                 return
             asked["ExclusiveStartKey"] = found["LastEvaluatedKey"]
 
-    def many(self, keys: Iterable[tuple[str, str]]) -> list[Item]:
-        """Return the current items that exist among `keys`, in no particular order."""
+    def many(self, keys: Iterable[tuple[str, str]], is_consistent: bool = True) -> list[Item]:
+        """Return the current items that exist among `keys`, in no particular order.
+
+        Args:
+            is_consistent: False for half the cost, if an item that was stored just now may be missing.
+        """
         wanted, items = [key(p, s) for p, s in keys], []
         tries = 0
         while wanted:
-            asked = {self.table: {"Keys": wanted[:_BATCH], "ConsistentRead": True}}
+            asked = {self.table: {"Keys": wanted[:_BATCH], "ConsistentRead": is_consistent}}
             found = self._call("batch_get_item", RequestItems=asked)
             items += found["Responses"].get(self.table, [])
             left = found.get("UnprocessedKeys", {}).get(self.table, {}).get("Keys", [])

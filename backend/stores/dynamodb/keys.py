@@ -15,6 +15,8 @@ the browser about 300: six writes leave room for long flags within a kilobyte.
 """
 LISTS = 8
 """Partitions in which a study's sessions are listed."""
+PAGE_SHARDS = 8
+"""Partitions in which the pages of a pool are: each takes some thousand reads a second."""
 NONCE_BYTES = 4
 _USUAL_DISPLAYS = (
     b'[{"frame_ms":16.666666666666668,"refresh_hz":60.0,"jitter_ms":0.0,"dropped_frames":0,"is_variable":false,'
@@ -34,8 +36,24 @@ def of_session(session_id: str) -> str:
 
 
 def of_pool(study: str, upload: str) -> str:
-    """Return the partition of a study's stimuli."""
+    """Return the partition of a pool's directory; version 0.1 stored all its stimuli there."""
     return f"pool {study} {upload}"
+
+
+def page_of_pool(study: str, upload: str, page: int) -> tuple[str, str]:
+    """Return the key of a page of a pool's names."""
+    return f"{of_pool(study, upload)} {page % PAGE_SHARDS}", f"{page:08d}"
+
+
+def sources_of_pool(study: str, upload: str) -> str:
+    """Return the partition of the paths of the researcher's files."""
+    return f"{of_pool(study, upload)} sources"
+
+
+def all_of_pool(study: str, upload: str) -> list[str]:
+    """Return all partitions of a pool."""
+    pages = [page_of_pool(study, upload, shard)[0] for shard in range(PAGE_SHARDS)]
+    return [*pages, sources_of_pool(study, upload), of_pool(study, upload)]
 
 
 def of_listed(study: str, session_id: str, simulated: bool) -> str:

@@ -1,84 +1,237 @@
-"""Encoding of pools and sessions; a session's stimuli are stored as indices into its study's pool.
+"""Encoding of pools and sessions; a session's stimuli are stored as numbers into its study's pool.
 
-A HYPE-time session plans 510 stimuli. Their names would take eight kilobytes, their indices take one. A
-pool never changes, so that each process reads it once.
+A HYPE-time session plans 510 stimuli. Their names would take eight kilobytes, their numbers one or two. A
+pool never changes. It is stored by sides: a directory, which says how many names each side has and which
+name each page begins with; pages of names (`name_pages.py`), read when a session shows one of theirs; and
+the paths of the researcher's files, which no session needs. Version 0.1 stored whole stimuli in the order
+of their names, and numbered them so; such a pool is read as a whole, and kept as pages.
 """
 
 import dataclasses
 import json
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from backend.experiment.records import PlannedBlock, Session, Stimulus
+from backend.experiment.sampling import Pool
 from backend.stores import json_codec
+from backend.stores.name_pages import (
+    NAMES_PER_PAGE,
+    PackedNames,
+    Pages,
+    SideBuilder,
+    held_bytes,
+    held_pages,
+    names_at,
+    pack_names,
+    page_count,
+    pages_of,
+    pool_of_sides,
+)
 
-_ROWS = 4000
-"""Stimuli per item: about 35 bytes each, far below the 400 KB limit of an item."""
+SOURCES_PER_ITEM = 4000
+"""Paths per item: some bytes each, far below the 400 KB limit of an item."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """The stimuli of one truth, model and class."""
+
+    truth: str
+    model: str | None
+    class_: str
+    count: int
 
 
 class StoredPool:
-    """A study's stimuli in the order of their names, and the index of each."""
+    """A study's pool by sides, and the number of each of its stimuli.
 
-    def __init__(self, stimuli: Sequence[Stimulus]):
-        self.stimuli = stimuli
-        self.indices = {stimulus.name: place for place, stimulus in enumerate(stimuli)}
+    Args:
+        sides: in the order of their first names; each begins a page.
+        pages: what reads pages of names.
+        firsts: the first name of each page.
+        memory_bytes: about how much memory the pool takes, besides pages that are read on demand.
+        by_name: for each side the numbers of its stimuli, if a pool's stimuli are numbered in the order of
+            all names; else they are numbered by page and index in it.
+    """
 
-    def block(self, class_: str, places: Sequence[int]) -> PlannedBlock:
-        """Return the block that shows the stimuli at the indices `places`."""
-        shown = [self.stimuli[place] for place in places]
-        names, truths, models = ([getattr(s, name) for s in shown] for name in ("name", "truth", "model"))
-        return PlannedBlock(tuple(names), tuple(truths), tuple(models), class_)
+    def __init__(
+        self,
+        sides: Sequence[Side],
+        pages: Pages,
+        firsts: Sequence[str],
+        memory_bytes: int,
+        by_name: "Sequence[array[int]] | None" = None,
+    ):
+        self.sides, self.memory_bytes = sides, memory_bytes
+        self._pages, self._firsts, self._by_name = pages, firsts, by_name
+        *self._begins, self.page_count = accumulate((page_count(side.count) for side in sides), initial=0)
+        self._of = {(side.truth, side.model, side.class_): i for i, side in enumerate(sides)}
+        self._side_of_number = _sides_of_numbers(by_name) if by_name else None
+        self.size = sum(map(len, by_name)) if by_name else self.page_count * NAMES_PER_PAGE
+        """Numbers below this one are in use."""
+
+    def pool(self) -> Pool:
+        """Return the pool to draw from."""
+        placed = zip(self.sides, self._begins, strict=True)
+        sides = ((side.model, side.class_, begin, side.count) for side, begin in placed)
+        return pool_of_sides(sides, self._pages, self.memory_bytes)
+
+    def numbers_of(self, blocks: Sequence[PlannedBlock]) -> list[int] | None:
+        """Return the numbers of all stimuli of `blocks`, in order; None if one is not as in the pool."""
+        found: list[tuple[int, int, str]] = []
+        for block in blocks:
+            for name, truth, model in zip(block.stimuli, block.truths, block.models, strict=True):
+                side = self._of.get((truth, model, block.class_))
+                page = -1 if side is None else self._page_of(side, name)
+                if side is None or page < 0:
+                    return None
+                found.append((side, page, name))
+        opened = {page: PackedNames(data) for page, data in self._pages({p for _, p, _ in found}).items()}
+        numbers = []
+        for side, page, name in found:
+            place = opened[page].place_of(name)
+            if place is None:
+                return None
+            number = page * NAMES_PER_PAGE + place
+            if self._by_name:
+                number = self._by_name[side][number - self._begins[side] * NAMES_PER_PAGE]
+            numbers.append(number)
+        return numbers
+
+    def blocks(self, numbers: Sequence[int], parts: Iterable[tuple[int, str]]) -> list[PlannedBlock]:
+        """Return the blocks of the stimuli of `numbers`, given as size and class of each block."""
+        placed = [self._place_of(number) for number in numbers]
+        names = names_at(self._pages, [paged for _, paged in placed])
+        sides = [self.sides[side] for side, _ in placed]
+        blocks, start = [], 0
+        for size, class_ in parts:
+            shown = sides[start : start + size]
+            truths, models = tuple(side.truth for side in shown), tuple(side.model for side in shown)
+            blocks.append(PlannedBlock(tuple(names[start : start + size]), truths, models, class_))
+            start += size
+        return blocks
+
+    def _page_of(self, side: int, name: str) -> int:
+        """Return the number of the only page that can have a name; -1 if none can."""
+        begin = self._begins[side]
+        end = begin + page_count(self.sides[side].count)
+        page = bisect_right(self._firsts, name, begin, end) - 1
+        return page if page >= begin else -1
+
+    def _place_of(self, number: int) -> tuple[int, int]:
+        """Return the side of a stimulus, and its number by page."""
+        if self._by_name is None or self._side_of_number is None:
+            return bisect_right(self._begins, number // NAMES_PER_PAGE) - 1, number
+        side = self._side_of_number[number]
+        place = bisect_left(self._by_name[side], number)
+        return side, self._begins[side] * NAMES_PER_PAGE + place
 
 
-def pack_stimuli(stimuli: Iterable[Stimulus]) -> Iterator[bytes]:
-    """Yield a pool in the order of its names, some thousands of stimuli per chunk."""
-    rows = sorted((s.name, s.truth, s.model, s.class_, s.source) for s in stimuli)
-    for start in range(0, len(rows), _ROWS):
-        yield _squeezed(rows[start : start + _ROWS])
+@dataclass(frozen=True)
+class PackedPool:
+    """A pool as it is stored.
+
+    Args:
+        sides: the encoded list of sides.
+        firsts: the encoded first names of all pages.
+    """
+
+    sides: bytes
+    firsts: bytes
+    pages: Sequence[bytes]
+    sources: Sequence[bytes]
+
+
+def pack_pool(stimuli: Iterable[Stimulus]) -> PackedPool:
+    """Return a pool encoded."""
+    by_side: dict[tuple[str, str | None, str], list[Stimulus]] = {}
+    for stimulus in sorted(stimuli, key=lambda stimulus: stimulus.name):
+        by_side.setdefault((stimulus.truth, stimulus.model, stimulus.class_), []).append(stimulus)
+    sides = [(*side, len(members)) for side, members in by_side.items()]
+    pages = [page for members in by_side.values() for page in pages_of([each.name for each in members])]
+    sources = [each.source for members in by_side.values() for each in members]
+    parts = range(0, len(sources), SOURCES_PER_ITEM)
+    return PackedPool(
+        _squeezed(sides),
+        pack_names([PackedNames(page)[0] for page in pages]),
+        pages,
+        [_squeezed(sources[start : start + SOURCES_PER_ITEM]) for start in parts],
+    )
+
+
+def unpack_directory(sides: bytes, firsts: bytes, pages: Pages) -> StoredPool:
+    """Return the pool whose directory was encoded by `pack_pool`; `pages` reads its pages."""
+    found = [Side(*row) for row in json.loads(zlib.decompress(sides))]
+    return StoredPool(found, pages, PackedNames(firsts), len(firsts) + held_bytes((), len(found)))
+
+
+def unpack_sources(data: bytes) -> list[str]:
+    """Return the paths in one item of sources, in the order of the pages' names."""
+    return json.loads(zlib.decompress(data))
 
 
 def unpack_stimuli(data: bytes) -> Iterator[Stimulus]:
+    """Yield the stimuli in one item of a pool that version 0.1 stored."""
     for row in json.loads(zlib.decompress(data)):
         yield Stimulus(*row)
 
 
-def pack_session(session: Session, pool: StoredPool) -> tuple[bytes, bytes]:
-    """Return the encoded facts of a session, and the pool indices of its stimuli.
+def pool_in_order(stimuli: Iterable[Stimulus]) -> StoredPool:
+    """Return a pool that version 0.1 stored, from its stimuli in the order of their names."""
+    built: dict[tuple[str, str | None, str], SideBuilder] = {}
+    by_name: dict[tuple[str, str | None, str], array[int]] = {}
+    for number, stimulus in enumerate(stimuli):
+        side = (stimulus.truth, stimulus.model, stimulus.class_)
+        if side not in built:
+            built[side], by_name[side] = SideBuilder(), array("I")
+        built[side].add(stimulus.name)
+        by_name[side].append(number)
+    pages: list[bytes] = []
+    for builder in built.values():
+        builder.finish()
+        pages += builder.pages
+    firsts = pack_names([PackedNames(page)[0] for page in pages])
+    sides = [Side(*side, builder.count) for side, builder in built.items()]
+    numbers = list(by_name.values())
+    taken = held_bytes(pages, len(sides)) + len(firsts) + 8 * sum(map(len, numbers))
+    return StoredPool(sides, held_pages(pages), PackedNames(firsts), taken, numbers)
 
-    The indices are empty if a stimulus differs from that of the pool; the facts then hold the whole
+
+def pack_session(session: Session, pool: StoredPool) -> tuple[bytes, bytes]:
+    """Return the encoded facts of a session, and the numbers of its stimuli in the pool.
+
+    The numbers are empty if a stimulus differs from that of the pool; the facts then hold the whole
     session.
     """
-    planned = (*session.blocks, *session.spares)
-    names = [name for block in planned for name in block.stimuli]
-    if not all(name in pool.indices for name in names):
-        return zlib.compress(json_codec.dump(session).encode(), 9), b""
-    places = [[pool.indices[name] for name in block.stimuli] for block in planned]
-    if any(pool.block(b.class_, where) != b for b, where in zip(planned, places, strict=True)):
+    numbers = pool.numbers_of((*session.blocks, *session.spares))
+    if numbers is None:
         return zlib.compress(json_codec.dump(session).encode(), 9), b""
     facts = vars(dataclasses.replace(session, blocks=(), spares=()))
     blocks, spares = ([[len(b.stimuli), b.class_] for b in part] for part in (session.blocks, session.spares))
-    flat = [place for where in places for place in where]
     return _squeezed({**facts, "blocks": blocks, "spares": spares}), struct.pack(
-        f">{len(flat)}{_width(pool)}", *flat
+        f">{len(numbers)}{_width(pool)}", *numbers
     )
 
 
-def unpack_session(facts: bytes, places: bytes, pool: StoredPool) -> Session:
-    """Return the session encoded by `pack_session`."""
+def unpack_session(facts: bytes, numbers: bytes, pool: Callable[[], StoredPool]) -> Session:
+    """Return the session encoded by `pack_session`; `pool` is called if the session refers to its pool."""
     text = zlib.decompress(facts).decode()
-    if not places:
+    if not numbers:
         return json_codec.load_session(text)
     data: dict[str, Any] = json.loads(text)
-    width = _width(pool)
-    flat = struct.unpack(f">{len(places) // struct.calcsize(width)}{width}", places)
-    for part in ("blocks", "spares"):
-        blocks = []
-        for size, class_ in data[part]:
-            blocks.append(pool.block(class_, flat[:size]))
-            flat = flat[size:]
-        data[part] = tuple(blocks)
+    stored = pool()
+    width = _width(stored)
+    flat = struct.unpack(f">{len(numbers) // struct.calcsize(width)}{width}", numbers)
+    blocks = stored.blocks(flat, [*data["blocks"], *data["spares"]])
+    count = len(data["blocks"])
+    data["blocks"], data["spares"] = tuple(blocks[:count]), tuple(blocks[count:])
     return json_codec.session_of(data)
 
 
@@ -88,7 +241,16 @@ def pictures(session: Session) -> list[str]:
 
 
 def _width(pool: StoredPool) -> str:
-    return "H" if len(pool.stimuli) <= 1 << 16 else "I"
+    return "H" if pool.size <= 1 << 16 else "I"
+
+
+def _sides_of_numbers(by_name: "Sequence[array[int]]") -> "array[int]":
+    """Return the side of each number."""
+    sides = array("I", bytes(4 * sum(map(len, by_name))))
+    for side, numbers in enumerate(by_name):
+        for number in numbers:
+            sides[number] = side
+    return sides
 
 
 def _squeezed(data: Any) -> bytes:

@@ -1,13 +1,11 @@
-"""Heads: the immutable part of each session, with its stimuli as indices into its study's pool.
+"""Heads: the immutable part of each session, with its stimuli as numbers into its study's pool.
 
-Neither a pool nor a session changes once stored, so that a process reads each once. The name of a study
-that was deleted before it was begun may be reused by another study, with another pool.
+A session does not change once stored, so that a process reads it once.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from backend.experiment.records import Session
@@ -16,17 +14,15 @@ from backend.foundation.errors import NotFound
 from backend.foundation.recent import Recent
 from backend.stores.dynamodb import keys, pool_codec
 from backend.stores.dynamodb.client import Calls, Item, Refused, key
+from backend.stores.dynamodb.pools import UPLOAD, Pools
 
 TTL_ATTRIBUTE = "x"
 """Seconds of the epoch after which an item may be deleted; only sessions without any write have it."""
-UPLOAD = "u"
-"""The upload id of a study's pool, stored in its record and in the heads of its sessions."""
 _SIMULATED = "r"
 """Set in the heads of simulated sessions."""
 _HELD = "w"
 """`Head.held_until`."""
-_KEPT = 1024
-_POOLS_KEPT = 16
+_KEPT_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
@@ -43,13 +39,11 @@ class Head:
 
 
 class Heads:
-    """The heads and pools of a table. Safe to use from many threads."""
+    """The heads of a table. Safe to use from many threads."""
 
-    def __init__(self, calls: Calls, clock: Callable[[], float]):
-        self._calls, self._clock = calls, clock
-        self._kept = Recent[Head](_KEPT)
-        self._uploads: dict[str, str] = {}
-        self._read_pool = lru_cache(maxsize=_POOLS_KEPT)(self._pool_of_upload)
+    def __init__(self, calls: Calls, pools: Pools, clock: Callable[[], float]):
+        self._calls, self._pools, self._clock = calls, pools, clock
+        self._kept = Recent[Head](_KEPT_BYTES, lambda head: head.session.memory_bytes)
 
     def of(self, session_id: str) -> Head:
         """Return the head of a session.
@@ -81,19 +75,19 @@ class Heads:
     ) -> Head:
         """Store and return a head, together with the cursor of a session without any write."""
         pictures = pool_codec.pictures(session)
-        facts, places = pool_codec.pack_session(session, self.pool(session.study))
+        facts, numbers = pool_codec.pack_session(session, self._pools.of(session.study))
         item = {**key(keys.of_session(session.id), keys.HEAD), **keys.cursor_attributes(cursor, pictures)}
         item |= {"j": {"B": facts}, "n": {"S": session.study}}
-        if places:
-            item["q"] = {"B": places}
+        if numbers:
+            item["q"] = {"B": numbers}
         if expires_at is not None:
             item[TTL_ATTRIBUTE] = {"N": str(int(expires_at))}
         if held_until is not None:
             item[_HELD] = {"N": str(int(held_until))}
         if session.is_simulated:
             item[_SIMULATED] = {"BOOL": True}
-        if session.study in self._uploads:
-            item[UPLOAD] = {"S": self._uploads[session.study]}
+        if (upload := self._pools.upload_of(session.study)) is not None:
+            item[UPLOAD] = {"S": upload}
         self._calls.put(item)
         head = Head(session, pictures, expires_at is not None, session.is_simulated, held_until)
         self._kept.put(session.id, head)
@@ -105,7 +99,7 @@ class Heads:
             session = replace(self.of(session_id).session, panel=dict(panel), device=dict(device))
         except NotFound:
             return
-        facts, _ = pool_codec.pack_session(session, self.pool(session.study))
+        facts, _ = pool_codec.pack_session(session, self._pools.of(session.study))
         with suppress(Refused):  # erased in the meantime
             place = (keys.of_session(session_id), keys.HEAD)
             self._calls.update(*place, "SET j = :j", "attribute_exists(p)", {":j": {"B": facts}})
@@ -116,8 +110,8 @@ class Heads:
         self._kept.drop(session_id)
 
     def in_item(self, item: Item) -> Head:
-        places = item["q"]["B"] if "q" in item else b""
-        session = pool_codec.unpack_session(item["j"]["B"], places, self.pool(item["n"]["S"]))
+        numbers, study = item["q"]["B"] if "q" in item else b"", item["n"]["S"]
+        session = pool_codec.unpack_session(item["j"]["B"], numbers, lambda: self._pools.of(study))
         return Head(
             session,
             pool_codec.pictures(session),
@@ -130,34 +124,10 @@ class Heads:
         """Return whether an item has expired; DynamoDB may take days to delete it."""
         return TTL_ATTRIBUTE in item and int(item[TTL_ATTRIBUTE]["N"]) <= self._clock()
 
-    def know_upload(self, study: str, upload: str) -> None:
-        """Remember the upload of a study's pool, as read from the study's record."""
-        self._uploads[study] = upload
-
-    def pool(self, study: str) -> pool_codec.StoredPool:
-        """Return a study's pool; an empty one if there is no such study."""
-        upload = self.upload_of(study)
-        return pool_codec.StoredPool(()) if upload is None else self._read_pool(study, upload)
-
     def _is_gone(self, item: Item) -> bool:
         """Return whether a session has expired or belongs to an earlier study of the same name."""
-        is_of_another = UPLOAD in item and item[UPLOAD]["S"] != self.upload_of(item["n"]["S"])
+        is_of_another = UPLOAD in item and item[UPLOAD]["S"] != self._pools.upload_of(item["n"]["S"])
         return is_of_another or self.is_expired(item)
-
-    def upload_of(self, study: str) -> str | None:
-        """Return the upload id of a study's pool, as last read; None if there is no such study."""
-        if study not in self._uploads:
-            item = self._calls.get("studies", study)
-            if item is None:
-                return None
-            self.know_upload(study, item[UPLOAD]["S"])
-        return self._uploads[study]
-
-    def _pool_of_upload(self, study: str, upload: str) -> pool_codec.StoredPool:
-        chunks = self._calls.each(keys.of_pool(study, upload))
-        return pool_codec.StoredPool(
-            [s for chunk in chunks for s in pool_codec.unpack_stimuli(chunk["b"]["B"])]
-        )
 
 
 def no_session(session_id: str) -> NotFound:

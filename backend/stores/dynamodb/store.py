@@ -3,7 +3,9 @@
 | partition | sort key | content |
 | --- | --- | --- |
 | `studies` | name | a study, with the upload id of its pool |
-| `pool STUDY UPLOAD` | chunk | stimuli, packed |
+| `pool STUDY UPLOAD` | part | the sides of the pool, and the first name of each page (`pool_codec.py`) |
+| `pool STUDY UPLOAD SHARD` | page | 240 names |
+| `pool STUDY UPLOAD sources` | part | paths of the researcher's files |
 | `claim STUDY KEY` | `-` | the session that holds an evaluator's claim |
 | `session ID` | 0 | the immutable session and its initial cursor |
 | `session ID` | first version | the next few writes: responses, and the cursor after the last |
@@ -31,6 +33,7 @@ from itertools import islice
 from typing import Any
 
 from backend.experiment.records import Response, Session, Stimulus, Study
+from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor, has_answered, total_trials
 from backend.foundation.errors import Conflict, NotFound, StoreFailed
 from backend.stores import json_codec
@@ -38,7 +41,8 @@ from backend.stores.dynamodb import counters, keys, pool_codec, response_codec
 from backend.stores.dynamodb.client import Calls, Item, Refused, connect, key, parse_url
 from backend.stores.dynamodb.counters import Count, Counters
 from backend.stores.dynamodb.entries import Books
-from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE, UPLOAD, Head, Heads, no_session
+from backend.stores.dynamodb.pools import UPLOAD, Pools
+from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE, Head, Heads, no_session
 from backend.stores.dynamodb.upgrade import CURRENT, read_tally, tally_partitions, upgrade
 from backend.stores.store import Capacity, Entry, Stale, check_capacity, found_study, no_study
 
@@ -92,7 +96,8 @@ class DynamoStore:
     ):
         self._calls, self._expire_days, self._clock = calls, expire_days, clock
         self._books = Books(calls)
-        self._heads = Heads(calls, clock)
+        self._pools = Pools(calls)
+        self._heads = Heads(calls, self._pools, clock)
         self._studies: dict[str, Study] = {}
         """Studies by name as last read, for what never changes or only before anybody has begun."""
         self._current: set[str] = set()
@@ -109,11 +114,7 @@ class DynamoStore:
         taken = Conflict(f"a study {study.name} exists already; choose another name")
         if self._calls.get("studies", study.name):
             raise taken
-        upload = secrets.token_hex(8)
-        pool = keys.of_pool(study.name, upload)
-        chunks = 0
-        for chunks, data in enumerate(pool_codec.pack_stimuli(stimuli), start=1):
-            self._calls.put({**key(pool, f"{chunks:08d}"), "b": {"B": data}})
+        upload = self._pools.add(study.name, stimuli)
         record = zlib.compress(json_codec.dump(study).encode(), 9)
         try:
             self._calls.put(
@@ -127,10 +128,9 @@ class DynamoStore:
                 {":u": {"S": upload}},
             )
         except Refused:
-            for chunk in range(1, chunks + 1):
-                self._calls.delete(pool, f"{chunk:08d}")
+            self._pools.remove(study.name, upload)
             raise taken from None
-        self._heads.know_upload(study.name, upload)
+        self._pools.know_upload(study.name, upload)
 
     def study(self, name: str, even_deleted: bool = False) -> Study:
         self._studies[name] = study = _study(self._study_item(name))
@@ -159,9 +159,8 @@ class DynamoStore:
         item = self._calls.get("studies", name)
         if item is None:
             return
-        pool = keys.of_pool(name, item[UPLOAD]["S"])
-        partitions = [pool, *keys.all_listed(name, False), *keys.all_listed(name, True)]
-        for partition in partitions:
+        self._pools.remove(name, item[UPLOAD]["S"])
+        for partition in (*keys.all_listed(name, False), *keys.all_listed(name, True)):
             for found in list(self._calls.each(partition, ("s",))):
                 self._calls.delete(partition, found["s"]["S"])
         study = _study(item)
@@ -177,7 +176,11 @@ class DynamoStore:
             self._study_item(study)  # read again: the name may belong to another study by now
         except NotFound:
             return
-        yield from self._heads.pool(study).stimuli
+        yield from self._pools.stimuli(study)
+
+    def pool(self, study: str) -> Pool:
+        self._study_item(study)  # read again: the name may belong to another study by now
+        return self._pools.of(study).pool()
 
     def claim(self, study: str, evaluator_key: str, session_id: str, instead_of: str | None = None) -> str:
         values = {":h": {"S": session_id}, ":o": {"S": instead_of or session_id}}
@@ -516,7 +519,7 @@ class DynamoStore:
 
     def _is_current(self, study: str) -> bool:
         """Return whether a study is stored as this version does."""
-        upload = self._heads.upload_of(study)
+        upload = self._pools.upload_of(study)
         if upload in self._current:
             return True
         is_current = CURRENT in self._study_item(study)
@@ -684,7 +687,7 @@ class DynamoStore:
         item = self._calls.get("studies", name)
         if item is None:
             raise no_study(name)
-        self._heads.know_upload(name, item[UPLOAD]["S"])
+        self._pools.know_upload(name, item[UPLOAD]["S"])
         return item
 
 

@@ -436,9 +436,9 @@ def test_who_comes_while_the_pool_goes_is_turned_away(world, study):
         def __getattr__(self, name):
             return getattr(world.store, name)
 
-        def stimuli(self, name):
+        def pool(self, name):
             removed(world)
-            return world.store.stimuli(name)
+            return world.store.pool(name)
 
     http = create_app(Going(), world.data, world.data.keys(), world.clock).test_client()
 

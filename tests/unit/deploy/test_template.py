@@ -14,6 +14,7 @@ from backend.studies import pausing
 from backend.web import headers
 from deploy import package, tasks, template
 from tests import aws, node
+from tests.cloudfront import Cloudfront
 
 SERVICE = aws.template("service", has_panel=True)
 RESOURCES = SERVICE["Resources"]
@@ -45,6 +46,29 @@ def test_cloudfront_sends_the_headers_that_the_server_sends():
     assert security["StrictTransportSecurity"]["AccessControlMaxAgeSec"] >= 365 * 24 * 3600
     removed = {item["Header"] for item in policy["RemoveHeadersConfig"]["Items"]}
     assert {"ETag", "Last-Modified"} <= removed
+
+
+class FailingOnce(Cloudfront):
+    """A distribution whose bucket answers the first request with an error of S3."""
+
+    status, asked = 503, 0
+
+    def _file(self, path):
+        self.asked += 1
+        if self.asked == 1:
+            return self.status, {"Content-Type": "application/xml"}, b"<Error><Code>SlowDown</Code></Error>"
+        return 200, {"Content-Type": "image/png"}, b"png"
+
+
+@pytest.mark.parametrize("status", [403, 404, 500, 502, 503, 504])
+def test_an_error_is_not_cached_so_that_the_pages_next_try_reaches_the_bucket(monkeypatch, status):
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    distribution = FailingOnce("no-bucket", {})
+    distribution.status = status
+
+    replies = [distribution.reply("GET", "/i/faces/a.png", {}, b"")[0] for _ in range(2)]
+
+    assert replies == [status, 200]
 
 
 def test_cloudfront_lets_a_frame_without_an_origin_load_modules_and_nothing_else():

@@ -100,6 +100,25 @@ def test_a_study_comes_back_as_it_was_stored_with_last_years_numbers(store):
     assert list(store.stimuli("faces")) == sorted(stimuli, key=lambda s: s.name)
 
 
+def test_a_pool_has_its_sides_in_the_order_of_names(store):
+    study = studies.study(classes=("cat", "dog"))
+    stimuli = sorted(studies.pool(study, each=300), key=lambda s: s.name)
+    store.add_study(study, stimuli)
+
+    pool = store.pool("faces")
+
+    for class_ in study.classes:
+        reals = [s.name for s in stimuli if (s.model, s.class_) == (None, class_)]
+        fakes = [s.name for s in stimuli if (s.model, s.class_) == ("gan", class_)]
+        assert (len(pool.reals[class_]), [*pool.fakes["gan"][class_]]) == (300, fakes)
+        assert pool.reals[class_].several([299, 0, 240]) == [reals[299], reals[0], reals[240]]
+
+
+def test_there_is_no_pool_without_a_study(store):
+    with pytest.raises(NotFound, match="there is no study 'faces'"):
+        store.pool("faces")
+
+
 def test_a_name_that_is_taken_is_refused_and_the_first_study_stays(store):
     first, second = studies.study(images=10), studies.study(images=20)
     store.add_study(first, studies.pool(first, each=2))

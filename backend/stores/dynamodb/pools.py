@@ -1,0 +1,186 @@
+"""The pools of a table: stored once, read a page at a time, and cached up to a number of bytes.
+
+A pool belongs to one upload: the name of a study that was deleted before it was begun may be reused by
+another study, with another pool.
+"""
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from backend.experiment.records import Stimulus
+from backend.foundation.recent import Recent
+from backend.stores.dynamodb import keys, pool_codec
+from backend.stores.dynamodb.client import Calls, Item, key
+from backend.stores.dynamodb.pool_codec import StoredPool
+from backend.stores.name_pages import PackedNames
+from backend.stores.store import no_study
+
+UPLOAD = "u"
+"""The upload id of a study's pool, stored in its record and in the heads of its sessions."""
+_DIRECTORY_BYTES = 48 << 20
+"""Cached directories, and whole pools as version 0.1 stored them; in bytes of memory."""
+_PAGES_BYTES = 48 << 20
+"""Cached pages: those of some millions of stimuli."""
+_BYTES_PER_PAGE = 200
+"""Memory that a cached page takes besides its names."""
+_PART_BYTES = 350_000
+"""Bytes of a directory per item; DynamoDB's limit is 400 KB."""
+_PAGES_AT_ONCE = 100
+_SMALL_PAGES = 20
+"""A pool of up to so many pages, of which a session needs most, is read as a whole."""
+_SIDES, _FIRSTS = "sides", "firsts"
+
+
+class Pools:
+    """The pools of a table. Safe to use from many threads."""
+
+    def __init__(self, calls: Calls):
+        self._calls = calls
+        self._uploads: dict[str, str] = {}
+        self._kept = Recent[StoredPool](_DIRECTORY_BYTES, lambda pool: pool.memory_bytes)
+        self._pages = Recent[bytes](_PAGES_BYTES, lambda page: len(page) + _BYTES_PER_PAGE)
+
+    def add(self, study: str, stimuli: Iterable[Stimulus]) -> str:
+        """Store a pool and return its upload id, by which the study's record makes it visible."""
+        upload = secrets.token_hex(8)
+        packed = pool_codec.pack_pool(stimuli)
+        for number, page in enumerate(packed.pages):
+            self._put(*keys.page_of_pool(study, upload, number), page)
+        for part, sources in enumerate(packed.sources, start=1):
+            self._put(keys.sources_of_pool(study, upload), f"{part:08d}", sources)
+        for name, data in ((_SIDES, packed.sides), (_FIRSTS, packed.firsts)):
+            starts = range(0, len(data), _PART_BYTES)
+            for part, start in enumerate(starts, start=1):
+                place = f"{name} {part:04d} of {len(starts):04d}"
+                self._put(keys.of_pool(study, upload), place, data[start : start + _PART_BYTES])
+        return upload
+
+    def remove(self, study: str, upload: str) -> None:
+        """Delete a pool."""
+        for partition in keys.all_of_pool(study, upload):
+            for found in list(self._calls.each(partition, ("s",))):
+                self._calls.delete(partition, found["s"]["S"])
+
+    def know_upload(self, study: str, upload: str) -> None:
+        """Remember the upload of a study's pool, as read from the study's record."""
+        self._uploads[study] = upload
+
+    def upload_of(self, study: str) -> str | None:
+        """Return the upload id of a study's pool, as last read; None if there is no such study."""
+        if study not in self._uploads:
+            item = self._calls.get("studies", study)
+            if item is None:
+                return None
+            self.know_upload(study, item[UPLOAD]["S"])
+        return self._uploads[study]
+
+    def of(self, study: str) -> StoredPool:
+        """Return a study's pool; an empty one if there is no such study."""
+        upload = self.upload_of(study)
+        if upload is None:
+            return pool_codec.pool_in_order(())
+        pool = self._kept.get(upload)
+        if pool is None:
+            pool = self._read(study, upload)
+            self._kept.put(upload, pool)
+        return pool
+
+    def stimuli(self, study: str) -> Iterator[Stimulus]:
+        """Yield a study's stimuli in the order of their names; none if there is no such study."""
+        upload = self.upload_of(study)
+        if upload is None:
+            return
+        items = self._calls.each(keys.of_pool(study, upload))
+        first = next(items, None)
+        if first is None:
+            return
+        if not _is_of_directory(first):
+            for item in (first, *items):
+                yield from pool_codec.unpack_stimuli(item["b"]["B"])
+            return
+        yield from sorted(self._by_side(study, upload), key=lambda stimulus: stimulus.name)
+
+    def _by_side(self, study: str, upload: str) -> Iterator[Stimulus]:
+        pool = self.of(study)
+        parts = self._calls.each(keys.sources_of_pool(study, upload))
+        sources = (source for part in parts for source in pool_codec.unpack_sources(part["b"]["B"]))
+        names = self._all_names(study, upload, pool.page_count)
+        for side in pool.sides:
+            for _ in range(side.count):
+                yield Stimulus(next(names), side.truth, side.model, side.class_, next(sources))
+
+    def _all_names(self, study: str, upload: str, pages: int) -> Iterator[str]:
+        for start in range(0, pages, _PAGES_AT_ONCE):
+            wanted = range(start, min(start + _PAGES_AT_ONCE, pages))
+            found = self._pages_in_table(study, upload, wanted)
+            for page in wanted:
+                yield from PackedNames(found[page])
+
+    def _read(self, study: str, upload: str) -> StoredPool:
+        """Return a pool, of which whoever deletes it meanwhile may leave nothing."""
+        items = self._calls.each(keys.of_pool(study, upload))
+        first = next(items, None)
+        if first is None:
+            return pool_codec.pool_in_order(())
+        if not _is_of_directory(first):
+            stored = (item["b"]["B"] for item in (first, *items))
+            return pool_codec.pool_in_order(s for data in stored for s in pool_codec.unpack_stimuli(data))
+        parts = [first, *items]
+        sides, firsts = (_joined(parts, name) for name in (_SIDES, _FIRSTS))
+        if sides is None or firsts is None:
+            raise no_study(study)
+        count = len(PackedNames(firsts))
+        small = range(count if count <= _SMALL_PAGES else 0)
+
+        def pages(wanted: Iterable[int]) -> Mapping[int, bytes]:
+            return self._read_pages(study, upload, wanted, small)
+
+        return pool_codec.unpack_directory(sides, firsts, pages)
+
+    def _read_pages(
+        self, study: str, upload: str, wanted: Iterable[int], besides: Iterable[int]
+    ) -> Mapping[int, bytes]:
+        """Return pages by number; if some are not cached, they and those `besides` are read at once.
+
+        Raises:
+            NotFound: the study was deleted.
+        """
+        found, missing = {}, []
+        for page in wanted:
+            kept = self._pages.get(f"{upload} {page}")
+            if kept is None:
+                missing.append(page)
+            else:
+                found[page] = kept
+        if not missing:
+            return found
+        for page, data in self._pages_in_table(study, upload, list({*missing, *besides})).items():
+            self._pages.put(f"{upload} {page}", data)
+            found[page] = data
+        return found
+
+    def _pages_in_table(self, study: str, upload: str, wanted: Sequence[int]) -> dict[int, bytes]:
+        found: dict[int, bytes] = {}
+        for is_consistent in (False, True):  # a pool never changes, but may have been stored just now
+            missing = [page for page in wanted if page not in found]
+            places = (keys.page_of_pool(study, upload, page) for page in missing)
+            found |= {int(item["s"]["S"]): item["b"]["B"] for item in self._calls.many(places, is_consistent)}
+        if len(found) < len(wanted):
+            raise no_study(study)
+        return found
+
+    def _put(self, partition: str, place: str, data: bytes) -> None:
+        self._calls.put({**key(partition, place), "b": {"B": data}})
+
+
+def _is_of_directory(item: Item) -> bool:
+    """Return whether an item is part of a directory; version 0.1 stored stimuli under a number."""
+    return item["s"]["S"].startswith((_SIDES, _FIRSTS))
+
+
+def _joined(items: Sequence[Item], name: str) -> bytes | None:
+    """Return the data stored in parts as `name`; None if a part is missing."""
+    parts = [item for item in items if item["s"]["S"].startswith(f"{name} ")]
+    if not parts or len(parts) != int(parts[0]["s"]["S"].rpartition(" ")[2]):
+        return None
+    return b"".join(part["b"]["B"] for part in parts)

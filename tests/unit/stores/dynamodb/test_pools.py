@@ -1,0 +1,169 @@
+"""Pools in a table: only what a session shows is read; those of earlier versions are read as they are."""
+
+import dataclasses
+import json
+import zlib
+from random import Random
+
+import pytest
+
+from backend.experiment import sampling
+from backend.experiment.records import Condition
+from backend.experiment.session import opening
+from backend.foundation.errors import NotFound
+from backend.stores import json_codec
+from backend.stores.dynamodb import pools
+from backend.stores.dynamodb.client import key
+from backend.stores.dynamodb.store import DynamoStore
+
+from ... import sample_studies as studies
+from .test_store import Meter, metered
+
+
+def drawn(study, pool, seed=1, model="gan"):
+    rng = Random(seed)
+    return sampling.draw_session(
+        study, pool, Condition(model), rng, sampling.real_counts(study, rng, is_second=False)
+    )
+
+
+def squeezed(data):
+    return zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)
+
+
+def add_as_before(store, study, stimuli):
+    """Store a study as version 0.1 did: 4000 stimuli an item, in the order of their names."""
+    rows = sorted((s.name, s.truth, s.model, s.class_, s.source) for s in stimuli)
+    for part, start in enumerate(range(0, len(rows), 4000), start=1):
+        place = key(f"pool {study.name} 0123456789abcdef", f"{part:08d}")
+        store._calls.put({**place, "b": {"B": squeezed(rows[start : start + 4000])}})
+    record = {"B": zlib.compress(json_codec.dump(study).encode(), 9)}
+    item = {"u": {"S": "0123456789abcdef"}, "j": record, "l": {"N": "2"}}
+    store._calls.put({**key("studies", study.name), **item})
+
+
+def head_as_before(session, stimuli):
+    """Return a session's facts and its stimuli's places in the order of names, as version 0.1 stored them."""
+    places = {name: place for place, name in enumerate(sorted(s.name for s in stimuli))}
+    facts = dict(vars(session))
+    for part in ("blocks", "spares"):
+        facts[part] = [[len(block.stimuli), block.class_] for block in getattr(session, part)]
+    shown = [name for block in (*session.blocks, *session.spares) for name in block.stimuli]
+    width = 2 if len(stimuli) <= 1 << 16 else 4
+    return squeezed(facts), b"".join(places[name].to_bytes(width) for name in shown)
+
+
+@pytest.mark.parametrize("method", ["infinity", "time"])
+@pytest.mark.parametrize("classes", [(), ("cat", "dog")])
+def test_a_session_is_drawn_stored_and_read_as_from_a_pool_in_memory(table, method, classes):
+    study = studies.study(method=method, classes=classes)
+    stimuli = studies.pool(study, each=900)
+    DynamoStore.open(table).add_study(study, stimuli)
+    store = DynamoStore.open(table)
+
+    blocks, spares = drawn(study, store.pool("faces"))
+
+    expected = drawn(study, sampling.pool_of(sorted(stimuli, key=lambda s: s.name)))
+    assert (blocks, spares) == expected
+    session = dataclasses.replace(studies.session(study, stimuli), blocks=blocks, spares=spares)
+    store.add_session(session, opening(study.protocol, studies.CREATED_AT))
+    assert DynamoStore.open(table).session("s1") == session
+
+
+def test_a_session_of_many_stimuli_is_opened_and_resumed_with_few_reads(table):
+    study, meter = studies.study(models=("a", "b", "c")), Meter()
+    DynamoStore.open(table).add_study(study, studies.pool(study, each=15_000))
+    store = metered(table, meter)
+
+    blocks, spares = drawn(study, store.pool("faces"), model="b")
+
+    # 120 stimuli with the spares: at most as many pages of the 252, half a unit each; one read for the reals
+    # and one for the fakes of the block, and of the spares; and the directory, 16 bytes a page
+    assert meter.calls["batch_get_item"] <= 4
+    assert meter.units["batch_get_item"] <= 60
+    assert meter.units["query"] <= 2
+    session = dataclasses.replace(
+        studies.session(study, model="b", stimuli=studies.pool(study, each=60)), blocks=blocks, spares=spares
+    )
+    meter.calls.clear()
+    store.add_session(session, opening(study.protocol, studies.CREATED_AT))
+    assert meter.calls["query"] == 0
+    meter.calls.clear()
+    meter.units.clear()
+    assert metered(table, meter).session("s1") == session
+    assert meter.calls["batch_get_item"] <= 2
+    assert meter.calls["query"] == 1
+    assert meter.units["batch_get_item"] <= 60
+
+
+def test_the_numbers_of_a_session_are_all_that_is_stored_of_its_stimuli(table):
+    study = studies.study()
+    stimuli = studies.pool(study, each=900)
+    store = DynamoStore.open(table)
+    store.add_study(study, stimuli)
+
+    store.add_session(studies.session(study, stimuli), opening(study.protocol, studies.CREATED_AT))
+
+    item = store._calls.get("session s1", "00000000")
+    assert len(item["q"]["B"]) == 2 * (100 + 20)
+    assert len(item["j"]["B"]) < 400
+
+
+@pytest.mark.parametrize("each", [60, 5_000])
+def test_pools_and_sessions_of_earlier_versions_are_read_as_they_are(table, each):
+    study = studies.study(classes=("cat", "dog"))
+    stimuli = studies.pool(study, each=each)
+    session = studies.session(study, stimuli)
+    before = DynamoStore.open(table)
+    add_as_before(before, study, stimuli)
+
+    before.add_session(session, opening(study.protocol, studies.CREATED_AT))
+
+    item = before._calls.get("session s1", "00000000")
+    facts, places = head_as_before(session, stimuli)
+    assert (json.loads(zlib.decompress(item["j"]["B"])), item["q"]["B"]) == (
+        json.loads(zlib.decompress(facts)),
+        places,
+    )
+    store = DynamoStore.open(table)
+    assert store.session("s1") == session
+    assert list(store.stimuli("faces")) == sorted(stimuli, key=lambda s: s.name)
+    expected = sampling.pool_of(sorted(stimuli, key=lambda s: s.name))
+    assert drawn(study, store.pool("faces")) == drawn(study, expected)
+
+
+def test_what_is_cached_of_pools_is_bounded_by_its_bytes(table, monkeypatch):
+    monkeypatch.setattr(pools, "_PAGES_BYTES", 100_000)
+    study = studies.study(models=("a", "b", "c"))
+    stimuli = studies.pool(study, each=5_000)
+    store = DynamoStore.open(table)
+    store.add_study(study, stimuli)
+
+    for seed in range(5):
+        drawn(study, store.pool("faces"), seed, "a")
+
+    cached = store._pools._pages._kept.values()
+    assert 50_000 < sum(map(len, cached)) < 100_000
+
+
+def test_nothing_is_left_of_a_pool_that_is_removed(table):
+    study = studies.study()
+    store = DynamoStore.open(table)
+    store.add_study(study, studies.pool(study, each=900))
+
+    store.remove_study("faces")
+
+    found = store._calls.client.scan(TableName=store._calls.table)["Items"]
+    assert [item for item in found if item["p"]["S"].startswith("pool")] == []
+
+
+def test_a_pool_that_was_deleted_while_it_is_drawn_from_is_not_found(table):
+    study = studies.study()
+    store = DynamoStore.open(table)
+    store.add_study(study, studies.pool(study, each=900))
+    pool = store.pool("faces")
+
+    DynamoStore.open(table).remove_study("faces")
+
+    with pytest.raises(NotFound, match="there is no study 'faces'"):
+        drawn(study, pool)
