@@ -16,6 +16,7 @@ from PIL import Image
 
 from backend.administration.create import StudySpec, create
 from backend.handlers import create_app
+from backend.stimuli.media import TYPES
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 
@@ -24,7 +25,7 @@ IMAGES = 40
 SESSIONS = 8
 
 
-@pytest.fixture(params=["png", "jpeg:90"])
+@pytest.fixture(params=["webp", "png", "jpeg:90"])
 def site(request, tmp_path):
     """A study whose pool is not much larger than a session, and its server."""
     rng = np.random.default_rng(3)
@@ -122,7 +123,7 @@ def test_the_pictures_are_the_same_pixels_in_every_session_and_of_one_length(sit
     stored = {
         Image.open(path).convert("RGB").tobytes()
         for path in data.images("s").iterdir()
-        if path.suffix in (".png", ".jpg")
+        if path.suffix in TYPES
     }
     lengths = set()
 

@@ -23,11 +23,11 @@ def bucket(cloud):
     return client
 
 
-def pictures(folder, count=40):
+def pictures(folder, count=40, suffix=".png"):
     folder.mkdir()
     for i in range(count):
         name = hashlib.md5(f"{i}".encode()).hexdigest()
-        (folder / f"{name}.png").write_bytes(f"picture {i}".encode())
+        (folder / f"{name}{suffix}").write_bytes(f"picture {i}".encode())
     return folder
 
 
@@ -35,15 +35,18 @@ def keys(bucket):
     return [entry["Key"] for entry in bucket.list_objects_v2(Bucket="pictures").get("Contents", [])]
 
 
-def test_pictures_stand_under_their_study_with_type_and_lasting_headers(bucket, tmp_path):
-    folder = pictures(tmp_path / "faces")
+@pytest.mark.parametrize(
+    ("suffix", "kind"), [(".webp", "image/webp"), (".png", "image/png"), (".jpg", "image/jpeg")]
+)
+def test_pictures_stand_under_their_study_with_type_and_lasting_headers(bucket, tmp_path, suffix, kind):
+    folder = pictures(tmp_path / "faces", suffix=suffix)
 
     sent = upload_pictures(PLACE, "faces", folder)
 
     assert sent == 40
     assert keys(bucket) == sorted(f"public/i/faces/{path.name}" for path in folder.iterdir())
     first = bucket.get_object(Bucket="pictures", Key=keys(bucket)[0])
-    assert (first["ContentType"], first["CacheControl"]) == ("image/png", headers.IMMUTABLE)
+    assert (first["ContentType"], first["CacheControl"]) == (kind, headers.IMMUTABLE)
     assert first["Metadata"] == {}
 
 

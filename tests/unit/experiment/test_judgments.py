@@ -43,6 +43,7 @@ def test_another_method_is_refused(method):
 
 def test_files_are_of_the_medium_of_their_suffix():
     assert {suffix: medium_of_file(f"a{suffix}").name for suffix in TYPES} == {
+        ".webp": "picture",
         ".png": "picture",
         ".jpg": "picture",
     }
