@@ -1,5 +1,7 @@
 """Reports in a browser: nothing is loaded, everyone can read them, and the server's ask for the key."""
 
+from pathlib import Path
+
 import pytest
 
 from backend.commands.simulated_evaluators import simulate
@@ -100,7 +102,10 @@ def test_the_servers_results_ask_for_the_key_and_then_show_the_pictures(watched,
     page.wait_for_selector("h1:text-is('Results of faces')")
     assert site.data.keys().researcher not in "".join(seen)
     shown = f"{site.url}/results/faces"
-    assert {url.rstrip("?") for url in seen if url.startswith("http")} == {shown, f"{shown}?simulated=true"}
+    asked = {url.rstrip("?") for url in seen if url.startswith("http")}
+    modules = {url for url in asked if url.startswith(f"{site.url}/assets/")}
+    assert asked - modules == {shown, f"{shown}?simulated=true"}
+    assert {Path(url).name for url in modules} == {"api.js", "forms.js"}
     assert [text for text in seen if "Content Security Policy" in text] == []
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_selector("input[name=key]")
