@@ -1,10 +1,13 @@
 """Studies as version 0.1 stored them: open sessions and counts in one tally, spread by session ids.
 
 Such a study is read as it is. It is upgraded once, when something is first counted: an evaluator is
-admitted, or a session is closed.
+admitted, or a session is closed. From then on version 0.1 cannot read the study's counts, so that its
+functions, which may run on for seconds beside new ones, admit nobody beyond the wanted number: an opening
+that they get is a server error, which the page sends again.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from backend.experiment.records import Study
 from backend.stores.dynamodb import keys
@@ -14,6 +17,9 @@ from backend.stores.dynamodb.counters import Count, Counters, Entry, quotas
 CURRENT = "l"
 """An attribute of a study's record: its sessions are listed and counted as `keys` and `counters` say."""
 _SHARDS, _DIGITS = 64, 10
+_MOVED = "f|"
+"""A text among the counts of finished sessions by condition, where version 0.1 reads numbers only; no
+condition begins with a bar."""
 
 
 def tally_partitions(study: str, simulated: bool) -> list[str]:
@@ -37,7 +43,7 @@ def read_tally(calls: Calls, study: str, simulated: bool) -> tuple[dict[Entry, s
                 alive_at = text[_DIGITS:]
                 known = "+" if alive_at.endswith("+") else ""
                 opened[Entry(name.removeprefix("a"), alive_at.removesuffix("+"), known)] = condition
-            elif name.startswith("f"):
+            elif name.startswith("f") and name != _MOVED:
                 condition = name.removeprefix("f")
                 finished[condition] = finished.get(condition, 0) + int(value["N"])
             elif name == "n":
@@ -48,6 +54,7 @@ def read_tally(calls: Calls, study: str, simulated: bool) -> tuple[dict[Entry, s
 def upgrade(calls: Calls, study: Study) -> None:
     """List and count a study's sessions as this version does; repeating it changes nothing."""
     for simulated in (False, True):
+        _keep_version_0_1_out(calls, study.name, simulated)
         opened, finished, newest = read_tally(calls, study.name, simulated)
         wanted = None if simulated else study.protocol.admission.evaluators
         counters = Counters(calls, study.name, wanted, simulated)
@@ -61,6 +68,14 @@ def upgrade(calls: Calls, study: Study) -> None:
             index = keys.shard_of(entry.session, len(sizes))
             _list(calls, study.name, entry.session, simulated, {"k": {"N": str(index)}} if condition else {})
     calls.update("studies", study.name, f"SET {CURRENT} = :l", "attribute_exists(p)", {":l": {"N": "2"}})
+
+
+def _keep_version_0_1_out(calls: Calls, study: str, simulated: bool) -> None:
+    """Make counting fail in version 0.1; whoever it had let in before is in the tally that is read next."""
+    first = tally_partitions(study, simulated)[0]
+    values, names = {":moved": {"S": "counted by a later version"}}, {"#f": _MOVED}
+    with suppress(Refused):
+        calls.update(first, "-", "SET #f = :moved", "attribute_not_exists(#f)", values, names)
 
 
 def _counts(

@@ -112,8 +112,8 @@ def test_everybody_finishes_once_and_nothing_is_lost_or_doubled(emulator, tmp_pa
 
 
 def play(url, study, store, i):
-    pictures = {each.name: each for each in store.stimuli(study.name)}
     """Take part; where the study is full, come back, for an opening that died holds a place for a while."""
+    pictures = {each.name: each for each in store.stimuli(study.name)}
     rng, client, until = Random(i), Client(url), time.monotonic() + 120 * BEGIN_WITHIN_MINUTES
     panel = {"PROLIFIC_PID": secrets.token_hex(12)}
     try:

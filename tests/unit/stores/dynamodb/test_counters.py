@@ -257,6 +257,26 @@ def as_version_0_1(store, study, still_open, finished):
     assert calls.get(*key_of("studies", "faces"))["u"] == item["u"]
 
 
+def test_version_0_1_admits_nobody_to_a_study_that_was_upgraded(table):
+    store = DynamoStore.open(table)
+    study = made(store, evaluators=4)
+    opened(store, study, "open")
+    as_version_0_1(store, study, {"open": "gan"}, finished={"gan": 1})
+
+    opened(DynamoStore.open(table), study, "new", Capacity(4, EARLIER))
+
+    for simulated in (False, True):
+        with pytest.raises(KeyError, match="N"):
+            finished_in_version_0_1(store._calls, simulated)
+        assert read_tally(store._calls, "faces", simulated)[1] == ({} if simulated else {"gan": 1})
+
+
+def finished_in_version_0_1(calls, simulated):
+    """Count finished sessions as version 0.1 does at each opening."""
+    items = calls.many((partition, "-") for partition in tally_partitions("faces", simulated))
+    return sum(int(value["N"]) for item in items for name, value in item.items() if name.startswith("f"))
+
+
 def key_of(p, s):
     return tuple(part["S"] for part in key(p, s).values())
 
