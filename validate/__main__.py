@@ -9,10 +9,16 @@ import json
 import sys
 from pathlib import Path
 
-from validate import coverage, masks, power, statistics
+from validate import coverage, crossed_model, masks, power, statistics
 
 RESULTS = Path(__file__).parent / "results.json"
-PARTS = {"masks": masks, "statistics": statistics, "power": power, "coverage": coverage}
+PARTS = {
+    "masks": masks,
+    "statistics": statistics,
+    "crossed_model": crossed_model,
+    "power": power,
+    "coverage": coverage,
+}
 
 
 def main() -> int:

@@ -3,6 +3,7 @@
 from backend.report import formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Row, Section, Table
+from backend.report.formatting import SPREADS
 from backend.report.models import MOST_DESCRIBED, remaining_note
 
 
@@ -10,6 +11,7 @@ def section(found: FindingsView) -> Section | None:
     """Return the section comparing scores with guessing; None if there is nothing to test."""
     tested = [row for row in found.models if row.get("chance")]
     tables = ([_chance_table(found, tested)] if tested else []) + _detection_tables(found)
+    tables += _crossed_tables(found)
     if not tables:
         return None
     paragraphs = []
@@ -48,6 +50,17 @@ def section(found: FindingsView) -> Section | None:
             "log-linear "
             "rule, so that evaluators without a single error have a value too."
             + ("" if found.is_percent else " In HYPE-time they mix answers at all exposures.")
+        )
+    if crossed := found.findings["crossed_model"]:
+        spreads = (
+            f"{what} {formatting.amount(crossed['sds'][effect]['sd'], '', 2)} "
+            f"{formatting.brackets(crossed['sds'][effect]['ci'], 2)}"
+            for effect, what in SPREADS.items()
+        )
+        notes.append(
+            "The crossed model (probit, random effects of evaluators and pictures) estimates d′ and c for an "
+            f"average evaluator and an average picture; standard deviations: {', '.join(spreads)}. "
+            "Differences are not corrected for their number."
         )
     title = "Against guessing" if tested else "Sensitivity and bias"
     return Section(
@@ -133,3 +146,27 @@ def _detection_tables(found: FindingsView) -> list[Table]:
         Column("evaluators", lambda row: str(row["evaluators"])),
     )
     return [Table("detection", "Sensitivity (d′) and bias (c)", columns, rows)]
+
+
+def _crossed_tables(found: FindingsView) -> list[Table]:
+    crossed = found.findings["crossed_model"]
+    if crossed is None:
+        return []
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("d′", lambda row: formatting.amount(row["d_prime"], "", 2)),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(row["d_prime_ci"], 2)),
+        Column("c", lambda row: formatting.amount(row["criterion"], "", 2)),
+        Column(f"{found.level} interval of c", lambda row: formatting.brackets(row["criterion_ci"], 2)),
+    )
+    title = "Sensitivity (d′) and bias (c), over evaluators and pictures"
+    tables = [Table("crossed-model", title, columns, crossed["models"])]
+    if crossed["pairs"]:
+        differences = (
+            Column("difference", lambda row: f"{row['a']} − {row['b']}", is_number=False),
+            Column("d′", lambda row: formatting.amount(row["difference"], "", 2)),
+            Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"], 2)),
+        )
+        title = "Differences of d′, over evaluators and pictures"
+        tables.append(Table("crossed-differences", title, differences, crossed["pairs"]))
+    return tables

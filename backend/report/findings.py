@@ -16,6 +16,7 @@ from backend.analysis.chance import CHANCE, MARGIN, against_chance, over_models
 from backend.analysis.checkpoints import progress
 from backend.analysis.comparisons import Groups
 from backend.analysis.costs import Costs
+from backend.analysis.crossed_model import crossed_model
 from backend.analysis.crossing import crossed_interval
 from backend.analysis.curve import width_curve
 from backend.analysis.designs import BETWEEN, crossing_of, design_of
@@ -83,6 +84,7 @@ def findings(
     found = {
         "models": models,
         **further_tests(answers, values, groups, level),
+        "crossed_model": crossed_model(answers, level),
         "metrics": with_metrics({row["model"]: row["score"] for row in scores["models"]}, chosen.metrics),
         "progress": progress(scores["models"]),
         "classes": _classes(answers, options),

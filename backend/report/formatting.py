@@ -25,6 +25,13 @@ EVIDENCE = (
     "Shown times are measured by the browser, which knows what a display showed; by its compositor, which "
     "knows what was handed to the display; or by the clock, which knows when a picture was drawn."
 )
+SPREADS = {
+    "criterion": "evaluators' criterion",
+    "sensitivity": "evaluators' d'",
+    "reals": "real pictures",
+    "fakes": "fake pictures",
+}
+"""What the standard deviations of the crossed model are of."""
 _SIGNS = {"percent": "%", "ms": " ms", "points": " points", "": ""}
 
 

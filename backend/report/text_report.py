@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.foundation.counts import counted
+from backend.report.formatting import SPREADS, outcome
 from backend.report.formatting import listed_counts as listed
-from backend.report.formatting import outcome
 from backend.report.text_tables import p_text
 
 _FEW = 3
@@ -22,6 +22,7 @@ def as_sections(scores: Mapping[str, Any]) -> list[str]:
         "Against 50%": _chance(found),
         f"Thresholds ({level} intervals)": _thresholds(found),
         "Sensitivity and bias, over evaluators": _detection(found),
+        "Sensitivity and bias, over evaluators and pictures (crossed model)": _crossed_model(found),
         "Between models": _between(found),
         "Effect of each pair (Hedges' g)": _effects(found),
         "Automatic metrics (Spearman)": _metrics(found),
@@ -92,6 +93,24 @@ def _detection(found: Mapping[str, Any]) -> Iterator[str]:
                 f"{row['model']}: d' {detection['d_prime']:.2f}{_brackets(detection['d_prime_ci'], 2)}, "
                 f"c {detection['criterion']:.2f}{_brackets(detection['criterion_ci'], 2)} ({side})"
             )
+
+
+def _crossed_model(found: Mapping[str, Any]) -> Iterator[str]:
+    crossed = found["crossed_model"]
+    if crossed is None:
+        return
+    for row in crossed["models"]:
+        yield (
+            f"{row['model']}: d' {row['d_prime']:.2f}{_brackets(row['d_prime_ci'], 2)}, "
+            f"c {row['criterion']:.2f}{_brackets(row['criterion_ci'], 2)}"
+        )
+    for pair in crossed["pairs"]:
+        yield f"{pair['a']} - {pair['b']}: d' {pair['difference']:.2f}{_brackets(pair['ci'], 2)}, uncorrected"
+    spread = (
+        f"{what} {crossed['sds'][effect]['sd']:.2f}{_brackets(crossed['sds'][effect]['ci'], 2)}"
+        for effect, what in SPREADS.items()
+    )
+    yield f"standard deviations: {', '.join(spread)}"
 
 
 def _leaning(ci: Sequence[float] | None) -> str:

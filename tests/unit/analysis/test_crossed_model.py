@@ -1,0 +1,205 @@
+"""The crossed model: against simulation, importance sampling, and probit regression."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.special import log_ndtr, ndtr
+
+from backend.analysis import crossed_model
+from backend.analysis.crossed_model import EFFECTS, Design, design_of, fit
+from backend.analysis.response_rows import answers_of
+
+SDS = (0.3, 0.4, 0.4, 0.5)
+SENSITIVITIES = {"weak": 1.5, "middle": 1.0, "strong": 0.2}
+
+
+def rows(seed, mixed=False, people=60, trials=80, pool=150, sds=SDS):
+    """Yield simulated responses: each evaluator judges one model, or all of them."""
+    rng = np.random.default_rng(seed)
+    models = list(SENSITIVITIES)
+    of_reals = rng.normal(0, sds[2], pool)
+    of_fakes = {model: rng.normal(0, sds[3], pool) for model in models}
+    for j in range(people):
+        readiness, skill = rng.normal(0, sds[0]), rng.normal(0, sds[1])
+        judged = models if mixed else [models[j % 3]]
+        between = {"reals": -0.6} if mixed else {"reals": -SENSITIVITIES[judged[0]] / 2}
+        for side in (False, True):
+            for k, i in enumerate(rng.permutation(pool)[: trials // 2]):
+                model = judged[k % len(judged)]
+                predictor = between["reals"] + readiness + (0.5 if side else -0.5) * skill
+                predictor += SENSITIVITIES[model] + of_fakes[model][i] if side else of_reals[i]
+                yield {
+                    "model": model,
+                    "evaluator": f"e{j}",
+                    "stimulus": f"{model if side else 'real'}-{i}",
+                    "truth": "fake" if side else "real",
+                    "response": "fake" if rng.random() < ndtr(predictor) else "real",
+                }
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_what_was_simulated_is_recovered(mixed):
+    found = fit(design_of(answers_of([*rows(5, mixed)], "infinity")))
+
+    for model, true in SENSITIVITIES.items():
+        low, high = found.sensitivity(model).interval(0.999)
+        assert low < true < high
+        assert high - low < 1.2
+    for effect, true in zip(EFFECTS, SDS, strict=True):
+        middle, low, high = found.standard_deviation(effect, 0.999)
+        assert low < true < high
+        assert low < middle < high
+    low, high = found.difference("weak", "strong").interval(0.999)
+    assert low < 1.3 < high
+
+
+def test_reals_have_a_mean_for_each_model_only_where_people_judged_one():
+    between = design_of(answers_of([*rows(1, people=6)], "infinity"))
+    mixed = design_of(answers_of([*rows(1, mixed=True, people=6)], "infinity"))
+
+    assert {side for side in between.sides if not side[1]} == {(model, False) for model in SENSITIVITIES}
+    assert [side for side in mixed.sides if not side[1]] == [("", False)]
+    assert len(mixed.side) == 6 * 80  # reals are counted once, whatever models share them
+    assert mixed.evaluators == 6
+
+
+def test_in_a_mixed_session_a_difference_is_that_of_the_fakes():
+    found = fit(design_of(answers_of([*rows(2, mixed=True)], "infinity")))
+
+    difference = found.difference("weak", "strong")
+
+    apart = found.sensitivity("weak").mean - found.sensitivity("strong").mean
+    assert difference.mean == pytest.approx(apart)
+    assert difference.sd < math.hypot(found.sensitivity("weak").sd, found.sensitivity("strong").sd)
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Three evaluators of two models, and seven pictures."""
+    is_fake = np.array([0, 0, 1, 1, 1, 0, 0, 1, 1, 0, 0, 1], bool)
+    return Design(
+        sides=[("", False), ("a", True), ("b", True)],
+        side=np.array([0, 0, 1, 2, 1, 0, 0, 1, 2, 0, 0, 2]),
+        evaluator=np.repeat([0, 1, 2], 4),
+        picture=np.array([0, 1, 2, 3, 4, 0, 1, 2, 5, 0, 6, 3]),
+        is_fake=is_fake,
+        said_fake=np.array([0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1], bool),
+        evaluators=3,
+        pictures=7,
+    )
+
+
+def test_evidence_and_moments_are_those_of_importance_sampling(small):
+    log_sds = np.log([0.5, 0.7, 0.6, 0.9])
+    rng = np.random.default_rng(1)
+    draws = 400_000
+    sides = rng.normal(0, 2.0, (draws, 3))
+    prior = (np.square(sides) * (1 / 2.0**2 - 1 / 5.0**2) / 2 + math.log(2.0 / 5.0)).sum(axis=1)
+    people = rng.normal(0, 1, (draws, 2, 3)) * np.exp(log_sds[:2])[:, None]
+    pictures = rng.normal(0, 1, (draws, 7)) * np.where(small.is_fake_picture, 0.9, 0.6)
+    x = np.where(small.is_fake, 0.5, -0.5)
+    predictor = sides[:, small.side] + people[:, 0, small.evaluator] + x * people[:, 1, small.evaluator]
+    predictor += pictures[:, small.picture]
+    log_weight = log_ndtr(np.where(small.said_fake, predictor, -predictor)).sum(axis=1)
+    weight = np.exp(log_weight + prior)
+
+    state = crossed_model._Posterior(small).at(log_sds)
+
+    assert state.log_evidence == pytest.approx(math.log(weight.mean()), abs=0.05)
+    share = weight / weight.sum()
+    everything = np.concatenate([sides, people[:, 0], people[:, 1]], axis=1)
+    mean = share @ everything
+    assert state.mean == pytest.approx(mean, abs=0.1)
+    sd = np.sqrt(share @ (everything - mean) ** 2)
+    assert np.sqrt(np.diagonal(state.cov)) == pytest.approx(sd, rel=0.06)
+    assert state.picture_mean == pytest.approx(share @ pictures, abs=0.03)
+
+
+def test_the_gradient_is_that_of_the_loss(small):
+    at = np.log([0.5, 0.7, 0.6, 0.9])
+    loss = crossed_model._Posterior(small).loss
+
+    _, gradient = loss(at)
+
+    for k in range(4):
+        step = np.zeros(4)
+        step[k] = 0.01
+        change = (loss(at + step)[0] - loss(at - step)[0]) / 0.02
+        assert gradient[k] == pytest.approx(change, abs=2e-3)
+
+
+def test_without_differences_it_is_the_probit_of_each_side():
+    answers = answers_of([*rows(4, sds=(0.0, 0.0, 0.0, 0.0))], "infinity")
+    design = design_of(answers)
+
+    found = fit(design)
+
+    shares = np.bincount(design.side, design.said_fake) / np.bincount(design.side)
+    assert ndtr(found.sides) == pytest.approx(shares, abs=0.02)
+    assert all(found.standard_deviation(effect, 0.95)[0] < 0.15 for effect in EFFECTS)
+
+
+@pytest.mark.parametrize("response", ["fake", "real"])
+def test_one_answer_for_everything_gives_finite_numbers(response):
+    alike = [row | {"response": response} for row in rows(6, people=6, trials=20)]
+
+    found = fit(design_of(answers_of(alike, "infinity")))
+
+    assert np.isfinite(found.sides).all()
+    assert np.isfinite(found.pictures).all()
+    low, high = found.sensitivity("weak").interval(0.95)
+    assert low < 0 < high
+
+
+def test_responses_without_pictures_count_as_ones_to_pictures_that_nobody_else_saw():
+    named = [*rows(7, people=9, trials=20)]
+    unnamed = [{key: value for key, value in row.items() if key != "stimulus"} for row in named]
+
+    design = design_of(answers_of(unnamed, "infinity"))
+
+    assert (design.pictures, len(design.side)) == (180, 180)
+    assert np.isfinite(fit(design).sides).all()
+
+
+def test_estimates_are_plain_data_most_realistic_model_first():
+    answers = answers_of([*rows(8, mixed=True)], "infinity")
+
+    found = crossed_model.crossed_model(answers, 0.9)
+
+    assert [row["model"] for row in found["models"]] == ["strong", "middle", "weak"]
+    assert [(pair["a"], pair["b"]) for pair in found["pairs"]] == [
+        ("middle", "strong"),
+        ("weak", "strong"),
+        ("weak", "middle"),
+    ]
+    for row in (*found["models"], *found["pairs"], *found["sds"].values()):
+        value = row.get("d_prime", row.get("difference", row.get("sd")))
+        low, high = row.get("d_prime_ci") or row["ci"]
+        assert low < value < high
+    assert (found["evaluators"], found["responses"]) == (60, 4800)
+    json.dumps(found, allow_nan=False)
+
+
+def test_there_is_none_where_it_does_not_apply(monkeypatch):
+    named = [*rows(9, people=6, trials=20)]
+
+    def found(rows):
+        return crossed_model.crossed_model(answers_of(rows, "infinity"), 0.95)
+
+    assert found([{key: value for key, value in row.items() if key != "stimulus"} for row in named]) is None
+    assert found([row for row in named if row["evaluator"] == "e0"]) is None
+    assert found([row for row in named if row["truth"] == "fake"]) is None
+    assert found([row for row in named if row["truth"] == "real"]) is None
+    assert found(named) is not None
+    monkeypatch.setattr(crossed_model, "MOST_EVALUATORS", 5)
+    assert found(named) is None
+
+
+def test_a_model_whose_evaluators_saw_no_reals_has_no_sensitivity():
+    some = [row for row in rows(9) if not (row["model"] == "weak" and row["truth"] == "real")]
+
+    found = crossed_model.crossed_model(answers_of(some, "infinity"), 0.95)
+
+    assert [row["model"] for row in found["models"]] == ["strong", "middle"]
