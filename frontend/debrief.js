@@ -67,9 +67,10 @@ function inWords({ unit, score, fakes_error, reals_error, model, others }) {
   const flashes = unit === "ms" ? `Most of your flashes lasted ${Math.round(score)} ms: right answers made them shorter, wrong ones longer. ` : "";
   const own = `${flashes}You took ${Math.round(fakes_error ?? 0)}% of the fakes for real and ${Math.round(reals_error ?? 0)}% of the real pictures for fake.`;
   const made = model ? ` The fakes were made by “${model}”.` : "";
+  const judged = model?.includes(", ") ? "these models" : "this model";
   if (others === null) return `${own}${made}`;
-  if (others.mean === null) return `${own}${made} No other session has judged this model yet.`;
-  const who = others.evaluators === 1 ? "One other session with this model" : `The ${others.evaluators} other sessions with this model`;
+  if (others.mean === null) return `${own}${made} No other session has judged ${judged} yet.`;
+  const who = others.evaluators === 1 ? `One other session with ${judged}` : `The ${others.evaluators} other sessions with ${judged}`;
   const theirs = unit === "ms" ? `came to ${Math.round(others.mean)} ms` : `${others.evaluators === 1 ? "was" : "were"} wrong about ${Math.round(others.mean)}% of all pictures, you about ${Math.round(score)}%`;
   return `${own}${made} ${who} ${theirs}${others.evaluators === 1 ? "" : ", on average"}.`;
 }

@@ -122,7 +122,8 @@ def take_part(
     Args:
         pictures: by their stored names.
         names: the server's picture names, if it gives each session different ones.
-        answer: function from (right answer, model judged, exposure in ms or None) to a response.
+        answer: function from (right answer, model, exposure in ms or None) to a response; the model is that
+            of the fake, or of the block's fakes, or None if these are of several.
     """
     fields = {"panel": panel or {}, "qualification_token": qualification_token}
     opened = _open_session(client, study, fields)
@@ -214,7 +215,7 @@ class _Run:
             answers = judgment_of(self.study.protocol.method).answers
 
             def answer(truth: str, model: str | None, exposure_ms: float | None) -> str:
-                observer = varied.get(model) or varied["all"]
+                observer = varied.get(model) or varied.get("all") or rng.choice([*varied.values()])
                 return observer.answer(truth, exposure_ms, rng, answers)
 
             _play(client, self.study, self.pictures, answer, opened, ("simulated",))
@@ -313,10 +314,11 @@ def _play(
         begin = {"lease": state["lease"], "block": trial["block"], "display": {"refresh_hz": 60}}
         block = client.post(f"{path}/blocks", begin, token)
         shown = [[url.rpartition("/")[2] for url in urls.split(" ")] for urls in block["images"]]
-        model = _model_judged([pictures[name] for names in shown for name in names])
+        of_block = _model_judged([pictures[name] for names in shown for name in names])
         for names in shown:
-            truth = judgment.truth([pictures[name] for name in names])
-            response = answer(truth, model, trial["exposure_ms"])
+            stimulus = [pictures[name] for name in names]
+            model = _model_judged(stimulus) or of_block
+            response = answer(judgment.truth(stimulus), model, trial["exposure_ms"])
             posted = _answer_body(state["lease"], trial, " ".join(names), response, study.protocol, flags)
             reply = client.post(f"{path}/answers", posted, token)
             trial, done = reply["next"], reply["done"]

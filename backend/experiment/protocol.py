@@ -78,6 +78,14 @@ class StimulusSettings:
         "in the workshop paper; `between`: each judges one, and `evaluators` are wanted for each class of "
         "each model, as in the main paper's study of ImageNet",
     )
+    models_per_session: int = _setting(
+        1,
+        "models whose fakes one evaluator judges: 1, as in the papers, or several or all of the study's, in "
+        "equal parts beside the same reals (with `time`, one model a block); `evaluators` are then those who "
+        "judge each model",
+        1,
+        1000,
+    )
     balance: str = _setting(
         "session",
         "`session`: exactly half of each block is real, as in the papers; `people`: each picture is real or "
@@ -344,15 +352,54 @@ _GROUP = {
 """The group of each setting."""
 _FIELDS = {setting.name: setting for group in fields(Protocol)[1:] for setting in fields(group.default)}
 SETTINGS = (
-    "images", "blocks", "class_design", "balance", "spare_images", "staircase", "exposure_steps",
-    "min_refresh_hz", "max_refresh_hz", "full_screen", "countdown_from", "countdown_ms", "masks",
-    "mask_count", "mask_ms", "feedback", "feedback_ms", "same_answer_notice", "size_px", "largest_css_px",
-    "image_format", "evaluators", "currency", "base_usd_cents", "bonus_usd_cents", "target_wage_usd_cents",
-    "keep_days", "retainer_usd_cents", "retainer_minutes", "retainer_budget_usd_cents",
-    "abandon_after_minutes", "begin_within_minutes", "repeat_visits", "debrief", "title", "consent_text",
-    "consent_version", "contact", "minutes", "panel", "qualification", "pass_share", "valid_days",
-    "retakes", "exclusive", "also_admit",
-)  # fmt: skip
+    "images",
+    "blocks",
+    "class_design",
+    "models_per_session",
+    "balance",
+    "spare_images",
+    "staircase",
+    "exposure_steps",
+    "min_refresh_hz",
+    "max_refresh_hz",
+    "full_screen",
+    "countdown_from",
+    "countdown_ms",
+    "masks",
+    "mask_count",
+    "mask_ms",
+    "feedback",
+    "feedback_ms",
+    "same_answer_notice",
+    "size_px",
+    "largest_css_px",
+    "image_format",
+    "evaluators",
+    "currency",
+    "base_usd_cents",
+    "bonus_usd_cents",
+    "target_wage_usd_cents",
+    "keep_days",
+    "retainer_usd_cents",
+    "retainer_minutes",
+    "retainer_budget_usd_cents",
+    "abandon_after_minutes",
+    "begin_within_minutes",
+    "repeat_visits",
+    "debrief",
+    "title",
+    "consent_text",
+    "consent_version",
+    "contact",
+    "minutes",
+    "panel",
+    "qualification",
+    "pass_share",
+    "valid_days",
+    "retakes",
+    "exclusive",
+    "also_admit",
+)
 """All settings, in the order in which they are stored, exported and documented."""
 
 

@@ -4,7 +4,7 @@ Records hold facts: what was shown, for how long, what was answered. Whether an 
 and what it is worth is derived (`session.py`, `scoring.py`), never taken from the browser.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -34,16 +34,17 @@ class Stimulus:
 
 @dataclass(frozen=True)
 class Condition:
-    """What one evaluator of a study judges: a model, or one of its classes if evaluators judge one each."""
+    """What one evaluator of a study judges: a model or several, of all classes or of one."""
 
-    model: str
+    models: tuple[str, ...]
     class_: str = ""
     """'' for all classes, or if there are none."""
 
     @property
     def name(self) -> str:
-        """Name by which stores count its sessions; unique, since a class is a folder name without a slash."""
-        return f"{self.model}/{self.class_}" if self.class_ else self.model
+        """Name by which stores count its sessions; unique, as no model has a comma, and no class a slash."""
+        models = ", ".join(self.models)
+        return f"{models}/{self.class_}" if self.class_ else models
 
 
 @dataclass(frozen=True)
@@ -71,21 +72,51 @@ class Study:
     """When its deletion began; '' if it is not being deleted."""
 
     @property
+    def is_mixed(self) -> bool:
+        """Whether the fakes of a session are of several models."""
+        return self.protocol.stimuli.models_per_session > 1 and self.kind == "study"
+
+    @property
+    def model_groups(self) -> tuple[tuple[str, ...], ...]:
+        """The groups of models whose fakes one session shows: each model alone, or in a mixed study several.
+
+        With M of K models a session, group i has the models i to i + M - 1, counted in a circle, so that
+        each model is in M of K groups, and each group shares models with others.
+        """
+        models, size = self.models, self.protocol.stimuli.models_per_session if self.is_mixed else 1
+        if size >= len(models) > 1:
+            return (models,)
+        around = models * 2
+        return tuple(around[first : first + size] for first in range(len(models)))
+
+    @property
     def conditions(self) -> tuple[Condition, ...]:
         """The conditions of the study; each evaluator judges one of them."""
         by_class = self.protocol.stimuli.class_design == BETWEEN and self.kind == "study"
         classes = (by_class and self.classes) or ("",)
-        return tuple(Condition(model, class_) for model in self.models for class_ in classes)
+        return tuple(Condition(models, class_) for models in self.model_groups for class_ in classes)
+
+    @property
+    def sessions_a_condition(self) -> int:
+        """Finished sessions wanted of each condition, so that each model is in as many as are wanted."""
+        groups = self.model_groups
+        times = len(groups[0]) if len(groups) > 1 else 1
+        return -(-self.protocol.admission.evaluators // times)
 
     @property
     def evaluators_wanted(self) -> int:
         """Finished sessions wanted, over all conditions."""
-        return self.protocol.admission.evaluators * len(self.conditions)
+        return self.sessions_a_condition * len(self.conditions)
 
     @property
-    def evaluators_a_model(self) -> int:
-        """Finished sessions wanted for each model, over all its conditions."""
-        return self.evaluators_wanted // max(len(self.models), 1)
+    def evaluators_a_group(self) -> int:
+        """Finished sessions wanted for each group of models, over all its conditions."""
+        return self.evaluators_wanted // max(len(self.model_groups), 1)
+
+    def group_label(self, models: Sequence[str]) -> str:
+        """Return a group of models as a text: `all models` in qualifications, or if none is missing."""
+        is_all = self.kind == "qualification" or len(models) == len(self.models) > 1
+        return "all models" if is_all else ", ".join(models)
 
 
 @dataclass(frozen=True)
@@ -109,7 +140,7 @@ class Session:
     id: str
     study: str
     model: str | None
-    """The model judged; None for a qualification, which mixes models."""
+    """The model judged; None if the fakes are of several."""
     evaluator: str
     """A random pseudonym; the only identifier of the person that is exported."""
     evaluator_key: str | None
@@ -130,11 +161,18 @@ class Session:
     """The `settings_id` of its study when it was opened."""
     class_: str = ""
     """The class that is judged, if evaluators judge one each; else ''."""
+    mixed: tuple[str, ...] = ()
+    """The models judged in a study of mixed sessions."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models judged; () for a qualification, which gives no scores."""
+        return self.mixed or (() if self.model is None else (self.model,))
 
     @property
     def condition(self) -> str | None:
         """Name of its condition; None for a qualification, which has none."""
-        return None if self.model is None else Condition(self.model, self.class_).name
+        return Condition(self.models, self.class_).name if self.models else None
 
     @property
     def memory_bytes(self) -> int:

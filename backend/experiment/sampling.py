@@ -1,10 +1,11 @@
-"""Sampling: which stimuli a session shows, and which model it judges.
+"""Sampling: which stimuli a session shows, and which models it judges.
 
 Half of each block is real and half fake, in random order; no stimulus is repeated within a session
 (HYPE 2.1, 2.2). An evaluator who counts answers can then predict later stimuli better than by chance, so a
 study may draw each stimulus's truth at random instead (`balance`). The design is between subjects: a session
 judges one model, or one class of one model (`class_design`), namely the condition with the fewest sessions.
-Random numbers are drawn from the argument `rng`.
+In a mixed study a condition has several models, in parts that differ by one stimulus at most. Random numbers
+are drawn from the argument `rng`.
 """
 
 from collections import Counter
@@ -95,7 +96,7 @@ def choose_condition(
 def lacking(study: Study, played: Iterable[tuple[Session, Cursor]]) -> int:
     """Return how many finished sessions are still wanted, over all conditions."""
     finished = Counter(session.condition for session, cursor in played if cursor.state == "finished")
-    wanted = study.protocol.admission.evaluators
+    wanted = study.sessions_a_condition
     return sum(max(wanted - finished[condition.name], 0) for condition in study.conditions)
 
 
@@ -122,18 +123,21 @@ def draw_session(
 
     With classes, a block shows one class: that of the condition, if it has one. If evaluators judge all
     classes, HYPE-infinity divides the stimuli among one block for each class, and HYPE-time cycles through
-    the classes in random order. A qualification (`condition` None) draws its fakes equally from all models.
+    the classes in random order. A qualification (`condition` None) draws its fakes equally from all models,
+    and a mixed session from those of its condition: those of each block, or, in HYPE-time, whose staircase is
+    that of one model, all of a block from one of them.
 
     Args:
         reals: number of reals in each block, as returned by `real_counts`.
     """
     draw = _Draw(study, pool, condition, rng)
     sizes = _block_sizes(study.protocol, _classes_of_a_session(study))
-    classes = draw.block_classes(len(sizes))
+    kinds = draw.block_kinds(len(sizes))
     blocks = tuple(
-        draw.block(count, size - count, class_)
-        for size, count, class_ in zip(sizes, reals, classes, strict=True)
+        draw.block(count, size - count, class_, models)
+        for size, count, (class_, models) in zip(sizes, reals, kinds, strict=True)
     )
+    classes = [class_ for class_, _ in kinds]
     per_class = _even_shares(study.protocol.stimuli.spare_images // 2, len(set(classes)))
     spares = tuple(
         draw.block(half, half, class_, allow_fewer=True)
@@ -155,6 +159,8 @@ def lack(study: Study, pool: Pool) -> str:
             "class_design=between needs classes: sub-folders of the same names in the folder of reals and of "
             "every model"
         )
+    if problem := _mixed_problem(study):
+        return problem
     short = [
         f"{side.there} of {side.needed} {side.what}"
         for side in _sides(study, pool, study.protocol.stimuli.images)
@@ -174,7 +180,7 @@ def lack(study: Study, pool: Pool) -> str:
 def spares_left(study: Study, pool: Pool) -> int:
     """Return the maximum number of spares of each truth in a session, after all its blocks are drawn."""
     shown = study.protocol.stimuli
-    spares = min(side.there - side.needed for side in _sides(study, pool, shown.images))
+    spares = min((side.there - side.needed) * side.parts for side in _sides(study, pool, shown.images))
     return max(min(spares * max(len(_classes_of_a_session(study)), 1), shown.spare_images // 2), 0)
 
 
@@ -185,6 +191,33 @@ class _Side:
     what: str
     there: int
     needed: int
+    parts: int = 1
+    """Number of models that share the fakes of a session."""
+
+
+def _mixed_problem(study: Study) -> str:
+    """Return why a study cannot mix models in a session as its settings say; "" if it can."""
+    size, blocks = study.protocol.stimuli.models_per_session, study.protocol.stimuli.blocks
+    if size == 1:
+        return ""
+    if study.kind == "qualification":
+        return "models_per_session is for studies: a qualification shows fakes of all its models"
+    if size > len(study.models):
+        return f"models_per_session must be at most {len(study.models)}, the study's models, not {size}"
+    kinds = size * max(len(_classes_of_a_session(study)), 1)
+    if study.protocol.is_timed and blocks % kinds:
+        each = "a model of each class" if kinds > size else "one model"
+        return (
+            f"with models_per_session={size}, a HYPE-time session has blocks of {each}, so that blocks must "
+            f"be a multiple of {kinds}, not {blocks}; --set blocks={-(-blocks // kinds) * kinds}"
+        )
+    least = min(_block_sizes(study.protocol, _classes_of_a_session(study)), default=0) // 2
+    if not study.protocol.is_timed and least < size:
+        return (
+            f"with models_per_session={size}, a block needs a fake of each model, and it has {least}; "
+            f"--set images={2 * size * max(len(_classes_of_a_session(study)), 1)} or more"
+        )
+    return ""
 
 
 def _sides(study: Study, pool: Pool, images: int) -> list[_Side]:
@@ -192,14 +225,16 @@ def _sides(study: Study, pool: Pool, images: int) -> list[_Side]:
     sizes = _block_sizes(study.protocol.changed(images=images), _classes_of_a_session(study))
     rounds = -(-len(sizes) // max(len(_classes_of_a_session(study)), 1))
     most = _most_of_a_side(study.protocol, max(sizes, default=0))
-    models = max(len(study.models), 1) if study.kind == "qualification" else 1
+    models = max(len(study.models), 1) if study.kind == "qualification" else len(study.model_groups[0])
+    # the blocks of a class that show fakes of one model, and the parts of such a block
+    of_model, parts = (-(-rounds // models), 1) if study.protocol.is_timed else (rounds, models)
     sides = []
     for class_ in study.classes or ("",):
         where = f" of class {class_}" if class_ else ""
         sides.append(_Side(f"reals{where}", len(pool.reals.get(class_, ())), most * rounds))
         for model in study.models:
             there = len(pool.fakes.get(model, {}).get(class_, ()))
-            sides.append(_Side(f"fakes of {model}{where}", there, -(-most // models) * rounds))
+            sides.append(_Side(f"fakes of {model}{where}", there, -(-most // parts) * of_model, models))
     return sides
 
 
@@ -266,25 +301,35 @@ class _Draw:
 
     def __init__(self, study: Study, pool: Pool, condition: Condition | None, rng: "Random"):
         self.study, self.pool, self.rng = study, pool, rng
-        self.models = study.models if condition is None else (condition.model,)
+        self.models = study.models if condition is None else condition.models
         own = condition.class_ if condition else ""
         self.classes = (own,) if own else study.classes or ("",)
         self.decks: dict[tuple[str | None, str], _Deck] = {}
 
-    def block_classes(self, count: int) -> list[str]:
-        classes = list(self.classes)
-        self.rng.shuffle(classes)
-        return [classes[i % len(classes)] for i in range(count)]
+    def block_kinds(self, count: int) -> list[tuple[str, tuple[str, ...]]]:
+        """Return the class of each block, and the models of its fakes."""
+        groups = [(model,) for model in self.models] if self.study.protocol.is_timed else [self.models]
+        kinds = [(class_, models) for models in groups for class_ in self.classes]
+        self.rng.shuffle(kinds)
+        return [kinds[i % len(kinds)] for i in range(count)]
 
-    def block(self, reals: int, fakes: int, class_: str, allow_fewer: bool = False) -> PlannedBlock:
+    def block(
+        self,
+        reals: int,
+        fakes: int,
+        class_: str,
+        models: tuple[str, ...] | None = None,
+        allow_fewer: bool = False,
+    ) -> PlannedBlock:
         trials = [(name, REAL, None) for name in self._take(None, class_, reals, allow_fewer)]
-        shares = _even_shares(fakes, len(self.models))
+        mixed = self.models if models is None else models
+        shares = _even_shares(fakes, len(mixed))
         self.rng.shuffle(shares)
-        for model, share in zip(self.models, shares, strict=True):
+        for model, share in zip(mixed, shares, strict=True):
             trials += [(name, FAKE, model) for name in self._take(model, class_, share, allow_fewer)]
         self.rng.shuffle(trials)
-        names, truths, models = zip(*trials, strict=True) if trials else ((), (), ())
-        return PlannedBlock(names, truths, models, class_)
+        names, truths, made_by = zip(*trials, strict=True) if trials else ((), (), ())
+        return PlannedBlock(names, truths, made_by, class_)
 
     def _take(self, model: str | None, class_: str, count: int, allow_fewer: bool) -> list[str]:
         """Draw `count` names not drawn before: of the reals if `model` is None, else of the model's fakes."""

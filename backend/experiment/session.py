@@ -436,11 +436,13 @@ def _in_begun_block(session: Session, cursor: Cursor) -> bool:
 
 
 def _next_spare(session: Session, cursor: Cursor) -> str | None:
-    """Return an unused spare of the same truth and class as the open trial's stimulus, or None."""
+    """Return an unused spare of the same truth, model and class as the open trial's stimulus, or None."""
     picture = stimulus_at(session, cursor, cursor.trial_index)
     used = {spare for _, spare in cursor.voids}
     for block in session.spares:
-        for name, truth in zip(block.stimuli, block.truths, strict=True):
-            if block.class_ == picture.class_ and truth == picture.truth and name not in used:
+        if block.class_ != picture.class_:
+            continue
+        for name, truth, model in zip(block.stimuli, block.truths, block.models, strict=True):
+            if (truth, model) == (picture.truth, picture.model) and name not in used:
                 return name
     return None

@@ -33,25 +33,26 @@ def attrition(
     """Return the attrition of a study as plain data.
 
     Returns:
-        `models`, one row each, with numbers of sessions: `opened`, `began`, `finished`, `under_way` and each
-        of `REASONS`; and `left`, the share (0 to 1) that did not finish of those that began and are not
-        under way, with its interval `ci`. `test`: result of `analysis.dropout`, whether these shares differ.
-        `before`: number of submissions without a session that the panel may charge for, by reason.
+        `models`, one row for each group of models that a session shows, with numbers of sessions: `opened`,
+        `began`, `finished`, `under_way` and each of `REASONS`; and `left`, the share (0 to 1) that did not
+        finish of those that began and are not under way, with its interval `ci`. `test`: result of
+        `analysis.dropout`, whether these shares differ; None for a single row. `before`: number of
+        submissions without a session that the panel may charge for, by reason.
     """
-    counts: dict[str, Counter] = {model: Counter() for model in study.models}
+    counts: dict[str, Counter] = {study.group_label(models): Counter() for models in study.model_groups}
     return_reasons = given_back(store, study)
     withdrawn_entries = [] if simulated else list(withdrawn(store, study.name))
     silent_since = stamp(now - timedelta(minutes=study.protocol.admission.abandon_after_minutes))
     for session, cursor in sessions_of(store, study, simulated, withdrawn_entries):
-        if session.model is None:
+        if not session.models:
             continue
-        counter = counts[session.model]
+        counter = counts[study.group_label(session.models)]
         counter["opened"] += 1
         if cursor.blocks_begun:
             counter["began"] += 1
             counter[_outcome(cursor, return_reasons.get(session.id, "returned"), silent_since)] += 1
     for entry in withdrawn_entries:
-        counter = counts[entry.data["model"]]
+        counter = counts[study.group_label(entry.data.get("mixed") or [entry.data["model"]])]
         counter["opened"] += 1
         # Of a withdrawn session only what pay needs is stored; responses show that a block was begun.
         if entry.data["answered"]:

@@ -13,7 +13,7 @@ from backend import __version__
 from backend.analysis.shown_exposures import as_exposed
 from backend.experiment.browsers import engine_of
 from backend.experiment.judgments import check_analysed, judgment_of
-from backend.experiment.records import Study
+from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor, is_scored, picture_of
 from backend.foundation.errors import InvalidInput
 from backend.stores.store import Store
@@ -44,6 +44,7 @@ def study_rows(
         if cursor.state not in _STATES[which]:
             continue
         sizes = {block: _size(cursor, block) for block in range(len(session.blocks))}
+        models = {block: _model(study, session, block) for block in range(len(session.blocks))}
         whose = {
             "study": study.name,
             "method": study.protocol.method,
@@ -60,7 +61,7 @@ def study_rows(
             facts = stored.pop("facts")
             yield {
                 **whose,
-                "model": session.model or picture.model or "",
+                "model": picture.model or models[response.block],
                 "class": picture.class_,
                 "truth": picture.truth,
                 **stored,
@@ -68,6 +69,14 @@ def study_rows(
                 **facts,
                 **sizes[response.block],
             }
+
+
+def _model(study: Study, session: Session, block: int) -> str:
+    """Return the model that the reals of a block belong to; "" if the session's models share them."""
+    models = {model for model in session.blocks[block].models if model is not None}
+    if study.protocol.is_timed and len(models) == 1:
+        return models.pop()
+    return session.model or ""
 
 
 def _size(cursor: Cursor, block: int) -> dict[str, Any]:

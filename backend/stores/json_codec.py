@@ -39,6 +39,7 @@ def session_of(data: dict[str, Any]) -> Session:
     facts. In sessions that have the field, these are ignored: they are what the browser claims.
     """
     data.setdefault("is_simulated", data["device"].get("simulated") is True)
+    data["mixed"] = tuple(data.get("mixed", ()))
     return Session(**data)
 
 

@@ -29,7 +29,7 @@ class Debriefing:
 
     def __init__(self, store: Store):
         self._store = store
-        self._values = Recent[tuple[str | None, float]](_VALUES_KEPT)
+        self._values = Recent[tuple[tuple[str, ...], float]](_VALUES_KEPT)
 
     def debrief(self, study: Study, session: Session, cursor: Cursor, url: Callable[[str], str]) -> Debrief:
         """Return the debrief of a finished session; values are percent, or ms.
@@ -54,7 +54,7 @@ class Debriefing:
             "score": _value(method, scored),
             "fakes_error": percent_wrong(scored, FAKE),
             "reals_error": percent_wrong(scored, REAL),
-            "model": session.model,
+            "model": ", ".join(session.models) or None,
             "others": {
                 "evaluators": len(others),
                 "mean": fsum(others) / len(others) if others else None,
@@ -73,17 +73,17 @@ class Debriefing:
         values = []
         for session_id, cursor in self._store.cursors(study.name):
             if cursor.state == "finished" and session_id not in gone | {session.id}:
-                model, known = self._value_of(study, session_id, cursor)
-                if model == session.model:
+                models, known = self._value_of(study, session_id, cursor)
+                if models == session.models:
                     values.append(known)
         return sorted(values)
 
-    def _value_of(self, study: Study, session_id: str, cursor: Cursor) -> tuple[str | None, float]:
-        """Return the condition that a finished session judged, and its value."""
+    def _value_of(self, study: Study, session_id: str, cursor: Cursor) -> tuple[tuple[str, ...], float]:
+        """Return the models that a finished session judged, and its value."""
         known = self._values.get(session_id)
         if known is None:
             session = self._store.session(session_id)
-            known = session.model, _value(study.protocol.method, self._scored(session, cursor))
+            known = session.models, _value(study.protocol.method, self._scored(session, cursor))
             self._values.put(session_id, known)
         return known
 

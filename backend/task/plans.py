@@ -47,6 +47,7 @@ class SessionPlans:
         rng = Random(seed)
         at = self._access.now()
         condition, turn = self.turn(study, rng, is_simulated)
+        models = condition.models if condition else ()
         coin = self._coin(study, condition, turn)
         pool = self._pool(study.name, study.created_at)
         judgment = judgment_of(study.protocol.method)
@@ -54,7 +55,8 @@ class SessionPlans:
         return Session(
             id=self._dice.randbytes(12).hex(),
             study=study.name,
-            model=condition.model if condition else None,
+            model=models[0] if len(models) == 1 else None,
+            mixed=models if len(models) > 1 else (),
             class_=condition.class_ if condition else "",
             evaluator=f"e{self._dice.randbytes(6).hex()}",
             evaluator_key=key,
@@ -96,7 +98,7 @@ class SessionPlans:
             stamp(now - timedelta(minutes=minutes))
             for minutes in (protocol.admission.abandon_after_minutes, protocol.admission.begin_within_minutes)
         )
-        return Capacity(protocol.admission.evaluators, active_since, unanswered_since)
+        return Capacity(study.sessions_a_condition, active_since, unanswered_since)
 
     def _coin(self, study: Study, condition: Condition | None, turn: int) -> Random:
         """Return the random generator shared by two consecutive evaluators of a condition."""

@@ -308,8 +308,8 @@ class Debrief(TypedDict):
     score: Annotated[float, Meta(description="The evaluator's value")]
     fakes_error: Annotated[float | None, Meta(description="Percent of the fakes judged wrong")]
     reals_error: Annotated[float | None, Meta(description="Percent of the reals judged wrong")]
-    model: Annotated[str | None, Meta(description="The model that was judged")]
-    others: Annotated[OtherEvaluators, Meta(description="Of all others who finished with the same model")]
+    model: Annotated[str | None, Meta(description="The model that was judged, or the models")]
+    others: Annotated[OtherEvaluators, Meta(description="Of all others who finished with the same models")]
     published: list[Published]
     pictures: Annotated[list[JudgedPicture], Meta(description="Those that the session answered, in order")]
 

@@ -82,6 +82,7 @@ def _kept(protocol: Protocol, session: Session, cursor: Cursor, at: str) -> dict
     return {
         "study": session.study,
         "model": session.model,
+        **({"mixed": session.mixed} if session.mixed else {}),
         "evaluator": session.evaluator,
         "state": cursor.state,
         "answered": cursor.trial_index + cursor.voided_answers,

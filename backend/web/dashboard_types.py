@@ -15,7 +15,10 @@ Censored = Annotated[
 
 
 class ModelSessions(TypedDict):
-    """Numbers of sessions of a model by state; a qualification has one row for all models."""
+    """Numbers of sessions by state, of a model or of a group of models that one session shows.
+
+    A qualification has one row for all models.
+    """
 
     model: str
     active: int
@@ -32,7 +35,9 @@ class StudyLine(TypedDict):
     kind: Literal["study", "qualification"]
     method: Method
     paused: bool
-    evaluators_wanted: Annotated[int, Meta(description="Of each model")]
+    evaluators_wanted: Annotated[
+        int, Meta(description="Of each model, or of each group of models that one session shows")
+    ]
     models: list[ModelSessions]
     simulated: Annotated[int, Meta(description="Finished simulated sessions, in no other number")]
 

@@ -30,7 +30,7 @@ _LEAST_SECONDS = 1.0
 class _Known:
     """The immutable facts of a session, which are read once."""
 
-    model: str | None
+    models: tuple[str, ...]
     opened_at: str
     browser: str
     evaluator: str
@@ -89,13 +89,13 @@ class Watch:
             except NotFound:  # withdrawn in the meantime
                 return False
             self._known[session_id] = _Known(
-                session.model, session.opened_at, engine_of(session.device), session.evaluator
+                session.models, session.opened_at, engine_of(session.device), session.evaluator
             )
         return True
 
     def _status(self, session_id: str, cursor: Cursor) -> SessionStatus:
         known = self._known[session_id]
-        return SessionStatus(known.model, known.opened_at, known.browser, cursor)
+        return SessionStatus(known.models, known.opened_at, known.browser, cursor)
 
     def _score(self) -> LiveScores | None:
         from backend.responses.live_scores import live_scores

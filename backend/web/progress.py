@@ -26,7 +26,7 @@ from backend.studies.withdrawals import sessions_of, withdrawn
 class SessionStatus:
     """The facts of a session that progress depends on."""
 
-    model: str | None
+    models: tuple[str, ...]
     opened_at: str
     browser: str
     """The browser's engine, one of `browsers.ENGINES`; '' if unknown."""
@@ -46,7 +46,7 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
     withdrawn_entries = list(withdrawn(store, study.name))
     retainer = retained(store, study, now)
     statuses = (
-        SessionStatus(session.model, session.opened_at, engine_of(session.device), cursor)
+        SessionStatus(session.models, session.opened_at, engine_of(session.device), cursor)
         for session, cursor in sessions_of(store, study, gone=withdrawn_entries)
     )
     totals = summary(study, statuses, withdrawn_entries, now)
@@ -83,12 +83,12 @@ def summary(
     study: Study, statuses: Iterable[SessionStatus], withdrawn_entries: list[Entry], now: datetime | None
 ) -> dict[str, Any]:
     """Return the progress of a study from its sessions' statuses and the entries of withdrawn ones."""
-    states = {model: Counter() for model in _models(study)}
+    states = {label: Counter() for label in _labels(study)}
     wages, owed = [], 0
     flashes = MistimedFlashes()
     for status in statuses:
         cursor = status.cursor
-        states[status.model or "all models"][_state(study, cursor, now)] += 1
+        states[study.group_label(status.models or study.models)][_state(study, cursor, now)] += 1
         flashes.add(status.browser, cursor)
         if cursor.state not in ("active", "returned"):
             earned = earned_usd_cents(study.protocol, cursor)
@@ -103,7 +103,7 @@ def summary(
         "study": study.name,
         "kind": study.kind,
         "method": study.protocol.method,
-        "evaluators_wanted": study.evaluators_a_model,
+        "evaluators_wanted": study.evaluators_a_group,
         "models": [{"model": model, **_counts(states[model])} for model in states],
         "responses": flashes.answers,
         "mistimed": {
@@ -168,8 +168,10 @@ def _wage_warnings(protocol: Protocol, wage: float | None) -> list[str]:
     return []
 
 
-def _models(study: Study) -> tuple[str, ...]:
-    return ("all models",) if study.kind == "qualification" else study.models
+def _labels(study: Study) -> list[str]:
+    """Return the names of the groups of models whose sessions are counted together."""
+    groups = [study.models] if study.kind == "qualification" else study.model_groups
+    return [study.group_label(models) for models in groups]
 
 
 def _counts(states: Counter) -> dict[str, int]:

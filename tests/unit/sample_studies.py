@@ -42,7 +42,7 @@ def session(of, stimuli=None, model="gan", seed=1, session_id="s1", secret_hash=
     """Return a session drawn from the study's pool."""
     drawn = sampling.pool_of(stimuli if stimuli is not None else pool(of))
     rng = Random(seed)
-    condition = None if model is None else Condition(model)
+    condition = None if model is None else Condition((model,))
     blocks, spares = sampling.draw_session(of, drawn, condition, rng, sampling.real_counts(of, rng, False))
     return Session(
         id=session_id,

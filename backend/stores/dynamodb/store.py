@@ -528,7 +528,7 @@ class DynamoStore:
         return is_current
 
     def _counters(self, study: Study, simulated: bool) -> Counters:
-        wanted = None if simulated else study.protocol.admission.evaluators
+        wanted = None if simulated else study.sessions_a_condition
         return Counters(self._calls, study.name, wanted, simulated)
 
     def _counters_of(self, head: Head) -> Counters:

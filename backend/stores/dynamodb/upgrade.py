@@ -56,7 +56,7 @@ def upgrade(calls: Calls, study: Study) -> None:
     for simulated in (False, True):
         _keep_version_0_1_out(calls, study.name, simulated)
         opened, finished, newest = read_tally(calls, study.name, simulated)
-        wanted = None if simulated else study.protocol.admission.evaluators
+        wanted = None if simulated else study.sessions_a_condition
         counters = Counters(calls, study.name, wanted, simulated)
         sizes = quotas(wanted)
         for condition in sorted({*opened.values(), *finished} - {""}):

@@ -18,7 +18,7 @@ def drawn(study, model="gan", seed=1, each=400):
 
 
 def drawn_from(pool, study, model="gan", seed=1, class_=""):
-    rng, condition = Random(seed), Condition(model, class_) if model else None
+    rng, condition = Random(seed), Condition((model,), class_) if model else None
     return sampling.draw_session(study, pool, condition, rng, sampling.real_counts(study, rng, False))
 
 
@@ -162,15 +162,15 @@ def test_conditions_are_models_or_each_class_of_each_model():
 
     assert [each.name for each in within.conditions] == ["gan", "vae"]
     assert [each.name for each in between.conditions] == ["gan/cat", "gan/dog", "vae/cat", "vae/dog"]
-    assert (within.evaluators_a_model, between.evaluators_a_model) == (5, 10)
+    assert (within.evaluators_a_group, between.evaluators_a_group) == (5, 10)
 
 
-A, B, C = Condition("a"), Condition("b"), Condition("c")
+A, B, C = Condition(("a",)), Condition(("b",)), Condition(("c",))
 
 
 def test_a_session_goes_to_the_condition_that_is_furthest_behind():
     chosen = sampling.choose_condition({"a": 3, "b": 1, "c": 2}, (A, B, C), 30, Random(1))
-    by_class = tuple(Condition("a", class_) for class_ in ("cat", "dog"))
+    by_class = tuple(Condition(("a",), class_) for class_ in ("cat", "dog"))
 
     assert chosen == B
     assert sampling.choose_condition({"a/cat": 1, "a": 9}, by_class, 30, Random(1)) == by_class[1]
@@ -186,7 +186,7 @@ def test_a_full_study_takes_nobody():
     with pytest.raises(Conflict, match="every model has its 2 evaluators"):
         sampling.choose_condition({"a": 2, "b": 2}, (A, B), 2, Random(1))
     with pytest.raises(Conflict, match="every class of every model has its 1 evaluators"):
-        sampling.choose_condition({"a/cat": 1}, (Condition("a", "cat"),), 1, Random(1))
+        sampling.choose_condition({"a/cat": 1}, (Condition(("a",), "cat"),), 1, Random(1))
 
 
 def test_a_pool_that_is_too_small_is_named_with_what_it_lacks():

@@ -312,7 +312,7 @@ class Endless:
 
     def answered(self, _study, _simulated):
         for i in range(self.count):
-            blocks, _ = sampling.draw_session(self.study, self.pool, Condition("gan"), Random(i), [50])
+            blocks, _ = sampling.draw_session(self.study, self.pool, Condition(("gan",)), Random(i), [50])
             session = dataclasses.replace(self.session, id=f"s{i:06}", evaluator=f"e{i:06}", blocks=blocks)
             yield session, Cursor(trial_index=100, state="finished"), self.responses(session)
 

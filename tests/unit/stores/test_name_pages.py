@@ -80,18 +80,18 @@ def test_a_pool_in_pages_takes_twenty_bytes_a_stimulus():
 @pytest.mark.parametrize(
     ("settings", "condition", "seed", "digest"),
     [
-        ({}, Condition("gan"), 1, "40c8cbe9103bfea2"),
-        ({}, Condition("gan"), 2, "e43180e66ca9f98f"),
-        ({"method": "time"}, Condition("vae"), 1, "5527ab294f6e91b4"),
-        ({"classes": ("cat", "dog")}, Condition("gan"), 1, "b3facd7f118cd200"),
+        ({}, Condition(("gan",)), 1, "40c8cbe9103bfea2"),
+        ({}, Condition(("gan",)), 2, "e43180e66ca9f98f"),
+        ({"method": "time"}, Condition(("vae",)), 1, "5527ab294f6e91b4"),
+        ({"classes": ("cat", "dog")}, Condition(("gan",)), 1, "b3facd7f118cd200"),
         (
             {"classes": ("cat", "dog"), "class_design": "between"},
-            Condition("gan", "dog"),
+            Condition(("gan",), "dog"),
             1,
             "0a28143a64347ad9",
         ),
         ({"kind": "qualification"}, None, 1, "5eac1c0bef2b62c0"),
-        ({"balance": "people"}, Condition("vae"), 1, "042532c21db8a18a"),
+        ({"balance": "people"}, Condition(("vae",)), 1, "042532c21db8a18a"),
     ],
 )
 def test_a_session_is_drawn_as_before_pools_were_in_pages(settings, condition, seed, digest):

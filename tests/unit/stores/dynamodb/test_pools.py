@@ -23,7 +23,7 @@ from .test_store import Meter, metered
 def drawn(study, pool, seed=1, model="gan"):
     rng = Random(seed)
     return sampling.draw_session(
-        study, pool, Condition(model), rng, sampling.real_counts(study, rng, is_second=False)
+        study, pool, Condition((model,)), rng, sampling.real_counts(study, rng, is_second=False)
     )
 
 
