@@ -18,13 +18,14 @@ from typing import Any
 
 from backend.experiment import panel as panels
 from backend.experiment import protocol as protocols
-from backend.experiment import sampling
+from backend.experiment import sampling, unscored
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.panel import PanelRecord
-from backend.experiment.records import Stimulus, Study
+from backend.experiment.records import CHECK, PRACTICE, Stimulus, Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.foundation.names import clean
 from backend.foundation.permissions import private, share
+from backend.foundation.printable import printable
 from backend.foundation.text_files import read_text
 from backend.foundation.timestamps import stamp
 from backend.panels.signed_links import check_installed
@@ -51,6 +52,10 @@ class StudySpec:
     models: tuple[tuple[str, Path], ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
     masks: Path | None = None
+    practice: Path | None = None
+    """Folder with sub-folders `real` and `fake` of the pictures for practice; None to set some aside."""
+    checks: Path | None = None
+    """The same for attention checks."""
     equalise: tuple[str, ...] = ()
     skip_bad: bool = False
     strict: bool = False
@@ -72,6 +77,8 @@ def read_spec(path: Path) -> StudySpec:
         "models",
         "settings",
         "masks",
+        "practice",
+        "checks",
         "equalise",
         "skip_bad",
         "strict",
@@ -96,6 +103,8 @@ def read_spec(path: Path) -> StudySpec:
         models=tuple((model, here / str(folder)) for model, folder in data["models"].items()),
         settings=settings,
         masks=here / str(data["masks"]) if data.get("masks") else None,
+        practice=here / str(data["practice"]) if data.get("practice") else None,
+        checks=here / str(data["checks"]) if data.get("checks") else None,
         equalise=tuple(map(str, data.get("equalise", ()))),
         skip_bad=bool(data.get("skip_bad", False)),
         strict=bool(data.get("strict", False)),
@@ -211,9 +220,14 @@ def _made(
     )
 
     judgment = judgment_of(protocol.method)
+    aside = _aside(spec)
+
+    def with_roles(stimuli: Sequence[Stimulus]) -> tuple[Stimulus, ...]:
+        return unscored.set_aside(stimuli, protocol.unscored, Random(f"aside {spec.seed}"), [*aside])
 
     def lacking(stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
-        return judgment.lack(dataclasses.replace(study, classes=tuple(classes)), sampling.pool_of(stimuli))
+        pool = sampling.pool_of(with_roles(stimuli))
+        return judgment.lack(dataclasses.replace(study, classes=tuple(classes)), pool)
 
     try:
         intake = MEDIA[judgment.medium].ingest(
@@ -221,6 +235,7 @@ def _made(
             dict(spec.models),
             partial,
             size_px=protocol.stimuli.size_px,
+            **({"aside": aside} if aside else {}),
             image_format=protocol.stimuli.image_format,
             equalise=spec.equalise,
             skip_bad=spec.skip_bad,
@@ -235,6 +250,7 @@ def _made(
         raise InvalidInput(f"{refused}{f'; all are listed in {where}' if where else ''}") from None
     if say and (where := _listed(data, spec.name, intake.left_out_untold)):
         say(f"all files that were left out are listed in {where}")
+    intake = dataclasses.replace(intake, stimuli=with_roles(intake.stimuli))
     study = dataclasses.replace(study, classes=intake.classes, notes=(*trimmed, *intake.notes))
     of_pool = judgment.notes(study, sampling.pool_of(intake.stimuli))
     study = dataclasses.replace(study, notes=(*study.notes, *of_pool))
@@ -242,6 +258,12 @@ def _made(
     study = _with_flash_note(study, spec, partial, intake)
     _publish(store, data, study, intake.stimuli, partial, publish)
     return study
+
+
+def _aside(spec: StudySpec) -> dict[str, Path]:
+    """Return the folders of pictures that no scored trial shows, by role."""
+    given = {PRACTICE: spec.practice, CHECK: spec.checks}
+    return {role: folder for role, folder in given.items() if folder is not None}
 
 
 def _listed(data: DataDir, study: str, lines: Sequence[str]) -> Path | None:
@@ -280,6 +302,7 @@ def _checked(store: Store, spec: StudySpec) -> protocols.Protocol:
     base = _base(spec)
     protocol = protocols.new_protocol(base, spec.kind, spec.settings)
     judgment_of(protocol.method).check(protocol, spec.kind)
+    _check_aside(spec, protocol)
     if spec.kind == "qualification" and protocol.page.debrief:
         raise InvalidInput(
             "a qualification must not have debrief=true: a person who retakes it, or hears of it, would know "
@@ -292,6 +315,26 @@ def _checked(store: Store, spec: StudySpec) -> protocols.Protocol:
     if protocol.admission.qualification:
         check_qualification(store, spec.kind, protocol.admission.qualification)
     return protocol
+
+
+def _check_aside(spec: StudySpec, protocol: protocols.Protocol) -> None:
+    """Raise InvalidInput if a folder is given that no trial would show, or none for checks by pictures."""
+    shown = protocol.unscored
+    if spec.practice is not None and not shown.practice_images:
+        raise InvalidInput(
+            f"{printable(spec.practice)} has pictures for practice, and practice_images is 0; "
+            "--set practice_images=N, or leave out --practice"
+        )
+    if spec.checks is not None and not shown.checks:
+        raise InvalidInput(
+            f"{printable(spec.checks)} has pictures for attention checks, and picture_checks is 0; "
+            "--set picture_checks=N, or leave out --checks"
+        )
+    if shown.picture_checks and spec.checks is None:
+        raise InvalidInput(
+            "picture_checks need pictures whose truth is beyond doubt: --checks DIR, with sub-folders real "
+            "and fake"
+        )
 
 
 def _base(spec: StudySpec) -> protocols.Protocol:
@@ -344,7 +387,7 @@ def _with_masks(
         )
     else:
         rng = Random(f"masks {spec.seed}")
-        pictures = sorted(partial / stimulus.name for stimulus in intake.stimuli)
+        pictures = sorted(partial / stimulus.name for stimulus in intake.stimuli if not stimulus.role)
         names = masks.make_masks(
             rng.sample(pictures, min(_MASKS, len(pictures))),
             partial,

@@ -24,8 +24,8 @@ from urllib.parse import urlsplit
 from backend.administration.clear import clear_outdated
 from backend.experiment import sampling
 from backend.experiment.judgments import judgment_of
-from backend.experiment.observer import Observer, parse_observer
-from backend.experiment.records import Session, Stimulus, Study
+from backend.experiment.observer import ConstantObserver, Observer, parse_observer
+from backend.experiment.records import CHECK, Session, Stimulus, Study
 from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
 from backend.stores.datadir import DataDir
@@ -37,6 +37,8 @@ _FRAME_MS = 1000 / 60
 _SECONDS_TO_RETRY = 120
 _SEED_BITS = 31
 _DEFAULT_OBSERVER = "0.75"
+ATTENTION = 0.98
+"""Probability (0 to 1) of a right answer to an attention check."""
 Pictures = Mapping[str, Stimulus]
 """The pictures of a study, by the names that browsers receive."""
 
@@ -218,7 +220,10 @@ class _Run:
                 observer = varied.get(model) or varied.get("all") or rng.choice([*varied.values()])
                 return observer.answer(truth, exposure_ms, rng, answers)
 
-            _play(client, self.study, self.pictures, answer, opened, ("simulated",))
+            def attentive(right: str) -> str:
+                return ConstantObserver(ATTENTION).answer(right, None, rng, answers)
+
+            _play(client, self.study, self.pictures, answer, opened, ("simulated",), attentive)
         finally:
             client.close()
 
@@ -304,8 +309,13 @@ def _play(
     answer: Callable[[str, str | None, float | None], str],
     opened: Mapping[str, Any],
     flags: tuple[str, ...],
+    attentive: Callable[[str], str] = str,
 ) -> dict[str, Any]:
-    """Respond to all trials of a session; return the reply's `done`, with the session's token."""
+    """Respond to all trials of a session; return the reply's `done`, with the session's token.
+
+    Args:
+        attentive: function from the right answer to an attention check to a response; default, all right.
+    """
     state, token = opened["state"], opened["token"]
     path = f"/api/sessions/{state['session']}"
     trial, done = state["next"], None
@@ -315,10 +325,14 @@ def _play(
         block = client.post(f"{path}/blocks", begin, token)
         shown = [[url.rpartition("/")[2] for url in urls.split(" ")] for urls in block["images"]]
         of_block = _model_judged([pictures[name] for names in shown for name in names])
-        for names in shown:
+        asked = block["instructed"] or [None] * len(shown)
+        for names, instruction in zip(shown, asked, strict=True):
             stimulus = [pictures[name] for name in names]
             model = _model_judged(stimulus) or of_block
-            response = answer(judgment.truth(stimulus), model, trial["exposure_ms"])
+            if instruction or stimulus[0].role == CHECK:
+                response = attentive(instruction or judgment.truth(stimulus))
+            else:
+                response = answer(judgment.truth(stimulus), model, trial["exposure_ms"])
             posted = _answer_body(state["lease"], trial, " ".join(names), response, study.protocol, flags)
             reply = client.post(f"{path}/answers", posted, token)
             trial, done = reply["next"], reply["done"]
@@ -326,7 +340,7 @@ def _play(
 
 
 def _model_judged(shown: list[Stimulus]) -> str | None:
-    models = {picture.model for picture in shown} - {None}
+    models = {picture.model for picture in shown if picture.model and picture.role != CHECK}
     return models.pop() if len(models) == 1 else None
 
 

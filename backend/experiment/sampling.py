@@ -10,7 +10,7 @@ are drawn from the argument `rng`.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 from typing import Protocol as Interface
@@ -53,6 +53,8 @@ class Pool:
     fakes: Mapping[str, Mapping[str, Names]]
     memory_bytes: int = 0
     """About how much memory its names take; those that a store reads on demand do not count."""
+    aside: Mapping[str, Sequence[tuple[str, str | None, Names]]] = field(default_factory=dict)
+    """By role, the stimuli that no scored trial shows: truth, model and names of each part."""
 
 
 class _Listed(list[str]):
@@ -66,10 +68,19 @@ def pool_of(stimuli: Iterable[Stimulus]) -> Pool:
     """Return a study's stimuli as a pool, each list in the order given."""
     reals: dict[str, _Listed] = {}
     fakes: dict[str, dict[str, _Listed]] = {}
+    aside: dict[str, dict[tuple[str, str | None], _Listed]] = {}
     for stimulus in stimuli:
+        if stimulus.role:
+            part = (stimulus.truth, stimulus.model)
+            aside.setdefault(stimulus.role, {}).setdefault(part, _Listed()).append(stimulus.name)
+            continue
         by_class = reals if stimulus.model is None else fakes.setdefault(stimulus.model, {})
         by_class.setdefault(stimulus.class_, _Listed()).append(stimulus.name)
-    return Pool(reals, fakes)
+    return Pool(reals, fakes, aside={role: _parts(parts) for role, parts in aside.items()})
+
+
+def _parts(parts: Mapping[tuple[str, str | None], Names]) -> list[tuple[str, str | None, Names]]:
+    return [(truth, model, names) for (truth, model), names in parts.items()]
 
 
 def choose_condition(

@@ -9,7 +9,7 @@ from backend.experiment.response_columns import Column
 EVALUATORS = (
     "study", "method", "session", "model", "evaluator", "simulated", "responses", "value", "accuracy",
     "fakes_error", "reals_error", "said_fake", "guessing_p", "rt_median_ms", "rt_total_ms", "fast",
-    "same_answer_notices",
+    "same_answer_notices", "checks", "checks_right", "excluded",
 )  # fmt: skip
 """Columns of the table of evaluators; comparisons with other evaluators are in the report only."""
 IMAGES = (
@@ -39,6 +39,8 @@ COLUMNS = {
         "Runs of equal answers for which the page showed a notice (flag same_answer_notice)",
         "count",
     ),
+    "checks": Column("Attention checks that the evaluator answered", "count"),
+    "checks_right": Column("Attention checks that were answered right", "count"),
     "generated": Column("Whether the picture was made by the model", "true, false"),
     "image_path": Column("Public file name of the picture, as in `stimulus`"),
     "number_guesses": Column("Answers that the picture got", "count"),

@@ -67,4 +67,5 @@ def load_response(text: str) -> Response:
 
 
 def _block(data: dict[str, Any]) -> PlannedBlock:
-    return PlannedBlock(tuple(data["stimuli"]), tuple(data["truths"]), tuple(data["models"]), data["class_"])
+    lists = (tuple(data.get(name, ())) for name in ("stimuli", "truths", "models"))
+    return PlannedBlock(*lists, data["class_"], tuple(data.get("kinds", ())))
