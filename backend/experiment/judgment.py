@@ -69,6 +69,8 @@ class Judgment(ABC):
             raise InvalidInput(f"{title} has no qualifications; make a study")
         if protocol.page.debrief:
             raise InvalidInput(f"{title} has no debrief; leave debrief=false")
+        if protocol.stimuli.models_per_session > 1:
+            raise InvalidInput(f"{title} shows one model a session; leave models_per_session=1")
 
     @abstractmethod
     def lack(self, study: Study, pool: Pool) -> str:
