@@ -2,6 +2,7 @@
 /** Texts on what a study requires and pays: before consent, and before the first picture. */
 
 import { contactLink, days, duration, el, facts, money, paragraphs, show } from "./screens.js";
+import { text } from "./texts.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
 /** @typedef {import("./judgment.js").Judgment} Judgment */
@@ -44,6 +45,7 @@ export function offer(study, before) {
     facts([
       ["Time", duration(study.minutes)],
       ["Pictures", pictures],
+      ...(study.practice ? [[text("practice.offer"), text("practice.offer.count", { n: study.practice })]] : []),
       ["Pay", pay(study) || "none"],
       ...(study.keep_days ? [["Kept", `your id at the panel and technical details about your device, for ${days(study.keep_days)}; your answers stay, without these`]] : []),
     ]),

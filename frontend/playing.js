@@ -8,6 +8,7 @@ import { startGuarding, stopGuarding } from "./leaving.js";
 import { mediumOf } from "./medium.js";
 import { instructions } from "./offer.js";
 import { ask, el, hideProgress } from "./screens.js";
+import { afterPractice, beforePractice } from "./practice.js";
 import { playBlock } from "./trials.js";
 import { withdrawalNote } from "./withdraw_link.js";
 
@@ -32,25 +33,27 @@ export function prepare(study) {
  * @param {Visit} visit
  */
 export async function playBlocks(api, study, visit) {
-  const blocks = visit.state.protocol.block_images.length;
+  const before = study.practice ? 1 : 0; // the practice is the first block, and no part
+  const blocks = visit.state.protocol.block_images.length - before;
   const [judgment, medium] = await prepare(study);
-  const isBack = visit.progress.answered > 0;
-  await ask("instructions", isBack ? "Welcome back" : "How it works", [...instructions(study, judgment, isBack), ...withdrawing(visit)], [
+  const isBack = (visit.next?.trial_index ?? 0) > 0;
+  await ask("instructions", isBack ? "Welcome back" : "How it works", [...instructions(study, judgment, isBack), ...beforePractice(study, visit), ...withdrawing(visit)], [
     { label: isBack ? "Continue" : "Start", value: "start", primary: true },
   ]);
   startGuarding();
   while (!visit.done) {
-    const { block } = /** @type {import("./visit.js").Next} */ (visit.next);
+    const { block, practice } = /** @type {import("./visit.js").Next} */ (visit.next);
     if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
     const display = study.flashes ? await fitDisplay(api, study, "Every answer so far is stored.") : null;
     if (study.flashes && !display) return stopGuarding();
     await playBlock(visit, judgment, medium, display, study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0);
-    if (!visit.done) {
+    if (!visit.done && practice) await afterPractice(study, withdrawing(visit));
+    if (!visit.done && !practice) {
       await ask(
         "break",
         "Time for a break",
         [
-          el("p", {}, `Part ${block + 1} of ${blocks} is done: ${visit.progress.answered} of ${visit.progress.total} ${judgment.each}s. All your answers are stored.`),
+          el("p", {}, `Part ${block + 1 - before} of ${blocks} is done: ${visit.progress.answered} of ${visit.progress.total} ${judgment.each}s. All your answers are stored.`),
           el("p", {}, "Rest your eyes for as long as you like."),
           ...withdrawing(visit),
         ],

@@ -1,6 +1,8 @@
 // @ts-check
 /** The screens, built from plain elements. Every screen has one heading, which receives the focus. */
 
+import { text } from "./texts.js";
+
 const FLASH = ["countdown", "stimulus", "mask"];
 const SMALLEST_STAGE_CSS = 96;
 const BESIDE_CSS = 32;
@@ -195,12 +197,15 @@ export function stageSize(size_px, largest_css, { width, height, pixel_ratio }) 
  * @param {number | null} earned
  * @param {string} currency
  * @param {string} each word for what one trial shows
+ * @param {boolean} [isPractice] whether it is the progress of the practice
  */
-export function showProgress(progress, earned, currency, each) {
+export function showProgress(progress, earned, currency, each, isPractice = false) {
   byId("bar").hidden = false;
   const shown = progress.answered + (progress.replaced ?? 0);
   const total = progress.total + (progress.replaced ?? 0);
-  byId("progress").textContent = `${each[0].toUpperCase()}${each.slice(1)} ${Math.min(shown + 1, total)} of ${total}`;
+  byId("progress").textContent = isPractice
+    ? text("practice.progress", { n: Math.min(shown + 1, total), total })
+    : `${each[0].toUpperCase()}${each.slice(1)} ${Math.min(shown + 1, total)} of ${total}`;
   /** @type {HTMLProgressElement} */ (byId("meter")).value = shown / total;
   byId("earned").textContent = earned === null ? "" : `${money(earned, currency)} earned`;
 }

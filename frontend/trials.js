@@ -11,7 +11,9 @@ import { loadPictures } from "./pictures.js";
 import { makePresenter } from "./presenter.js";
 import { interruptionsSoFar, untilUncovered } from "./interruption.js";
 import { countSameAnswers, saySameAnswers } from "./same_answers.js";
+import { giveInstruction, ofInstruction } from "./instructed_check.js";
 import { loadStimuli, namesOf } from "./stimuli.js";
+import { text } from "./texts.js";
 import { ask, el, enterScreen, showProgress, showWaiting, stageSize, trialScreen } from "./screens.js";
 
 const DECODED_AHEAD = 3;
@@ -57,7 +59,7 @@ export async function playBlock(visit, judgment, medium, display, isPaid) {
   if (isTimed) {
     await Promise.all([pictures.all(), masks.all()]);
     await Promise.all(block.masks.map((/** @type {string} */ _, /** @type {number} */ i) => masks.needed(i)));
-    await ask("instructions", "Ready?", readyText(judgment.afterFlash), [{ label: "Start", value: "start", primary: true }]);
+    await ask("instructions", visit.next?.practice ? text("practice.ready") : "Ready?", readyText(judgment.afterFlash), [{ label: "Start", value: "start", primary: true }]);
   }
   await pictures.needed(0);
   const screen = trialScreen(judgment);
@@ -87,10 +89,12 @@ async function playTrials(scene, block, pictures) {
     const ahead = Array.from({ length: Math.min(DECODED_AHEAD, block.images.length - i) }, (_, k) => pictures.bitmap(i + k));
     const picture = spare ?? (await pictures.needed(i));
     await readyToFlash(scene, next, ahead);
-    showProgress(visit.progress, visit.earned, visit.state.currency, judgment.each);
+    showProgress(visit.progress, visit.earned, visit.state.currency, judgment.each, next.practice);
     const masks = await Promise.all((block.trial_masks[i] ?? []).map((/** @type {number} */ k) => scene.masks.needed(k)));
     await untilUncovered();
     const showing = await showPicture(scene, picture, masks, next);
+    const asked = block.instructed[i] ?? null;
+    if (asked) giveInstruction(screen, judgment, asked);
     const { response, rt, flags } = await answered(screen, judgment);
     const seen = await showing.settled;
     const facts = { exposure_ms: next.exposure_ms, frame_ms: scene.display.frame_ms, ...seen, flags: [...seen.flags, ...carried, ...flags] };
@@ -100,7 +104,7 @@ async function playTrials(scene, block, pictures) {
     const coming = reply.replaced_by === null ? null : pictures.extra(reply.replaced_by);
     coming?.catch(() => {}); // awaited below
     publish({ ...trial, was_correct: reply.was_correct, was_replaced: reply.replaced_by !== null });
-    await tell(screen, judgment, reply, response, visit.state.protocol.feedback_ms, scene.isPaid);
+    await tell(screen, asked ? ofInstruction(judgment) : judgment, reply, response, visit.state.protocol.feedback_ms, scene.isPaid);
     if (!reply.block_finished) await settleIn(scene, seen.flags);
     if (reply.may_end && !(await goesOn(scene))) {
       await visit.end();
@@ -108,7 +112,7 @@ async function playTrials(scene, block, pictures) {
     }
     spare?.close();
     spare = null;
-    carried = disagreement(block.staircase, /** @type {import("./staircase.js").StaircaseState} */ (next), reply);
+    carried = disagreement(asked ? null : block.staircase, /** @type {import("./staircase.js").StaircaseState} */ (next), reply);
     if (isRepeating(response) && !reply.block_finished) {
       const { same_answer_notice, half_real } = visit.state.protocol;
       await saySameAnswers(wordOf(judgment, response), same_answer_notice, judgment.shares(half_real));

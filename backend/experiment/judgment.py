@@ -73,6 +73,8 @@ class Judgment(ABC):
             raise InvalidInput(
                 f"{title} has no practice trials, attention checks and rules for exclusion; leave them out"
             )
+        if protocol.stimuli.models_per_session > 1:
+            raise InvalidInput(f"{title} shows one model a session; leave models_per_session=1")
 
     @abstractmethod
     def lack(self, study: Study, pool: Pool) -> str:

@@ -45,7 +45,8 @@ class WhichIsReal(Judgment):
         """Return pairs, the real one on either side by chance; none is kept to replace another."""
         count, pairs = study.protocol.stimuli.blocks, study.protocol.stimuli.images // 2
         reals = rng.sample(_all(pool.reals), count * pairs)
-        fakes = rng.sample(_all(pool.fakes[condition.model]), count * pairs)
+        (model,) = condition.models
+        fakes = rng.sample(_all(pool.fakes[model]), count * pairs)
         sides = [rng.choice(self.answers) for _ in reals]
         shown = [
             f"{real} {fake}" if side == "left" else f"{fake} {real}"
@@ -55,7 +56,7 @@ class WhichIsReal(Judgment):
             PlannedBlock(
                 tuple(shown[i * pairs : (i + 1) * pairs]),
                 tuple(sides[i * pairs : (i + 1) * pairs]),
-                (condition.model,) * pairs,
+                (model,) * pairs,
             )
             for i in range(count)
         )
