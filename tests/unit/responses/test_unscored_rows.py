@@ -64,9 +64,39 @@ def test_scores_are_of_scored_trials_and_stand_with_and_without_exclusion(world,
 def test_an_export_with_all_rows_scores_as_the_study_does(world, study, tmp_path):
     export(world.store, study, tmp_path / "out")
 
-    assert score_file(tmp_path / "out") == study_scores(world.store, study)
     path = tmp_path / "out" / "data" / "study-faces_data.csv"
+    assert score_file(tmp_path / "out") == study_scores(world.store, study)
+    with path.open() as file:
+        kinds = [row["trial_kind"] for row in csv.DictReader(file)]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {
+        "test": 48,
+        "practice": 24,
+        "check": 12,
+        "instructed": 12,
+    }
+    assert score([*read_responses(path)], "infinity") == study_scores(world.store, study)
+    lines = tmp_path / "rows.jsonl"
+    lines.write_text("".join(json.dumps(row) + "\n" for row in read_responses(path)))
+    assert score_file(lines) == study_scores(world.store, study)
+
+
+def test_the_tables_of_an_export_count_scored_trials_and_have_the_checks_beside_them(world, study, tmp_path):
+    export(world.store, study, tmp_path / "out")
+
+    data = tmp_path / "out" / "data"
+    with (data / "study-faces_description-evaluators_data.csv").open() as file:
+        people = [*csv.DictReader(file)]
+    with (data / "study-faces_description-images_data.csv").open() as file:
+        guesses = sum(int(row["number_guesses"]) for row in csv.DictReader(file))
+    columns = ("responses", "checks", "checks_right", "excluded")
+    assert sorted(tuple(row[name] for name in columns) for row in people) == [
+        *[("8", "4", "0", "true")] * 2,
+        *[("8", "4", "4", "false")] * 4,
+    ]
     assert guesses == 48
+    assert "48 responses of 6" in "".join(
+        path.read_text() for path in (tmp_path / "out").iterdir() if path.is_file()
+    )
 
 
 def test_attention_is_told_of_everybody(world, study):
