@@ -5,6 +5,7 @@ from typing import Any
 
 from backend.foundation.counts import counted
 from backend.report import (
+    attention,
     attrition,
     browsers,
     chance,
@@ -36,6 +37,7 @@ def compose(data: Mapping[str, Any], info: SourceInfo) -> Report:
         precision.section(found),
         images.section(found, info),
         evaluators.section(found),
+        attention.section(found),
         browsers.section(found),
         attrition.section(found),
         methods.section(found, info),
