@@ -1,13 +1,30 @@
 // @ts-check
 /**
  * Runs before the modules, and where they cannot run: reports browsers that are too old and missing files,
- * and requests the study while the modules load. Plain JavaScript of 2009 (ES5), no module.
+ * in the browser's language, and requests the study while the modules load. Plain JavaScript of 2009 (ES5), no module.
  */
 (function () {
   "use strict";
   var body = document.body;
   var page = /** @type {import("./main.js").Page & typeof globalThis} */ (window);
   var here = /** @type {HTMLScriptElement} */ (document.currentScript).src;
+  /**
+   * The texts of this file, from the catalogues: it runs where modules do not. A test compares them.
+   * @type {Record<string, Record<string, string>>}
+   */
+  var TEXTS = {
+    en: {
+      "page.loading": "One moment…",
+      "page.too_old": "This browser is too old",
+      "page.too_old_help": "Please open the same link in an up-to-date browser, for example Firefox, Chrome, Edge or Safari. Nothing was recorded.",
+      "page.not_loaded": "The page could not be loaded",
+      "page.not_loaded_help": "Perhaps the connection was lost for a moment. Every answer that you gave is stored.",
+      "page.load_again": "Load the page again",
+    },
+  };
+  var language = knownLanguage();
+  var texts = TEXTS[language];
+
   /** Modules that check the display before consent, for studies with flashes. */
   var NEEDED_FOR_FLASHES = ["fitness.js", "display.js", "frames.js"];
 
@@ -45,29 +62,47 @@
   }
 
   function sayTooOld() {
-    say(
-      "This browser is too old",
-      "Please open the same link in an up-to-date browser, for example Firefox, Chrome, Edge or Safari. Nothing was recorded.",
-    );
+    say(texts["page.too_old"], texts["page.too_old_help"]);
+  }
+
+  /** Return the first of the browser's languages that has texts; English if none has. */
+  function knownLanguage() {
+    var preferred = /** @type {Partial<Navigator>} */ (navigator).languages || [navigator.language || "en"];
+    for (var i = 0; i < preferred.length; i += 1) {
+      var name = String(preferred[i]).toLowerCase().split("-")[0];
+      if (Object.prototype.hasOwnProperty.call(TEXTS, name)) return name;
+    }
+    return "en";
+  }
+
+  /** Show until the study is known that the page is loading. */
+  function sayLoading() {
+    var place = document.querySelector(".loading-page");
+    if (!place || language === "en") return;
+    place.textContent = texts["page.loading"];
+    document.documentElement.lang = language;
+    document.documentElement.dir = language === "ar" ? "rtl" : "ltr";
   }
 
   /** @param {ErrorEvent} event */
   function onError(event) {
     var target = /** @type {Element | null} */ (event.target);
     if (target && target.tagName === "SCRIPT") {
-      say("The page could not be loaded", "Perhaps the connection was lost for a moment. Every answer that you gave is stored.", "Load the page again");
+      say(texts["page.not_loaded"], texts["page.not_loaded_help"], texts["page.load_again"]);
     } else if (event.error && event.error.name === "SyntaxError") {
       sayTooOld();
     }
   }
 
   page.addEventListener("error", onError, true);
+  sayLoading();
   var script = document.createElement("script");
   var dialog = /** @type {Partial<HTMLDialogElement>} */ (document.createElement("dialog"));
   var isKnown =
     "noModule" in script && /** @type {Partial<Window>} */ (page).fetch && page.Promise && page.URLSearchParams && page.AbortController && page.ReadableStream &&
     /** @type {Partial<Window>} */ (page).createImageBitmap && dialog.showModal && /** @type {Partial<HTMLElement>} */ (body).replaceChildren && Object.fromEntries;
   if (!isKnown) return sayTooOld();
+  if (language !== "en") preload("text_" + language + ".js");
 
   var study = /^\/s\/([^/]+)$/.exec(location.pathname);
   if (!study || body.getAttribute("data-demo")) return;
@@ -79,6 +114,7 @@
       return found.clone().json();
     })
     .then(function (/** @type {import("../types/api.js").PublicStudy} */ told) {
+      if (TEXTS[told.language] && told.language !== "en" && told.language !== language) preload("text_" + told.language + ".js");
       if (told.flashes) NEEDED_FOR_FLASHES.forEach(preload);
     })
     .then(null, function () {}); // reported by the code that awaits the study
