@@ -14,6 +14,7 @@ export const texts = {
   "page.loading": "One moment…",
   "page.needs_script": "This page needs JavaScript",
   "page.needs_script_help": "JavaScript is switched off in this browser, and the task cannot be shown without it. Please switch it on, or open the same link in another browser.",
+  "page.needs_script_here": "Please switch it on in your browser, then load this page again.",
   "page.too_old": "This browser is too old",
   "page.too_old_help": "Please open the same link in an up-to-date browser, for example Firefox, Chrome, Edge or Safari. Nothing was recorded.",
   "page.not_loaded": "The page could not be loaded",
