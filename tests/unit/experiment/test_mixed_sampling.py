@@ -119,9 +119,8 @@ def test_a_spare_is_of_the_model_and_truth_that_it_replaces(method):
     study = mixed(method=method, **settings, **({"blocks": 3} if method == "time" else {}))
     blocks, spares = next(drawn(study, 1))
     assert models_of(spares) == dict.fromkeys(MODELS, 3)
-    drawn_session = studies.replaced(
-        studies.session(study, model=None), models=MODELS, blocks=blocks, spares=spares
-    )
+    session = studies.session(study, model=None)
+    session = studies.replaced(session, models=MODELS, blocks=blocks, spares=spares)
     cursor = opening(study.protocol, "")
 
     for trial, (truth, model) in enumerate(
