@@ -63,10 +63,10 @@ class RealOrFake(Judgment):
         condition: Condition | None,
         rng: "Random",
         coin: "Random",
-        is_second: bool,
+        turn: int,
     ) -> Plan:
-        reals = sampling.real_counts(study, coin, is_second)
-        return sampling.draw_session(study, pool, condition, rng, reals)
+        reals = sampling.real_counts(study, coin, is_second=turn % 2 == 1)
+        return sampling.draw_session(study, pool, condition, rng, reals, turn)
 
     def truth(self, shown: Sequence[Stimulus]) -> str:
         return shown[0].truth
