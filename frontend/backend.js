@@ -25,13 +25,14 @@ export function anchorOf(phases) {
 /**
  * @param {HTMLElement} stage
  * @param {Size} size
+ * @param {string} label
  */
-export function addCanvas(stage, { css, px }) {
+export function addCanvas(stage, { css, px }, label) {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = px;
   canvas.style.width = canvas.style.height = `${css}px`;
   canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", "The picture to judge");
+  canvas.setAttribute("aria-label", label);
   stage.append(canvas);
   return canvas;
 }

@@ -4,18 +4,17 @@
 import { el } from "./screens.js";
 
 /**
- * @param {string} label of the button
- * @param {string} text
- * @param {string} what is copied, as the start of a sentence: “The code”
- * @param {Node} shown where the page shows the text; it is selected if the browser does not permit copying
+ * @param {string} copy what is copied
+ * @param {Node} shown where the page shows it; it is selected if the browser does not permit copying
+ * @param {{label: string, copied: string, selected: string}} words of the button, and for both results
  */
-export function copier(label, text, what, shown) {
-  const button = el("button", { type: "button" }, label);
+export function copier(copy, shown, words) {
+  const button = el("button", { type: "button" }, words.label);
   const told = el("p", { class: "quiet told", role: "status" });
   button.addEventListener("click", async () => {
-    const isCopied = await copied(text);
+    const isCopied = await copied(copy);
     if (!isCopied) getSelection()?.selectAllChildren(shown);
-    told.textContent = isCopied ? `${what} is copied.` : `${what} is selected; please copy it with your keyboard or menu.`;
+    told.textContent = isCopied ? words.copied : words.selected;
   });
   return { button, told };
 }

@@ -2,6 +2,7 @@
 /** The debrief of a study: the evaluator's score beside other scores, and the pictures with their truth. */
 
 import { el } from "./screens.js";
+import { number, percent, sentences, text } from "./texts.js";
 
 /**
  * @typedef {{
@@ -18,7 +19,7 @@ import { el } from "./screens.js";
  * @param {"percent" | "ms"} unit
  */
 export function scoreText(score, unit) {
-  return unit === "ms" ? `${Math.round(score)} ms` : `${score.toFixed(1)}%`;
+  return unit === "ms" ? milliseconds(score) : percent(score / 100, 1);
 }
 
 /**
@@ -26,8 +27,8 @@ export function scoreText(score, unit) {
  * @param {Debrief} debrief
  */
 export function headline({ unit, score, fakes_error }) {
-  if (unit === "ms") return `Your threshold: ${Math.round(score)} ms`;
-  return fakes_error === 0 ? "No fake fooled you" : `${Math.round(fakes_error ?? 0)}% of the fakes fooled you`;
+  if (unit === "ms") return text("debrief.threshold", { ms: milliseconds(score) });
+  return fakes_error === 0 ? text("debrief.none_fooled") : text("debrief.fooled", { share: wholePercent(fakes_error) });
 }
 
 /**
@@ -36,8 +37,9 @@ export function headline({ unit, score, fakes_error }) {
  * @param {boolean} [mayRepeat]
  */
 export function result(debrief, mayRepeat = false) {
-  const again = mayRepeat ? " Next time the fakes may be of another kind." : "";
-  return [el("p", {}, inWords(debrief) + again), table(debrief), el("p", { class: "quiet" }, NOTES[debrief.unit])];
+  const words = [...inWords(debrief), mayRepeat ? text("debrief.next_time") : ""];
+  const note = text(debrief.unit === "ms" ? "debrief.note_ms" : "debrief.note_share");
+  return [el("p", {}, sentences(...words)), table(debrief), el("p", { class: "quiet" }, note)];
 }
 
 /**
@@ -47,49 +49,73 @@ export function result(debrief, mayRepeat = false) {
 export function gallery({ pictures }) {
   const wrong = pictures.filter(({ truth, response }) => truth !== response);
   const right = pictures.filter(({ truth, response }) => truth === response);
-  const others = el("details", {}, el("summary", {}, `The ${right.length} that you got right`), grid(right));
+  const others = el("details", {}, el("summary", {}, text("debrief.right_ones", { n: right.length })), grid(right));
   return el(
     "section",
     { class: "gallery" },
-    el("h2", {}, wrong.length ? "What you got wrong" : "You got every picture right"),
+    el("h2", {}, text(wrong.length ? "debrief.wrong_ones" : "debrief.all_right")),
     ...(wrong.length ? [grid(wrong)] : []),
     ...(right.length ? [others] : []),
   );
 }
 
-const NOTES = {
-  percent: "50% is what guessing gives. The published scores are means of thirty people, of pictures of faces, from Zhou et al. (2019), HYPE.",
-  ms: "The threshold is the exposure that was shown most often: the shorter, the better one tells real from fake. The published scores are means of thirty people, of pictures of faces, from Zhou et al. (2019), HYPE.",
-};
+/** @param {number} ms */
+function milliseconds(ms) {
+  return text("debrief.ms", { n: number(Math.round(ms)) });
+}
 
-/** @param {Debrief} debrief */
+/** @param {number | null} percent_wrong */
+function wholePercent(percent_wrong) {
+  return percent(Math.round(percent_wrong ?? 0) / 100);
+}
+
+/**
+ * Return the result in sentences, some of which may be empty.
+ * @param {Debrief} debrief
+ */
 function inWords({ unit, score, fakes_error, reals_error, model, others }) {
-  const flashes = unit === "ms" ? `Most of your flashes lasted ${Math.round(score)} ms: right answers made them shorter, wrong ones longer. ` : "";
-  const own = `${flashes}You took ${Math.round(fakes_error ?? 0)}% of the fakes for real and ${Math.round(reals_error ?? 0)}% of the real pictures for fake.`;
-  const made = model ? ` The fakes were made by “${model}”.` : "";
-  const judged = model?.includes(", ") ? "these models" : "this model";
-  if (others === null) return `${own}${made}`;
-  if (others.mean === null) return `${own}${made} No other session has judged ${judged} yet.`;
-  const who = others.evaluators === 1 ? `One other session with ${judged}` : `The ${others.evaluators} other sessions with ${judged}`;
-  const theirs = unit === "ms" ? `came to ${Math.round(others.mean)} ms` : `${others.evaluators === 1 ? "was" : "were"} wrong about ${Math.round(others.mean)}% of all pictures, you about ${Math.round(score)}%`;
-  return `${own}${made} ${who} ${theirs}${others.evaluators === 1 ? "" : ", on average"}.`;
+  return [
+    unit === "ms" ? text("debrief.flashes", { ms: milliseconds(score) }) : "",
+    text("debrief.own", { fakes: wholePercent(fakes_error), reals: wholePercent(reals_error) }),
+    model ? text("debrief.made_by", { model }) : "",
+    others === null ? "" : beside(others, unit, score, Boolean(model?.includes(", "))),
+  ];
+}
+
+/**
+ * Return how the other sessions did.
+ * @param {NonNullable<Debrief["others"]>} others
+ * @param {"percent" | "ms"} unit
+ * @param {number} score
+ * @param {boolean} areSeveral whether a session shows fakes of several models
+ */
+function beside({ evaluators: n, mean }, unit, score, areSeveral) {
+  if (mean === null) return text(areSeveral ? "debrief.no_other_models" : "debrief.no_other");
+  if (unit === "ms") {
+    const theirs = milliseconds(mean);
+    if (n === 1) return text(areSeveral ? "debrief.one_ms_models" : "debrief.one_ms", { theirs });
+    return text(areSeveral ? "debrief.others_ms_models" : "debrief.others_ms", { n, theirs });
+  }
+  const shares = { theirs: wholePercent(mean), yours: wholePercent(score) };
+  if (n === 1) return text(areSeveral ? "debrief.one_share_models" : "debrief.one_share", shares);
+  return text(areSeveral ? "debrief.others_share_models" : "debrief.others_share", { n, ...shares });
 }
 
 /** @param {Debrief} debrief */
 function table({ unit, score, others, published }) {
   const rows = [
     ...published.map((entry) => ({ ...entry, kind: "" })),
-    { model: "You, just now", data: "these pictures", score, kind: "yours" },
-    ...(others === null || others.mean === null ? [] : [{ model: `Other sessions (${others.evaluators})`, data: "these pictures", score: others.mean, kind: "others" }]),
+    { model: text("debrief.you"), data: text("debrief.these_pictures"), score, kind: "yours" },
+    ...(others === null || others.mean === null ? [] : [{ model: text("debrief.others", { n: others.evaluators }), data: text("debrief.these_pictures"), score: others.mean, kind: "others" }]),
   ].sort((a, b) => b.score - a.score);
   const longest = Math.max(...rows.map((row) => row.score), unit === "ms" ? 0 : 50);
-  const caption = unit === "ms" ? "How long a picture must be seen to be told real from fake" : "How often pictures were judged wrong";
+  const caption = text(unit === "ms" ? "debrief.table_ms" : "debrief.table_share");
   return el(
     "table",
     { class: "scores" },
     el("caption", {}, caption),
-    el("thead", {}, el("tr", {}, ...["Who, or which model", "Score"].map((name) => el("th", { scope: "col" }, name)))),
-    el("tbody", {}, ...rows.map((row) => el("tr", { class: row.kind }, el("th", { scope: "row" }, row.model, el("span", {}, row.data)), scoreCell(row.score, longest, unit)))),
+    el("thead", {}, el("tr", {}, ...[text("debrief.who"), text("debrief.score")].map((name) => el("th", { scope: "col" }, name)))),
+    el("tbody", {}, ...rows.map((row) => el("tr", { class: row.kind }, el("th", { scope: "row" }, el("bdi", {}, row.model), el("span", {}, row.data)), scoreCell(row.score, longest, unit)))),
   );
 }
 
@@ -107,12 +133,11 @@ function scoreCell(score, longest, unit) {
 
 /** @param {Debrief["pictures"]} pictures */
 function grid(pictures) {
-  const said = { real: "real", fake: "fake" };
   return el(
     "ul",
     {},
     ...pictures.map(({ url, truth, response }) =>
-      el("li", {}, el("figure", {}, el("img", { src: url, alt: "", loading: "lazy" }), el("figcaption", {}, el("strong", {}, truth === "real" ? "Real" : "Computer-generated"), ` you said ${said[response]}`))),
+      el("li", {}, el("figure", {}, el("img", { src: url, alt: "", loading: "lazy" }), el("figcaption", {}, el("strong", {}, text(truth === "real" ? "debrief.is_real" : "debrief.is_fake")), " ", text(response === "real" ? "debrief.said_real" : "debrief.said_fake")))),
     ),
   );
 }

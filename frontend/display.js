@@ -2,6 +2,7 @@
 /** The evaluator's display: whether it can show flashes, full screen, and whether it has changed. */
 
 import { measureRefresh, waitFrames } from "./frames.js";
+import { text } from "./texts.js";
 
 const SMALLEST_SIDE_CSS = 480;
 const LARGEST_JITTER = 0.25; // of a refresh: a larger median deviation means an unsteady display
@@ -54,11 +55,11 @@ export function isComputer(screen) {
 export function unfitness(refresh, screen, [slowest_hz, fastest_hz]) {
   const hz = Math.round(refresh.refresh_hz);
   return [
-    ...(!isComputer(screen) ? ["The task needs a computer with a larger screen. Please open the same link there."] : []),
-    ...(refresh.refresh_hz < slowest_hz ? [`Your screen now shows ${hz} pictures a second, and the task needs ${slowest_hz}. Closing other programs, or plugging in the charger, may help.`] : []),
-    ...(refresh.refresh_hz > fastest_hz ? [`Your screen now shows ${hz} pictures a second, and the task needs at most ${fastest_hz}. You can change that in the settings of your display.`] : []),
-    ...(refresh.is_variable ? ["Your screen changes its refresh rate all the time. Please switch off “variable refresh rate” (FreeSync, G-Sync) in the settings of your display."] : []),
-    ...(!refresh.is_variable && refresh.jitter_ms > LARGEST_JITTER * refresh.frame_ms ? ["Your computer is too busy just now to show flashes evenly. Closing other programs and tabs may help."] : []),
+    ...(!isComputer(screen) ? [text("display.needs_computer")] : []),
+    ...(refresh.refresh_hz < slowest_hz ? [text("display.too_slow", { hz, needed: slowest_hz })] : []),
+    ...(refresh.refresh_hz > fastest_hz ? [text("display.too_fast", { hz, needed: fastest_hz })] : []),
+    ...(refresh.is_variable ? [text("display.varies")] : []),
+    ...(!refresh.is_variable && refresh.jitter_ms > LARGEST_JITTER * refresh.frame_ms ? [text("display.busy")] : []),
   ];
 }
 

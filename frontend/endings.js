@@ -4,8 +4,9 @@
 import { copier } from "./copy_button.js";
 import { gallery, headline, result } from "./debrief.js";
 import { backLink } from "./panel_exit.js";
-import { ask, el, facts, money, showWaiting } from "./screens.js";
+import { ask, el, facts, showWaiting } from "./screens.js";
 import { writeToken } from "./storage.js";
+import { money, percent, text } from "./texts.js";
 import { questions } from "./trouble.js";
 import { withdrawalNote } from "./withdraw_link.js";
 
@@ -21,7 +22,7 @@ const DEMO = "#demo";
  */
 function backForm({ action, fields }, isPrimary) {
   const inputs = Object.entries(fields).map(([name, value]) => el("input", { type: "hidden", name, value }));
-  const button = el("button", { type: "submit", class: isPrimary ? "primary" : "" }, "Finish and go back");
+  const button = el("button", { type: "submit", class: isPrimary ? "primary" : "" }, text("panel.finish"));
   return el("form", { method: "post", action }, ...inputs, button);
 }
 
@@ -39,11 +40,11 @@ export async function showDone(study, visit) {
   const told = isTold && !isAwaited(visit) ? await showDebrief(study, visit) : null;
   if (told === "again") return takeAgain(study);
   if (told === "start") return location.assign("/");
-  const title = done.complete ? "All done. Thank you!" : "The task had to end early. Thank you!";
+  const title = done.complete ? text("end.complete") : text("end.early");
   const isPaid = study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0;
-  const early = [el("p", {}, `Too many pictures could not be shown as they should. This is not your fault${isPaid ? ", and you are paid for what you did" : ""}.`)];
+  const early = [el("p", {}, text(isPaid ? "end.early_why_paid" : "end.early_why"))];
   // Not primary: an Enter key press left over from the last picture must not remove the completion code.
-  const actions = study.repeat_visits ? [{ label: "Take part again", value: "again" }] : [];
+  const actions = study.repeat_visits ? [{ label: text("end.again"), value: "again" }] : [];
   const below = isTold && isAwaited(visit) ? [debriefBelow(visit)] : [];
   const answer = await ask("done", title, [...(done.complete ? [] : early), ...ending(visit, study)], actions, below);
   if (answer === "again") takeAgain(study);
@@ -55,14 +56,14 @@ export async function showDone(study, visit) {
  * @param {import("./visit.js").Ended} visit
  */
 async function showDebrief(study, visit) {
-  showWaiting("One moment", "Your result is on its way.");
+  showWaiting(text("block.loading"), text("end.result_coming"));
   const debrief = await visit.debrief().catch(notTold);
   if (!debrief) return null;
   const actions = [
-    ...(study.repeat_visits ? [{ label: "Take part again", value: "again", primary: true }] : []),
-    ...(location.hash === DEMO ? [{ label: "Back to the start page", value: "start" }] : []),
+    ...(study.repeat_visits ? [{ label: text("end.again"), value: "again", primary: true }] : []),
+    ...(location.hash === DEMO ? [{ label: text("end.start_page"), value: "start" }] : []),
   ];
-  const code = el("details", {}, el("summary", {}, "Your completion code, and how to withdraw"), ...ending(visit, study));
+  const code = el("details", {}, el("summary", {}, text("end.code_and_withdrawing")), ...ending(visit, study));
   return ask("done", headline(debrief), result(debrief, study.repeat_visits), actions, [gallery(debrief), code]);
 }
 
@@ -109,10 +110,10 @@ export function showResult(visit, study, leadsOn = false) {
   const { passed, may_retake } = visit.done.qualification;
   const goesOn = leadsOn && passed;
   const actions = [
-    ...(goesOn ? [{ label: "Continue to the study", value: "on", primary: true }] : []),
-    ...(!passed && may_retake ? [{ label: "Take the test again", value: "again" }] : []),
+    ...(goesOn ? [{ label: text("test.go_on"), value: "on", primary: true }] : []),
+    ...(!passed && may_retake ? [{ label: text("test.again"), value: "again" }] : []),
   ];
-  return ask("done", passed ? "You passed" : "Thank you", qualificationResult(visit, study, passed, goesOn), actions);
+  return ask("done", passed ? text("test.passed") : text("test.not_passed"), qualificationResult(visit, study, passed, goesOn), actions);
 }
 
 /**
@@ -122,19 +123,21 @@ export function showResult(visit, study, leadsOn = false) {
  * @param {boolean} [isPrimary] whether the link back is the primary action
  */
 function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
-  const code = el("output", { class: "code", id: "code" }, done.completion_code);
-  const { button, told } = copier("Copy the code", done.completion_code, "The code", code);
-  const link = done.redirect_url ? [backLink(done.redirect_url, "Finish and go back", isPrimary)] : [];
+  const code = el("output", { class: "code", id: "code", dir: "ltr" }, done.completion_code);
+  const { button, told } = copier(done.completion_code, code, {
+    label: text("end.copy_code"),
+    copied: text("end.code_copied"),
+    selected: text("end.code_selected"),
+  });
+  const link = done.redirect_url ? [backLink(done.redirect_url, text("panel.finish"), isPrimary)] : [];
   const back = done.form ? [backForm(done.form, isPrimary)] : link;
   return [
     facts([
       ...rows,
-      ["Right answers", `${done.right} of ${done.answered}`],
-      ...(earned === null ? [] : [["You earned", money(done.earned_usd_cents, state.currency)]]),
+      [text("end.right"), text("end.right_of", { right: done.right, answered: done.answered })],
+      ...(earned === null ? [] : [[text("end.earned"), money(done.earned_usd_cents, state.currency)]]),
     ]),
-    el("p", {}, done.reported
-      ? "Your answers are stored, and we tell the panel that you are done: you need no code there. If you write to us, please quote:"
-      : "Your answers are stored. Your completion code:"),
+    el("p", {}, text(done.reported ? "end.stored_reported" : "end.stored_code")),
     code,
     el("div", { class: "actions" }, button, ...back),
     told,
@@ -151,11 +154,10 @@ function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
  */
 function qualificationResult(visit, study, passed, leadsOn) {
   const { reals_right, fakes_right, needed } = visit.done.qualification;
-  const percent = (/** @type {number} */ share) => `${Math.round(100 * share)}%`;
-  return [
-    el("p", {}, passed
-      ? `You can now take part in the study${leadsOn ? " itself" : ""}.`
-      : `To take part in the study, ${percent(needed)} of the real and ${percent(needed)} of the fake pictures are needed. This says nothing about you as a worker, and you are paid for the test.`),
-    ...ending(visit, study, [["Real pictures", `${percent(reals_right)} right`], ["Fake pictures", `${percent(fakes_right)} right`]], !leadsOn),
+  const rows = [
+    [text("test.reals"), text("test.share_right", { share: percent(reals_right) })],
+    [text("test.fakes"), text("test.share_right", { share: percent(fakes_right) })],
   ];
+  const verdict = passed ? text(leadsOn ? "test.may_take_part_now" : "test.may_take_part") : text("test.needed", { share: percent(needed) });
+  return [el("p", {}, verdict), ...ending(visit, study, rows, !leadsOn)];
 }

@@ -2,11 +2,14 @@
 /** From the link to an open session: exclusion criteria, then consent, then the qualification if any. */
 
 import { Refused } from "./api.js";
+import { languagePicker } from "./language_picker.js";
 import { offer } from "./offer.js";
 import { exitLink, panelParameters, pathOf, sayGoodbye, signature } from "./panel_exit.js";
 import { EXITS } from "./refusals.js";
 import { ask, el, show } from "./screens.js";
 import { readPass, writePass, writeToken } from "./storage.js";
+import { titleOf } from "./study_texts.js";
+import { currentLanguage, text } from "./texts.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
 /** @typedef {import("../types/api.js").Opened} Opened */
@@ -37,7 +40,7 @@ export async function enter(world, study) {
   }
   if (looked) {
     const { fitDisplay } = await import("./fitness.js");
-    if (!(await fitDisplay(api, study, "Nothing was recorded.", await looked))) return null;
+    if (!(await fitDisplay(api, study, text("display.no_fault_nothing"), await looked))) return null;
   }
   if (!(await consented(world, study))) return sayGoodbye(await exitLink(api, study, "no_consent"));
   try {
@@ -69,7 +72,7 @@ async function vouchedFor(api, study) {
       } else if (code !== "unknown_place" || tried === PLACE_TRIES) {
         throw error;
       } else {
-        show("check", "Looking for your place", [el("p", {}, "The panel has only just heard of you. This takes a few seconds.")]);
+        show("check", text("panel.looking"), [el("p", {}, text("panel.looking_wait"))]);
         await new Promise((resolve) => setTimeout(resolve, PLACE_PAUSE_MS));
       }
     }
@@ -78,7 +81,7 @@ async function vouchedFor(api, study) {
 
 /** Measure the display briefly while the server checks admission; it is measured again before each block. */
 async function firstLook() {
-  show("check", "Checking your screen", [el("p", {}, "This takes two seconds.")]);
+  show("check", text("display.checking"), [el("p", {}, text("display.checking_wait"))]);
   const { glanceAtDisplay } = await import("./display.js");
   return glanceAtDisplay();
 }
@@ -104,7 +107,7 @@ async function afterQualification(world, study, qualification) {
   const { playBlocks, showResult } = await world.playing();
   let visit = await world.resumed(qualification.study);
   if (!visit) {
-    if (!(await consented(world, qualification, study.title))) return sayGoodbye(await exitLink(api, study, "no_consent"));
+    if (!(await consented(world, qualification, titleOf(study)))) return sayGoodbye(await exitLink(api, study, "no_consent"));
     visit = world.begun(qualification, /** @type {Opened} */ (await open(world, qualification, null)));
   }
   if (visit.state.stage === "block") await playBlocks(api, qualification, visit);
@@ -136,6 +139,7 @@ function open({ api }, study, qualificationToken) {
       screen_height_px: screen.height,
       pixel_ratio: devicePixelRatio,
       language: navigator.language,
+      shown_language: currentLanguage(),
     },
     qualification_token: qualificationToken,
     signature: signature(study),
@@ -155,16 +159,32 @@ async function turnedAway({ api, showError }, study, error) {
 }
 
 /**
- * Ask for consent; the modules that run the blocks are loaded while it is read.
+ * Ask for consent, in the language that the evaluator chooses if the study lets them; the modules that run
+ * the blocks are loaded while it is read.
  * @param {World} world
  * @param {PublicStudy} study
  * @param {string} [before] title of the study that this qualification opens
  */
 async function consented({ playing }, study, before) {
-  const asked = ask("consent", study.title, offer(study, before), [
-    { label: "I agree and want to take part", value: "yes", primary: true },
-    { label: "No, thank you", value: "no" },
-  ]);
   playing().then(({ prepare }) => prepare(study)).catch(() => {}); // loaded again when needed
-  return (await asked) === "yes";
+  for (;;) {
+    const answer = await askForConsent(study, before);
+    if (answer !== "again") return answer === "yes";
+  }
+}
+
+/**
+ * @param {PublicStudy} study
+ * @param {string} [before]
+ * @returns {Promise<string>} `yes`, `no`, or `again` in a language chosen just now
+ */
+function askForConsent(study, before) {
+  document.title = titleOf(study);
+  return new Promise((resolve) => {
+    const picker = before ? [] : languagePicker(study, () => resolve("again"));
+    ask("consent", titleOf(study), [...picker, ...offer(study, before)], [
+      { label: text("consent.agree"), value: "yes", primary: true },
+      { label: text("consent.decline"), value: "no" },
+    ]).then(resolve);
+  });
 }

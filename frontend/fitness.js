@@ -4,6 +4,7 @@
 import { measureDisplay, screenAtHand, unfitness } from "./display.js";
 import { exitLink, sayGoodbye } from "./panel_exit.js";
 import { ask, el, show } from "./screens.js";
+import { text } from "./texts.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
 
@@ -12,7 +13,7 @@ import { ask, el, show } from "./screens.js";
  * Return null if the evaluator leaves, after the final page was shown.
  * @param {import("./visit.js").Api} api
  * @param {PublicStudy} study
- * @param {string} safe a sentence on what happens to the responses so far
+ * @param {string} safe that it is not the evaluator's fault, and what happens to the responses so far
  * @param {import("./frames.js").Refresh | null} [glance] an earlier brief measurement; sufficient if it is fit
  */
 export async function fitDisplay(api, study, safe, glance = null) {
@@ -24,14 +25,14 @@ export async function fitDisplay(api, study, safe, glance = null) {
     const back = await exitLink(api, study, "unfit_device");
     const answer = await ask(
       "check",
-      "This device cannot show the task",
+      text("display.unfit"),
       [
         ...reasons.map((reason) => el("p", {}, reason)),
-        el("p", { class: "quiet" }, `This is not your fault. ${safe}`),
+        el("p", { class: "quiet" }, safe),
       ],
       [
-        { label: "Check again", value: "again", primary: true },
-        ...(back ? [{ label: "I cannot take part", value: "leave" }] : []),
+        { label: text("display.check_again"), value: "again", primary: true },
+        ...(back ? [{ label: text("display.leave"), value: "leave" }] : []),
       ],
     );
     if (answer === "leave") {
@@ -42,6 +43,6 @@ export async function fitDisplay(api, study, safe, glance = null) {
 }
 
 function look() {
-  show("check", "Checking your screen", [el("p", {}, "This takes two seconds.")]);
+  show("check", text("display.checking"), [el("p", {}, text("display.checking_wait"))]);
   return measureDisplay();
 }

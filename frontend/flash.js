@@ -5,6 +5,7 @@ import { enterFullScreen, hasChanged, isFullScreen, measureDisplay, watchFlash }
 import { waitFrames } from "./frames.js";
 import { isAsPlanned } from "./planner.js";
 import { ask, el, enterScreen, showWaiting } from "./screens.js";
+import { text } from "./texts.js";
 
 const SHOWINGS_AT_MOST = 5;
 /** Between a flash and the question, whose layout would otherwise delay the end of the last mask. */
@@ -30,9 +31,9 @@ export async function readyToFlash(scene, next, ahead) {
   if (!scene.isFull || isFullScreen()) return;
   await ask(
     "break",
-    "The window left full screen",
-    [el("p", {}, "Flashes need the whole screen. Nothing is lost: the picture is replaced by another one.")],
-    [{ label: "Back to full screen", value: "on", primary: true }],
+    text("flash.left_full_screen"),
+    [el("p", {}, text("flash.left_full_screen_help"))],
+    [{ label: text("flash.back"), value: "on", primary: true }],
   );
   await enterFullScreen();
   scene.isFull = isFullScreen(); // if it is refused now, the task continues in the window
@@ -55,25 +56,24 @@ export async function settleIn(scene, flags) {
  * @returns {Promise<boolean>}
  */
 export async function goesOn(scene) {
-  const pay = scene.isPaid ? " You are paid for what you did either way." : "";
   const answer = await ask(
     "check",
-    "The pictures do not flash as they should",
+    text("flash.wrong"),
     [
-      el("p", {}, "Your browser did not show the last ones for the right time. This is not your fault; mostly the computer is busy with something else."),
-      el("p", {}, "It may help to close other programs and tabs, or to plug in the charger. Then try again."),
-      el("p", {}, `You can also stop here.${pay}`),
+      el("p", {}, text("flash.wrong_why")),
+      el("p", {}, text("flash.wrong_help")),
+      el("p", {}, text(scene.isPaid ? "flash.may_stop_paid" : "flash.may_stop")),
     ],
     [
-      { label: "Try again", value: "on", primary: true },
-      { label: "Stop here", value: "stop" },
+      { label: text("flash.try_again"), value: "on", primary: true },
+      { label: text("flash.stop"), value: "stop" },
     ],
   );
   if (answer === "stop") {
-    showWaiting("Ending the task", "This takes a moment.");
+    showWaiting(text("flash.ending"), text("flash.ending_wait"));
     return false;
   }
-  showWaiting("Checking your screen", "This takes two seconds.");
+  showWaiting(text("display.checking"), text("display.checking_wait"));
   scene.display = await measureDisplay();
   scene.presenter.change();
   scene.screen.enter();

@@ -9,6 +9,7 @@ import { anchorOf } from "./backend.js";
 import { everyFrame } from "./frames.js";
 import { planPhases, timingOfCallbacks } from "./planner.js";
 import { hasElementTiming } from "./element_timing.js";
+import { currentLanguage, text } from "./texts.js";
 
 const PATIENCE_MS = 3000;
 const STEP_MS = 500; // between two checks that the frame still responds
@@ -25,10 +26,10 @@ export async function startFrame(stage, size) {
   frame.sandbox.add("allow-scripts");
   frame.allow = "cross-origin-isolated";
   frame.tabIndex = -1;
-  frame.title = "The picture to judge";
+  frame.title = text("picture.to_judge");
   frame.style.width = frame.style.height = `${size.css}px`;
   const script = new URL("./presenter_frame.js", import.meta.url).href;
-  frame.srcdoc = `<!doctype html><html lang="en"><title>The picture to judge</title><script type="module" src="${script}"></script>`;
+  frame.srcdoc = `<!doctype html><html lang="${currentLanguage()}"><title>${escaped(frame.title)}</title><script type="module" src="${script}"></script>`;
   /** @type {{to: Window | null, port: MessagePort} | null} */
   let line = null;
   let isLost = false;
@@ -108,4 +109,9 @@ function unknown(phases, frame_ms) {
   const edges = planPhases(phases.map((phase) => phase.ms), frame_ms, anchorOf(phases));
   const timing = timingOfCallbacks(edges, edges.map(() => null), frame_ms, "callback");
   return { timing, frame_ms, isPageLate: false, isContradicted: false };
+}
+
+/** @param {string} words to be shown by HTML as they are */
+function escaped(words) {
+  return words.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }

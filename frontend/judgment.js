@@ -1,5 +1,8 @@
 // @ts-check
-/** The question put to evaluators: each judgment is a module `judgment_NAME.js`; the server sends NAME. */
+/**
+ * The question put to evaluators: each judgment is a module `judgment_NAME.js`; the server sends NAME.
+ * Its texts are getters or functions, since the language may change after the module was loaded.
+ */
 
 /**
  * @typedef {object} Choice
@@ -11,11 +14,15 @@
 /**
  * @typedef {object} Judgment
  * @property {string} heading the question above the buttons
- * @property {string} each word for what one trial shows
+ * @property {(n: number, total: number) => string} progress which trial this is, of how many
+ * @property {(values: {part: number, parts: number, answered: number, total: number}) => string} partDone what a block's end says
+ * @property {() => (Node | string)[]} press how to answer with keys, or the buttons
+ * @property {() => string} tap how to answer with the buttons
  * @property {Choice[]} choices in the order of the buttons
  * @property {(study: import("../types/api.js").PublicStudy) => Element[]} instructions what is shown and asked
  * @property {string} afterFlash what to do once a flash is over
- * @property {(isHalfReal: boolean) => string} shares how often each answer is right, for evaluators who keep repeating one
+ * @property {(response: string, count: number) => string} repeated what an evaluator is told who gave one answer `count` times in a row
+ * @property {(isHalfReal: boolean) => string} shares how often each answer is right, for such an evaluator
  * @property {(response: string, wasCorrect: boolean) => string} verdict feedback after a response
  * @property {((pictures: ImageBitmap[]) => Promise<ImageBitmap>) | null} arrange combines several pictures of one
  *   trial into one of the same size; null if a trial shows one picture

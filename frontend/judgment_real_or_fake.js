@@ -1,23 +1,40 @@
 // @ts-check
 /** Is this picture real, or made by a computer? The page's side of `experiment/judgments/real_or_fake.py`. */
 
+import { answerKeys } from "./answer_keys.js";
 import { el } from "./screens.js";
-import { text } from "./texts.js";
-
-const HALF_REAL = "Half of them are real. The other half were made by a computer: they are fake. They come in random order.";
-const REAL_BY_CHANCE = "Each one is either real, or was made by a computer: then it is fake. Both are equally likely each time, whatever came before.";
+import { text, textNodes } from "./texts.js";
 
 /** @type {import("./judgment.js").Judgment} */
 export const judgment = {
-  heading: "Real or fake?",
-  each: "picture",
-  choices: [
-    { answer: "fake", label: text("answer.fake"), keys: ["f"] },
-    { answer: "real", label: text("answer.real"), keys: ["j", "r"] },
-  ],
-  instructions: (study) => [el("p", {}, `You will see pictures, one at a time. ${study.half_real ? HALF_REAL : REAL_BY_CHANCE}`)],
-  afterFlash: "Then say whether it was real or fake. There is no hurry with the answer.",
-  shares: (isHalfReal) => `${isHalfReal ? "Half" : "About half"} of all pictures are real, and the others are fake.`,
-  verdict: (response, wasCorrect) => (wasCorrect ? `✓ Right: ${response}` : `✗ Not this time: it was ${response === "real" ? "fake" : "real"}`),
+  get heading() {
+    return text("real_or_fake.question");
+  },
+  get choices() {
+    const { fake, real } = answerKeys();
+    return [
+      { answer: "fake", label: text("answer.fake"), keys: fake },
+      { answer: "real", label: text("answer.real"), keys: real },
+    ];
+  },
+  progress: (n, total) => text("picture.progress", { n, total }),
+  partDone: (values) => text("picture.part_done", values),
+  instructions: (study) => [el("p", {}, study.half_real ? text("real_or_fake.half") : text("real_or_fake.chance"))],
+  press: () => textNodes("real_or_fake.press", { fake_key: keyHint("answer.fake_key"), real_key: keyHint("answer.real_key") }),
+  tap: () => text("real_or_fake.tap", { fake: text("answer.fake"), real: text("answer.real") }),
+  get afterFlash() {
+    return text("real_or_fake.after_flash");
+  },
+  repeated: (response, n) => (response === "fake" ? text("real_or_fake.all_fake", { n }) : text("real_or_fake.all_real", { n })),
+  shares: (isHalfReal) => (isHalfReal ? text("real_or_fake.shares_half") : text("real_or_fake.shares_chance")),
+  verdict: (response, wasCorrect) => {
+    if (wasCorrect) return response === "fake" ? text("real_or_fake.right_fake") : text("real_or_fake.right_real");
+    return response === "fake" ? text("real_or_fake.wrong_real") : text("real_or_fake.wrong_fake");
+  },
   arrange: null,
 };
+
+/** @param {string} key of a text that is the name of a key */
+function keyHint(key) {
+  return el("kbd", {}, text(key));
+}

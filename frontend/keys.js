@@ -1,10 +1,14 @@
 // @ts-check
 /** Keyboard input: Enter or Space presses the screen's primary button; a trial adds its own keys. */
 
-/** @type {((key: string) => void) | null} */
+/** @typedef {(key: string, onLatin: string) => void} TrialKeys */
+
+/** @type {TrialKeys | null} */
 let trialKeys = null;
 
-/** @param {((key: string) => void) | null} handler receives lower-case keys; null for none */
+/**
+ * @param {TrialKeys | null} handler receives a key in lower case, and the same key on a Latin keyboard; null for none
+ */
 export function onTrialKeys(handler) {
   trialKeys = handler;
 }
@@ -18,9 +22,18 @@ export function listenToKeys(page) {
     if (event.key === "Enter" || event.key === " ") {
       pressPrimary(cover ?? page.querySelector("main"), event);
     } else if (!cover) {
-      trialKeys?.(event.key.toLowerCase());
+      trialKeys?.(event.key.toLowerCase(), onLatin(event));
     }
   });
+}
+
+/**
+ * Return the letter that a key has on a Latin keyboard, for layouts of other scripts and input methods.
+ * @param {KeyboardEvent} event
+ */
+function onLatin({ key, code }) {
+  const isLatin = /^[\x20-\x7e\u00c0-\u024f]$/.test(key);
+  return isLatin ? key.toLowerCase() : (/^Key([A-Z])$/.exec(code)?.[1].toLowerCase() ?? "");
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import { interrupt } from "./interruption.js";
 import { ask, el, hideProgress, untilCalm } from "./screens.js";
+import { text } from "./texts.js";
 
 const MARK = { openhype: "session" };
 
@@ -48,11 +49,11 @@ async function askBeforeLeaving() {
   await untilCalm();
   const answer = isGuarding && (await interrupt(
     "break",
-    "Leave the task?",
-    [el("p", {}, "Your answers so far are stored. You can go on later: open the same link in this browser.")],
+    text("leave.title"),
+    [el("p", {}, text("leave.stored"))],
     [
-      { label: "Stay", value: "stay", primary: true },
-      { label: "Leave", value: "leave" },
+      { label: text("leave.stay"), value: "stay", primary: true },
+      { label: text("leave.leave"), value: "leave" },
     ],
   ));
   isAsking = false;
@@ -63,8 +64,8 @@ async function askBeforeLeaving() {
 function leave() {
   stopGuarding();
   hideProgress();
-  ask("break", "See you later", [el("p", {}, "You can close this page. Your answers are stored.")], [
-    { label: "Go on with the task", value: "on", primary: true },
+  ask("break", text("leave.later"), [el("p", {}, text("leave.close"))], [
+    { label: text("leave.go_on"), value: "on", primary: true },
   ]).then(() => location.reload());
   history.go(-2);
 }

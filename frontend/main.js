@@ -5,12 +5,15 @@ import { Refused, makeApi } from "./api.js";
 import { enter } from "./entry.js";
 import { listenToInteractions } from "./interactions.js";
 import { listenToKeys } from "./keys.js";
+import { browserLanguage } from "./languages.js";
 import { guardAgain, stopGuarding } from "./leaving.js";
 import { isPreview, showPreview } from "./offer.js";
 import { showGivenUp } from "./panel_exit.js";
 import { showElsewhere, showRefusal } from "./refusals.js";
 import { ask, el } from "./screens.js";
 import { holdTab, readToken, writeToken } from "./storage.js";
+import { speak, titleOf } from "./study_texts.js";
+import { text, useLanguage } from "./texts.js";
 import { makeStuck, tellTrouble } from "./trouble.js";
 import { makeVisit } from "./visit.js";
 
@@ -22,7 +25,7 @@ const TOKEN_IS_DEAD = ["wrong_token", "unknown_session"];
 const STUDY = document.body.dataset.study ?? decodeURIComponent(location.pathname.split("/")[2] ?? "");
 
 /** Return a sentence on what is safe meanwhile; empty before there can be any responses. */
-const safe = () => (readToken(STUDY) ? "Your answers are safe." : "");
+const safe = () => (readToken(STUDY) ? text("trouble.answers_safe") : "");
 /** @type {import("./trouble.js").About} */
 const about = { contact: "", session: "", giveUp: null };
 /** @type {import("./visit.js").Api} */
@@ -35,6 +38,10 @@ let api = makeApi({
 /** @type {((study: PublicStudy, visit: import("./visit.js").Ended) => Promise<void>) | null} */
 let showDemoEnd = null;
 
+const EARLY_MS = 3000;
+/** The browser's language, for what is shown before the study's is known; English if it cannot be loaded soon. */
+const early = Promise.race([useLanguage(browserLanguage()).catch(() => {}), new Promise((resolve) => setTimeout(resolve, EARLY_MS))]);
+
 listenToKeys(document);
 listenToInteractions(window, document);
 addEventListener("pageshow", (event) => event.persisted && location.reload()); // a cached page may be outdated
@@ -45,7 +52,8 @@ async function visitStudy(name) {
   await haveTab(name);
   if (document.body.dataset.demo) await playWithoutServer(document.body.dataset.demo);
   const study = await api.get(`/api/studies/${encodeURIComponent(name)}`);
-  document.title = study.title;
+  await speak(study);
+  document.title = titleOf(study);
   about.contact = study.contact;
   about.giveUp = () => showGivenUp(api, study, about);
   if (isPreview(study)) {
@@ -94,12 +102,8 @@ async function playWithoutServer(file) {
  */
 async function haveTab(name) {
   if (await holdTab(name, false, goElsewhere)) return;
-  await ask(
-    "error",
-    "This task is open in another tab",
-    [el("p", {}, "You can go on there, or move it here. Nothing you have answered is lost.")],
-    [{ label: "Continue here", value: "here", primary: true }],
-  );
+  await early;
+  await ask("error", text("tab.other"), [el("p", {}, text("tab.other_help"))], [{ label: text("tab.here"), value: "here", primary: true }]);
   await holdTab(name, true, goElsewhere);
 }
 
@@ -158,8 +162,9 @@ async function playToEnd(study, visit) {
  * @param {unknown} error
  * @param {string | null} [back] address back to the panel
  */
-function showError(error, back = null) {
+async function showError(error, back = null) {
   stopGuarding();
+  await early;
   if (error instanceof Refused && error.code === "stale_lease") return showElsewhere(STUDY);
   showRefusal(error, about, back);
 }

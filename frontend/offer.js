@@ -1,8 +1,10 @@
 // @ts-check
 /** Texts on what a study requires and pays: before consent, and before the first picture. */
 
-import { contactLink, days, duration, el, facts, money, paragraphs, show } from "./screens.js";
-import { text } from "./texts.js";
+import { contactLink, duration, el, facts, paragraphs, show } from "./screens.js";
+import { languagePicker } from "./language_picker.js";
+import { consentOf, titleOf } from "./study_texts.js";
+import { counted, money, text, textNodes } from "./texts.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
 /** @typedef {import("./judgment.js").Judgment} Judgment */
@@ -21,10 +23,11 @@ export function isPreview(study) {
  * @param {Judgment} judgment
  */
 export function showPreview(study, judgment) {
-  show("consent", study.title, [
-    el("p", { class: "preview" }, "This is a preview. Accept the task to begin; nothing is recorded until then."),
+  show("consent", titleOf(study), [
+    ...languagePicker(study, () => showPreview(study, judgment)),
+    el("p", { class: "preview" }, text("offer.preview")),
     ...offer(study),
-    el("h2", {}, "How it works"),
+    el("h2", {}, text("instructions.title")),
     ...instructions(study, judgment, false),
   ]);
 }
@@ -36,20 +39,19 @@ export function showPreview(study, judgment) {
  */
 export function offer(study, before) {
   const intro = before
-    ? [el("p", {}, `Before “${before}” there is a short test. You are paid for it whatever the result, and told how you did.`)]
-    : paragraphs(study.consent.text);
-  const pictures = `${study.images} pictures${study.blocks > 1 ? `, in ${study.blocks} parts with breaks` : ""}`;
+    ? [el("p", {}, text("offer.before_test", { study: before }))]
+    : paragraphs(consentOf(study));
   return [
     ...(study.flashes ? [flashWarning()] : []),
     ...intro,
     facts([
-      ["Time", duration(study.minutes)],
-      ["Pictures", pictures],
+      [text("offer.time"), duration(study.minutes)],
+      [text("offer.pictures"), pictures(study)],
       ...(study.practice ? [[text("practice.offer"), text("practice.offer.count", { n: study.practice })]] : []),
-      ["Pay", pay(study) || "none"],
-      ...(study.keep_days ? [["Kept", `your id at the panel and technical details about your device, for ${days(study.keep_days)}; your answers stay, without these`]] : []),
+      [text("offer.pay"), pay(study)],
+      ...(study.keep_days ? [[text("offer.kept"), text("offer.kept_for", { days: counted(study.keep_days, "day") })]] : []),
     ]),
-    ...(study.contact ? [el("p", {}, "Questions? You can write to ", contactLink(study.contact), ".")] : []),
+    ...(study.contact ? [el("p", {}, ...textNodes("contact.questions", { contact: contactLink(study.contact) }))] : []),
   ];
 }
 
@@ -59,23 +61,43 @@ export function offer(study, before) {
  * @param {Judgment} judgment
  * @param {boolean} isBack whether a session is resumed
  */
-export function instructions(study, { each, choices, instructions }, isBack) {
-  const keys = choices.flatMap(({ label, keys: [key] }, i) => [i ? " or " : "", el("kbd", {}, key.toUpperCase()), ` for ${label.toLowerCase()}`]);
+export function instructions(study, judgment, isBack) {
   return [
-    ...(isBack ? [el("p", {}, "You go on where you stopped. Every answer so far is stored.")] : []),
-    ...instructions(study),
-    el("p", { class: "with-keys" }, `For each ${each}, press `, ...keys, ", or use the buttons."),
-    el("p", { class: "without-keys" }, `For each ${each}, tap ${choices.map(({ label }) => `“${label}”`).join(" or ")}.`),
-    ...(study.feedback ? [el("p", {}, "After each answer you are told whether it was right. Nobody gets them all; follow your first impression.")] : []),
-    ...(pay(study) ? [el("p", {}, `You are paid ${pay(study)}.`)] : []),
+    ...(isBack ? [el("p", {}, text("instructions.back"))] : []),
+    ...judgment.instructions(study),
+    el("p", { class: "with-keys" }, ...judgment.press()),
+    el("p", { class: "without-keys" }, judgment.tap()),
+    ...(study.feedback ? [el("p", {}, text("instructions.feedback"))] : []),
+    ...payInstructions(study),
   ];
 }
 
 /** @param {PublicStudy} study */
-function pay({ currency, pay: { base_usd_cents, bonus_usd_cents } }) {
-  const base = base_usd_cents ? [money(base_usd_cents, currency)] : [];
-  const bonus = bonus_usd_cents ? [`${money(bonus_usd_cents, currency)} for each right answer`] : [];
-  return [...base, ...bonus].join(" and ");
+function pictures({ images, blocks }) {
+  return blocks > 1 ? text("offer.picture_count_parts", { n: images, parts: blocks }) : text("offer.picture_count", { n: images });
+}
+
+/** @param {PublicStudy} study */
+function pay(study) {
+  const { base, bonus } = amounts(study);
+  if (base && bonus) return text("offer.pay_both", { base, bonus });
+  return base ? text("offer.pay_base", { base }) : bonus ? text("offer.pay_bonus", { bonus }) : text("offer.pay_none");
+}
+
+/** @param {PublicStudy} study */
+function payInstructions(study) {
+  const { base, bonus } = amounts(study);
+  if (base && bonus) return [el("p", {}, text("instructions.pay_both", { base, bonus }))];
+  if (base) return [el("p", {}, text("instructions.pay_base", { base }))];
+  return bonus ? [el("p", {}, text("instructions.pay_bonus", { bonus }))] : [];
+}
+
+/**
+ * Return the pay as texts, empty where there is none.
+ * @param {PublicStudy} study
+ */
+function amounts({ currency, pay: { base_usd_cents, bonus_usd_cents } }) {
+  return { base: base_usd_cents ? money(base_usd_cents, currency) : "", bonus: bonus_usd_cents ? money(bonus_usd_cents, currency) : "" };
 }
 
 function flashWarning() {
@@ -83,8 +105,8 @@ function flashWarning() {
   return el(
     "section",
     { class: "warning" },
-    el("h2", {}, "This task flashes pictures"),
-    el("p", {}, "Pictures appear for a fraction of a second, followed by quick patterns. If you have epilepsy, or if flashing light makes you feel unwell, please do not take part."),
-    ...(wantsLessMotion ? [el("p", {}, "Your device is set to show less motion. This task cannot be done without flashes, so you may want to say no.")] : []),
+    el("h2", {}, text("offer.flashes")),
+    el("p", {}, text("offer.flashes_risk")),
+    ...(wantsLessMotion ? [el("p", {}, text("offer.less_motion"))] : []),
   );
 }

@@ -14,9 +14,10 @@ import { runSequence } from "./sequence.js";
 /**
  * @param {HTMLElement} stage
  * @param {import("./backend.js").Size} size
+ * @param {string} label of the canvas
  */
-export function makePageBackend(stage, size) {
-  const canvas = addCanvas(stage, size);
+export function makePageBackend(stage, size, label) {
+  const canvas = addCanvas(stage, size, label);
   const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
   warmUp(pen);
   /** @type {import("./backend.js").Show} */

@@ -3,6 +3,7 @@
 
 import { el, hideProgress, show } from "./screens.js";
 import { readPass } from "./storage.js";
+import { text } from "./texts.js";
 import { quotes } from "./trouble.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
@@ -59,7 +60,7 @@ export async function exitLink(api, study, outcome, qualificationToken = null) {
  * @param {boolean} [isPrimary]
  * @returns {HTMLElement[]} in a row of actions; empty without an address
  */
-export function goBack(href, label = "Go back", isPrimary = true) {
+export function goBack(href, label = text("panel.go_back"), isPrimary = true) {
   return href ? [el("div", { class: "actions" }, backLink(href, label, isPrimary))] : [];
 }
 
@@ -78,8 +79,7 @@ export function backLink(href, label, isPrimary) {
  * @returns {null}
  */
 export function sayGoodbye(back) {
-  const next = back ? "Please go back, so that your place is given to someone else." : "You can close this page.";
-  show("done", "Thank you for looking", [el("p", {}, `Nothing more is recorded. ${next}`), ...goBack(back)]);
+  show("done", text("panel.goodbye"), [el("p", {}, text(back ? "panel.goodbye_back" : "panel.goodbye_close")), ...goBack(back)]);
   return null;
 }
 
@@ -95,12 +95,11 @@ export async function showGivenUp(api, study, about) {
   const back = await exitLink(api, study, "fault");
   const { base_usd_cents, bonus_usd_cents } = study.pay;
   const isPaid = about.session && base_usd_cents + bonus_usd_cents > 0;
-  show("error", "You can stop here", [
-    el("p", {}, about.session ? "This was not your fault. Every answer that you gave is stored. Thank you for your time." : "This was not your fault. Nothing was recorded. Thank you for coming."),
-    ...(isPaid ? [el("p", {}, "Please write to the researchers, so that they can pay you for what you did.")] : []),
+  show("error", text("panel.stop"), [
+    el("p", {}, text(about.session ? "panel.stop_stored" : "panel.stop_nothing")),
+    ...(isPaid ? [el("p", {}, text("panel.stop_pay"))] : []),
     ...quotes(about, ""),
-    ...(back ? [el("p", {}, "Please note these, then go back, so that your place is given to someone else.")] : []),
-    ...(back ? [] : [el("p", {}, "If you want to try once more, open the same link again. You can also close this page.")]),
+    el("p", {}, text(back ? "panel.stop_note" : "panel.stop_again")),
     ...goBack(back),
   ]);
   return new Promise(() => {});

@@ -9,6 +9,7 @@ import { mediumOf } from "./medium.js";
 import { instructions } from "./offer.js";
 import { ask, el, hideProgress } from "./screens.js";
 import { afterPractice, beforePractice } from "./practice.js";
+import { text } from "./texts.js";
 import { playBlock } from "./trials.js";
 import { withdrawalNote } from "./withdraw_link.js";
 
@@ -37,27 +38,27 @@ export async function playBlocks(api, study, visit) {
   const blocks = visit.state.protocol.block_images.length - before;
   const [judgment, medium] = await prepare(study);
   const isBack = (visit.next?.trial_index ?? 0) > 0;
-  await ask("instructions", isBack ? "Welcome back" : "How it works", [...instructions(study, judgment, isBack), ...beforePractice(study, visit), ...withdrawing(visit)], [
-    { label: isBack ? "Continue" : "Start", value: "start", primary: true },
+  await ask("instructions", isBack ? text("instructions.title_back") : text("instructions.title"), [...instructions(study, judgment, isBack), ...beforePractice(study, visit), ...withdrawing(visit)], [
+    { label: isBack ? text("instructions.continue") : text("instructions.start"), value: "start", primary: true },
   ]);
   startGuarding();
   while (!visit.done) {
     const { block, practice } = /** @type {import("./visit.js").Next} */ (visit.next);
     if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
-    const display = study.flashes ? await fitDisplay(api, study, "Every answer so far is stored.") : null;
+    const display = study.flashes ? await fitDisplay(api, study, text("display.no_fault_stored")) : null;
     if (study.flashes && !display) return stopGuarding();
     await playBlock(visit, judgment, medium, display, study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0);
     if (!visit.done && practice) await afterPractice(study, withdrawing(visit));
     if (!visit.done && !practice) {
       await ask(
         "break",
-        "Time for a break",
+        text("break.title"),
         [
-          el("p", {}, `Part ${block + 1 - before} of ${blocks} is done: ${visit.progress.answered} of ${visit.progress.total} ${judgment.each}s. All your answers are stored.`),
-          el("p", {}, "Rest your eyes for as long as you like."),
+          el("p", {}, judgment.partDone({ part: block + 1 - before, parts: blocks, answered: visit.progress.answered, total: visit.progress.total })),
+          el("p", {}, text("break.rest")),
           ...withdrawing(visit),
         ],
-        [{ label: "Continue", value: "on", primary: true }],
+        [{ label: text("break.continue"), value: "on", primary: true }],
       );
     }
   }

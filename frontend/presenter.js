@@ -11,6 +11,7 @@ import { hasElementTiming } from "./element_timing.js";
 import { hasFrameDelays } from "./frame_delays.js";
 import { startFrame } from "./framed_backend.js";
 import { makePageBackend } from "./page_backend.js";
+import { text } from "./texts.js";
 import { startWorker } from "./worker_backend.js";
 
 /**
@@ -30,7 +31,7 @@ let sequences = 0;
  */
 export async function makePresenter(stage, size, flashes = true) {
   const [frame, worker] = flashes ? await Promise.all([startFrame(stage, size), startWorker(stage, size)]) : [null, null];
-  const page = makePageBackend(stage, size);
+  const page = makePageBackend(stage, size, text("picture.to_judge"));
   const first = frame ?? (hasElementTiming() || !worker ? page : worker);
   /** @type {Backend} */
   let current = first;

@@ -9,7 +9,7 @@ addEventListener(
   ({ data: size, ports: [page] }) => {
     document.documentElement.style.overflow = "hidden";
     document.body.style.margin = "0";
-    const backend = makePageBackend(document.body, size);
+    const backend = makePageBackend(document.body, size, document.title);
     page.onmessage = async ({ data: { serial, phases, frame_ms } }) => {
       const { settled, wasDrawn } = await backend.show(serial, phases, frame_ms, (phase) => {
         page.postMessage({ serial, phase: phase ? phases.indexOf(phase) : phases.length });

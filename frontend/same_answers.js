@@ -2,6 +2,7 @@
 /** A friendly notice after many equal responses in a row; it reveals nothing about the pictures. */
 
 import { ask, el } from "./screens.js";
+import { text } from "./texts.js";
 
 /**
  * Count equal responses in a row, for one block; pure.
@@ -23,18 +24,11 @@ export function countSameAnswers(limit) {
 }
 
 /**
- * @param {string} answer the label of its button, in lower case
- * @param {number} count
+ * @param {string} repeated which answer was given how often
  * @param {string} shares how often each answer is right
  */
-export function saySameAnswers(answer, count, shares) {
-  return ask(
-    "break",
-    "A short break",
-    [
-      el("p", {}, `Your last ${count} answers were all “${answer}”. That is all right if it is what you see.`),
-      el("p", {}, `${shares} Please take a moment with each one.`),
-    ],
-    [{ label: "Continue", value: "on", primary: true }],
-  );
+export function saySameAnswers(repeated, shares) {
+  return ask("break", text("break.short"), [el("p", {}, repeated), el("p", {}, shares)], [
+    { label: text("break.continue"), value: "on", primary: true },
+  ]);
 }

@@ -1,7 +1,9 @@
 // @ts-check
 /** The screens, built from plain elements. Every screen has one heading, which receives the focus. */
 
-import { text } from "./texts.js";
+import { counted, money, text } from "./texts.js";
+
+export { money };
 
 const FLASH = ["countdown", "stimulus", "mask"];
 const SMALLEST_STAGE_CSS = 96;
@@ -22,29 +24,15 @@ export function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** @param {string} text paragraphs separated by empty lines */
-export function paragraphs(text) {
-  return text.split(/\n\s*\n/).map((part) => el("p", {}, part.trim()));
-}
-
-const SYMBOLS = /** @type {Record<string, string>} */ ({ USD: "$", GBP: "£" });
-
-/**
- * @param {number} cents hundredths of the currency: for pounds, pence
- * @param {string} currency ISO 4217
- */
-export function money(cents, currency) {
-  return `${SYMBOLS[currency] ?? `${currency} `}${(cents / 100).toFixed(2)}`;
+/** @param {string} words the researcher's, in any language: paragraphs separated by empty lines */
+export function paragraphs(words) {
+  return words.split(/\n\s*\n/).map((part) => el("p", { dir: "auto" }, part.trim()));
 }
 
 /** @param {number} minutes */
 export function duration(minutes) {
-  return minutes >= 55 && minutes <= 65 ? "about an hour" : `about ${Math.max(1, Math.round(minutes))} minutes`;
-}
-
-/** @param {number} count */
-export function days(count) {
-  return count === 1 ? "one day" : `${count} days`;
+  const isAnHour = minutes >= 55 && minutes <= 65;
+  return isAnHour ? text("offer.an_hour") : text("offer.minutes", { minutes: counted(Math.max(1, Math.round(minutes)), "minute") });
 }
 
 /**
@@ -60,9 +48,9 @@ export function facts(rows) {
  * @param {string} contact an e-mail address, a URL or a text
  */
 export function contactLink(contact) {
-  if (/^https?:\/\//.test(contact)) return el("a", { href: contact, target: "_blank", rel: "noopener noreferrer" }, contact);
-  if (/^[^\s@:/?]+@[^\s@:/?]+\.[^\s@:/?]+$/.test(contact)) return el("a", { href: `mailto:${contact}` }, contact);
-  return el("span", {}, contact);
+  if (/^https?:\/\//.test(contact)) return el("a", { href: contact, target: "_blank", rel: "noopener noreferrer", dir: "ltr" }, contact);
+  if (/^[^\s@:/?]+@[^\s@:/?]+\.[^\s@:/?]+$/.test(contact)) return el("a", { href: `mailto:${contact}`, dir: "ltr" }, contact);
+  return el("bdi", {}, contact);
 }
 
 /** @typedef {{label: string, value: string, primary?: boolean}} Action */
@@ -141,11 +129,11 @@ export function untilCalm() {
 /**
  * Show that something is in progress; return a function that updates the progress (0 to 1).
  * @param {string} title
- * @param {string} text
+ * @param {string} words
  */
-export function showWaiting(title, text) {
+export function showWaiting(title, words) {
   const meter = /** @type {HTMLProgressElement} */ (el("progress", { class: "loading", "aria-label": title }));
-  show("check", title, [el("p", { class: "quiet" }, text), meter]);
+  show("check", title, [el("p", { class: "quiet" }, words), meter]);
   return (/** @type {number} */ share) => {
     meter.value = share;
   };
@@ -196,28 +184,27 @@ export function stageSize(size_px, largest_css, { width, height, pixel_ratio }) 
  * @param {{answered: number, total: number, replaced?: number}} progress
  * @param {number | null} earned
  * @param {string} currency
- * @param {string} each word for what one trial shows
+ * @param {import("./judgment.js").Judgment} judgment
  * @param {boolean} [isPractice] whether it is the progress of the practice
  */
-export function showProgress(progress, earned, currency, each, isPractice = false) {
+export function showProgress(progress, earned, currency, judgment, isPractice = false) {
   byId("bar").hidden = false;
   const shown = progress.answered + (progress.replaced ?? 0);
   const total = progress.total + (progress.replaced ?? 0);
-  byId("progress").textContent = isPractice
-    ? text("practice.progress", { n: Math.min(shown + 1, total), total })
-    : `${each[0].toUpperCase()}${each.slice(1)} ${Math.min(shown + 1, total)} of ${total}`;
+  const n = Math.min(shown + 1, total);
+  byId("progress").textContent = isPractice ? text("practice.progress", { n, total }) : judgment.progress(n, total);
   /** @type {HTMLProgressElement} */ (byId("meter")).value = shown / total;
-  byId("earned").textContent = earned === null ? "" : `${money(earned, currency)} earned`;
+  byId("earned").textContent = earned === null ? "" : text("block.earned", { money: money(earned, currency) });
 }
 
 export function hideProgress() {
   byId("bar").hidden = true;
 }
 
-/** @param {string} text */
-export function notice(text) {
+/** @param {string} words */
+export function notice(words) {
   const place = byId("notice");
-  if (place.textContent !== text) place.textContent = text;
+  if (place.textContent !== words) place.textContent = words;
 }
 
 /** @param {string} id */

@@ -33,6 +33,34 @@ export function writeToken(study, token) {
   }
 }
 
+/** @param {string} study */
+const languageKey = (study) => `${key(study)}:language`;
+
+/**
+ * Return the language that the evaluator chose for a study, as stored.
+ * @param {string} study
+ * @returns {string | null}
+ */
+export function readLanguage(study) {
+  try {
+    return localStorage.getItem(languageKey(study));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {string} study
+ * @param {string} language
+ */
+export function writeLanguage(study, language) {
+  try {
+    localStorage.setItem(languageKey(study), language);
+  } catch {
+    // done without
+  }
+}
+
 /** @param {string} study @param {string} link */
 const passKey = (study, link) => `${key(study)}:pass:${link}`;
 

@@ -1,7 +1,43 @@
 // @ts-check
-/** Texts by key, in the language of the study; `{name}` in a text stands for a value. */
+/**
+ * Texts by key, in the language of the study; `{name}` in a text stands for a value. Numbers, money and
+ * durations are written as the language writes them.
+ */
 
+import { FALLBACK, direction } from "./languages.js";
 import { texts as english } from "./text_en.js";
+
+/** Unicode's first strong isolate and its end: the value's own direction orders its characters. */
+const ISOLATE = ["\u2068", "\u2069"];
+/** Arabic with the digits of codes and ids. */
+const LOCALES = /** @type {Record<string, string>} */ ({ ar: "ar-u-nu-latn" });
+
+let current = FALLBACK;
+let catalogue = english;
+let wanted = FALLBACK;
+
+/**
+ * Load a language, and show all further texts in it.
+ * If another call follows before it is loaded, only the last call has an effect.
+ * @param {string} language
+ * @param {Record<string, string>} [own] the researcher's texts, by key
+ */
+export async function useLanguage(language, own = {}) {
+  wanted = language;
+  const { texts } = language === FALLBACK ? { texts: english } : await import(`./text_${language}.js`);
+  if (wanted !== language) return;
+  current = language;
+  catalogue = { ...texts, ...own };
+  const page = globalThis.document?.documentElement; // none in the tests of Node
+  if (!page) return;
+  page.lang = language;
+  page.dir = direction(language);
+}
+
+/** Return the language in use. */
+export function currentLanguage() {
+  return current;
+}
 
 /**
  * Return a text with its values filled in.
@@ -9,7 +45,88 @@ import { texts as english } from "./text_en.js";
  * @param {Record<string, string | number>} [values] by the names that stand in braces
  */
 export function text(key, values = {}) {
-  const found = english[key];
+  return pieces(key).map((piece, i) => (i % 2 ? isolated(valueOf(key, values, piece)) : piece)).join("");
+}
+
+/**
+ * Return a text whose values may be elements, as nodes.
+ * @param {string} key
+ * @param {Record<string, Node | string | number>} values
+ * @returns {(Node | string)[]}
+ */
+export function textNodes(key, values) {
+  return pieces(key).map((piece, i) => {
+    if (i % 2 === 0) return piece;
+    const value = valueOf(key, values, piece);
+    return typeof value === "object" ? value : isolated(value);
+  });
+}
+
+/**
+ * Return sentences as one text.
+ * @param {string[]} all empty ones are left out
+ */
+export function sentences(...all) {
+  return all.filter(Boolean).join(text("between.sentences"));
+}
+
+/** @param {number} value */
+export function number(value) {
+  return format({ useGrouping: false }).format(value);
+}
+
+/**
+ * @param {number} share 0 to 1
+ * @param {number} [digits] after the decimal separator
+ */
+export function percent(share, digits = 0) {
+  return format({ style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits }).format(share);
+}
+
+/**
+ * @param {number} cents hundredths of the currency: for pounds, pence
+ * @param {string} currency ISO 4217
+ */
+export function money(cents, currency) {
+  return format({ style: "currency", currency }).format(cents / 100);
+}
+
+/**
+ * Return a number with its unit, in the plural form that it needs: `1 minute`, `10 minutes`.
+ * @param {number} count
+ * @param {"second" | "minute" | "day"} unit
+ */
+export function counted(count, unit) {
+  return format({ style: "unit", unit, unitDisplay: "long" }).format(count);
+}
+
+/**
+ * Return a catalogue's text in pieces: at odd places the names of values.
+ * @param {string} key
+ */
+function pieces(key) {
+  const found = catalogue[key] ?? english[key];
   if (found === undefined) throw new Error(`text_en.js has no text ${key}`);
-  return found.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+  return found.split(/\{(\w+)\}/);
+}
+
+/**
+ * @template T
+ * @param {string} key
+ * @param {Record<string, T>} values
+ * @param {string} name
+ */
+function valueOf(key, values, name) {
+  if (!Object.hasOwn(values, name)) throw new Error(`the text ${key} needs a value for {${name}}`);
+  return values[name];
+}
+
+/** @param {string | number} value */
+function isolated(value) {
+  return direction(current) === "rtl" ? `${ISOLATE[0]}${value}${ISOLATE[1]}` : `${value}`;
+}
+
+/** @param {Intl.NumberFormatOptions} options */
+function format(options) {
+  return new Intl.NumberFormat(LOCALES[current] ?? current, options);
 }

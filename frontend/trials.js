@@ -41,7 +41,7 @@ const READING_MS = 3000;
 export async function playBlock(visit, judgment, medium, display, isPaid) {
   const { protocol } = visit.state;
   const isTimed = protocol.method === "time";
-  const tellLoaded = showWaiting("One moment", isTimed ? "The pictures are loading, so that none of them comes late." : "The first pictures are on their way.");
+  const tellLoaded = showWaiting(text("block.loading"), isTimed ? text("block.loading_all") : text("block.loading_first"));
   const measured = display ?? (await measureRefresh(FRAMES_MEASURED_QUICKLY));
   const size = stageSize(protocol.size_px, protocol.largest_css_px, { width: innerWidth, height: innerHeight, pixel_ratio: devicePixelRatio });
   const block = await visit.beginBlock({
@@ -59,7 +59,7 @@ export async function playBlock(visit, judgment, medium, display, isPaid) {
   if (isTimed) {
     await Promise.all([pictures.all(), masks.all()]);
     await Promise.all(block.masks.map((/** @type {string} */ _, /** @type {number} */ i) => masks.needed(i)));
-    await ask("instructions", visit.next?.practice ? text("practice.ready") : "Ready?", readyText(judgment.afterFlash), [{ label: "Start", value: "start", primary: true }]);
+    await ask("instructions", text(visit.next?.practice ? "practice.ready" : "block.ready"), readyText(judgment.afterFlash), [{ label: text("instructions.start"), value: "start", primary: true }]);
   }
   await pictures.needed(0);
   const screen = trialScreen(judgment);
@@ -89,7 +89,7 @@ async function playTrials(scene, block, pictures) {
     const ahead = Array.from({ length: Math.min(DECODED_AHEAD, block.images.length - i) }, (_, k) => pictures.bitmap(i + k));
     const picture = spare ?? (await pictures.needed(i));
     await readyToFlash(scene, next, ahead);
-    showProgress(visit.progress, visit.earned, visit.state.currency, judgment.each, next.practice);
+    showProgress(visit.progress, visit.earned, visit.state.currency, judgment, next.practice);
     const masks = await Promise.all((block.trial_masks[i] ?? []).map((/** @type {number} */ k) => scene.masks.needed(k)));
     await untilUncovered();
     const showing = await showPicture(scene, picture, masks, next);
@@ -115,7 +115,7 @@ async function playTrials(scene, block, pictures) {
     carried = disagreement(asked ? null : block.staircase, /** @type {import("./staircase.js").StaircaseState} */ (next), reply);
     if (isRepeating(response) && !reply.block_finished) {
       const { same_answer_notice, half_real } = visit.state.protocol;
-      await saySameAnswers(wordOf(judgment, response), same_answer_notice, judgment.shares(half_real));
+      await saySameAnswers(judgment.repeated(response, same_answer_notice), judgment.shares(half_real));
       carried.push("same_answer_notice");
       screen.enter();
     }
@@ -162,8 +162,8 @@ function answered(screen, { choices }) {
       resolve({ response, rt: performance.now() - asked, flags });
     };
     for (const [answer, button] of screen.buttons) button.onclick = () => give(answer);
-    onTrialKeys((key) => {
-      const meant = choices.find(({ keys }) => keys.includes(key));
+    onTrialKeys((key, onLatin) => {
+      const meant = choices.find(({ keys }) => keys.includes(key)) ?? choices.find(({ keys }) => keys.includes(onLatin));
       if (meant) give(meant.answer);
     });
   });
@@ -184,23 +184,8 @@ async function tell(screen, judgment, { was_correct, replaced_by }, response, ms
   enterScreen("feedback");
   screen.verdict.className = `verdict ${was_correct === null ? "" : was_correct ? "right" : "wrong"}`;
   screen.verdict.textContent =
-    was_correct === null ? replaced(isPaid) : judgment.verdict(response, was_correct);
+    was_correct === null ? text(isPaid ? "block.replaced_paid" : "block.replaced") : judgment.verdict(response, was_correct);
   await waitFrames(was_correct === null ? Math.max(ms, READING_MS) : ms);
-}
-
-/**
- * Return the button label of a response, in lower case.
- * @param {import("./judgment.js").Judgment} judgment
- * @param {string} response
- */
-function wordOf({ choices }, response) {
-  return choices.find(({ answer }) => answer === response)?.label.toLowerCase() ?? response;
-}
-
-/** @param {boolean} isPaid */
-function replaced(isPaid) {
-  const pay = isPaid ? "It counts for your pay; here" : "Here";
-  return `That one was not shown properly by the browser. ${pay} is another.`;
 }
 
 /**
@@ -225,8 +210,5 @@ function publish(trial) {
 
 /** @param {string} afterFlash */
 function readyText(afterFlash) {
-  return [
-    el("p", {}, "Each picture flashes once, after a countdown of 3, 2, 1. Keep your eyes where the numbers stand."),
-    el("p", {}, afterFlash),
-  ];
+  return [el("p", {}, text("block.ready_flash")), el("p", {}, afterFlash)];
 }

@@ -3,6 +3,7 @@
 
 import { interrupt } from "./interruption.js";
 import { contactLink, el, facts, notice } from "./screens.js";
+import { counted, sentences, text, textNodes } from "./texts.js";
 
 /** @typedef {import("./api.js").Trouble} Trouble */
 
@@ -14,27 +15,15 @@ import { contactLink, el, facts, notice } from "./screens.js";
  * @property {(() => Promise<void>) | null} giveUp ends a visit that cannot continue; null if the page offers no such end
  */
 
-const NOTICES = {
-  offline: "The connection is lost.",
-  unreached: "The server cannot be reached.",
-  slow: "The server is slow just now. Please wait a moment…",
-  silent: "The server does not answer.",
-  busy: "Many people are here just now.",
-  fault: "The server has a problem.",
-  portal: "Your network sends a page of its own; perhaps you have to sign in to it first.",
-};
-
-const STUCK = {
-  offline: ["The connection is lost", "Please check your network."],
-  unreached: ["The server cannot be reached", "Perhaps your network does not reach the internet just now, or the server of the study is stopped."],
-  slow: ["The server is slow", "It takes very long to answer."],
-  silent: ["The server does not answer", "We have tried for some minutes. This is not your fault."],
-  busy: ["Very many people are here", "The server could not take what this page sent. This is not your fault."],
-  fault: ["Something went wrong on our side", "The server could not do what this page asked for. This is not your fault."],
-  portal: [
-    "Your network asks for something first",
-    "It sends a page of its own in place of the study. Perhaps you have to sign in, as in a hotel or on a train. Please open any other page in a new tab to do so; then come back here.",
-  ],
+/** Titles by kind of trouble; a text `trouble.KIND_now` for one line, and `trouble.KIND_help`, belong to each. */
+const TITLES = {
+  offline: "trouble.offline",
+  unreached: "trouble.unreached",
+  slow: "trouble.slow",
+  silent: "trouble.silent",
+  busy: "trouble.busy",
+  fault: "trouble.our_side",
+  portal: "trouble.portal",
 };
 
 /**
@@ -45,9 +34,10 @@ const STUCK = {
 export function tellTrouble(trouble, safe) {
   if (!trouble) return notice("");
   const { kind, pause_ms } = trouble;
-  if (kind === "slow") return notice(NOTICES.slow);
-  const when = kind === "busy" ? `trying again in ${Math.max(1, Math.round(pause_ms / 1000))} seconds…` : "trying again…";
-  notice([NOTICES[kind], safe, `We are ${when}`].filter(Boolean).join(" "));
+  if (kind === "slow") return notice(text("trouble.slow_now"));
+  const seconds = counted(Math.max(1, Math.round(pause_ms / 1000)), "second");
+  const when = kind === "busy" ? text("trouble.trying_in", { seconds }) : text("trouble.trying");
+  notice(sentences(text(`trouble.${kind}_now`), safe, when));
 }
 
 /**
@@ -71,22 +61,21 @@ export function makeStuck(about, safe, onStuck = () => {}) {
  * @param {(isStuck: boolean) => void} onStuck
  */
 async function askToTryAgain(trouble, about, safe, onStuck) {
-  const [title, text] = STUCK[trouble.kind];
   const isOurs = trouble.kind !== "portal" && trouble.kind !== "offline";
-  const kept = trouble.path.endsWith("/answers") ? ["Your last answer is kept on this page, and is sent once it works again."] : [];
+  const kept = trouble.path.endsWith("/answers") ? text("trouble.answer_kept") : "";
   onStuck(true);
   const answer = await interrupt(
     "error",
-    title,
+    text(TITLES[trouble.kind]),
     [
-      el("p", {}, text),
-      el("p", {}, [safe, ...kept, "Please try again."].filter(Boolean).join(" ")),
-      ...(isOurs ? [el("p", {}, "If that does not help, open the same link again in some minutes: you go on where you stopped.")] : []),
+      el("p", {}, text(`trouble.${trouble.kind}_help`)),
+      el("p", {}, sentences(safe, kept, text("trouble.please_try"))),
+      ...(isOurs ? [el("p", {}, text("trouble.later"))] : []),
       ...(isOurs ? quotes(about, trouble.id) : []),
     ],
     [
-      { label: "Try again", value: "again", primary: true },
-      ...(isOurs && about.giveUp ? [{ label: "I cannot go on", value: "leave" }] : []),
+      { label: text("trouble.try_again"), value: "again", primary: true },
+      ...(isOurs && about.giveUp ? [{ label: text("trouble.cannot_go_on"), value: "leave" }] : []),
     ],
   );
   if (answer === "leave") await about.giveUp?.();
@@ -99,9 +88,8 @@ async function askToTryAgain(trouble, about, safe, onStuck) {
  * @param {string} id of the refusal, as in the server's log
  */
 export function questions({ contact }, id) {
-  const quote = id ? `, and quote ${id}` : "";
-  if (contact) return [el("p", { class: "quiet" }, "Questions? You can write to ", contactLink(contact), `${quote}.`)];
-  return id ? [el("p", { class: "quiet" }, `If you write to us, please quote ${id}.`)] : [];
+  if (contact) return [el("p", { class: "quiet" }, ...textNodes(id ? "contact.questions_quote" : "contact.questions", { contact: contactLink(contact), id }))];
+  return id ? [el("p", { class: "quiet" }, text("contact.quote", { id }))] : [];
 }
 
 /**
@@ -111,10 +99,10 @@ export function questions({ contact }, id) {
  */
 export function quotes({ contact, session }, id) {
   const rows = [
-    ...(id ? [["Error", id]] : []),
-    ...(session ? [["Session", session]] : []),
-    ["Time", `${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC`],
+    ...(id ? [[text("contact.error"), id]] : []),
+    ...(session ? [[text("contact.session"), session]] : []),
+    [text("contact.time"), `${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC`],
   ];
-  const whom = contact ? [el("p", {}, "You can write to ", contactLink(contact), ". Please quote:")] : [el("p", {}, "If you write to us, please quote:")];
+  const whom = contact ? [el("p", {}, ...textNodes("contact.write_quoting", { contact: contactLink(contact) }))] : [el("p", {}, text("contact.quoting"))];
   return [...whom, facts(rows)];
 }

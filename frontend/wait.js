@@ -3,8 +3,12 @@
 
 import { Refused, makeApi } from "./api.js";
 import { listenToKeys } from "./keys.js";
-import { ask, el, facts, money, show } from "./screens.js";
+import { languagePicker } from "./language_picker.js";
+import { browserLanguage } from "./languages.js";
+import { ask, el, facts, show } from "./screens.js";
 import { readToken } from "./storage.js";
+import { speak, titleOf } from "./study_texts.js";
+import { counted, money, text, useLanguage } from "./texts.js";
 import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
@@ -13,30 +17,24 @@ const STUDY = decodeURIComponent(location.pathname.split("/")[2] ?? "");
 const PATH = /** @type {const} */ (`/api/studies/${encodeURIComponent(STUDY)}`);
 const TASK = `/s/${encodeURIComponent(STUDY)}${location.search}`;
 
-const SAFE = "What you earned is safe.";
+const safe = () => text("wait.safe");
 
 /** @type {import("./trouble.js").About} */
 const about = { contact: "", session: "", giveUp: null };
-const api = makeApi({ random: Math.random, onTrouble: (trouble) => tellTrouble(trouble, SAFE), onStuck: makeStuck(about, () => SAFE) });
+const api = makeApi({ random: Math.random, onTrouble: (trouble) => tellTrouble(trouble, safe()), onStuck: makeStuck(about, safe) });
 
 listenToKeys(document);
+useLanguage(browserLanguage()).catch(() => {}); // English instead
 wait().catch(showError);
 
 async function wait() {
   const study = await api.get(PATH);
-  document.title = study.title;
+  await speak(study);
+  document.title = titleOf(study);
   about.contact = study.contact;
   if (!study.paused) return location.replace(TASK);
   if (!study.retainer) throw new Refused("no_retainer", "", "");
-  await ask(
-    "consent",
-    "Wait to be called",
-    [
-      el("p", {}, `“${study.title}” starts soon. You are paid for waiting while this page stays in view. Now and then it asks whether you are still here.`),
-      facts([["Pay", `${money(study.retainer.usd_cents, study.currency)} a minute`], ["At most", `${study.retainer.minutes} minutes`]]),
-    ],
-    [{ label: "Wait here", value: "wait", primary: true }],
-  );
+  while ((await askToWait(study, study.retainer)) === "again") document.title = titleOf(study);
   const query = new URLSearchParams(location.search);
   const names = study.panel_parameters.filter((/** @type {string} */ name) => query.get(name));
   const begun = await api.post(`${PATH}/waits`, {
@@ -49,28 +47,45 @@ async function wait() {
 
 /**
  * @param {PublicStudy} study
+ * @param {NonNullable<PublicStudy["retainer"]>} retainer
+ * @returns {Promise<string>} `wait`, or `again` in a language chosen just now
+ */
+function askToWait(study, { usd_cents, minutes }) {
+  const pay = text("wait.pay", { money: money(usd_cents, study.currency) });
+  return new Promise((resolve) => {
+    const content = [
+      ...languagePicker(study, () => resolve("again")),
+      el("p", {}, text("wait.about", { study: titleOf(study) })),
+      facts([[text("offer.pay"), pay], [text("wait.at_most"), counted(minutes, "minute")]]),
+    ];
+    ask("consent", text("wait.title"), content, [{ label: text("wait.begin"), value: "wait", primary: true }]).then(resolve);
+  });
+}
+
+/**
+ * @param {PublicStudy} study
  * @param {import("../types/api.js").BegunWait} begun
  */
 async function stay(study, begun) {
   const earned = el("dd", {});
   const place = el("div", { role: "status" });
-  show("wait", "You are waiting", [el("p", {}, "The task opens here by itself. Keep this page in view."), el("dl", { class: "facts" }, el("dt", {}, "Earned"), earned), place]);
+  show("wait", text("wait.waiting"), [el("p", {}, text("wait.waiting_help")), el("dl", { class: "facts" }, el("dt", {}, text("wait.earned")), earned), place]);
   let isHere = false;
   let isAsking = false;
   let hurry = () => {};
   for (let state = /** @type {import("../types/api.js").Wait} */ (begun); !state.is_called; ) {
-    earned.textContent = `${money(state.earned_usd_cents, study.currency)} for ${state.minutes} ${state.minutes === 1 ? "minute" : "minutes"}`;
+    earned.textContent = text("wait.earned_for", { money: money(state.earned_usd_cents, study.currency), minutes: counted(state.minutes, "minute") });
     if (state.asks !== isAsking || state.is_over) {
       isAsking = state.asks && !state.is_over;
-      const button = el("button", { type: "button", class: "primary" }, "I am still here");
+      const button = el("button", { type: "button", class: "primary" }, text("wait.here"));
       button.addEventListener("click", () => {
         isHere = true;
         hurry();
       });
-      const over = [el("p", {}, "The paid waiting is over. What you earned is yours; you may stay, or close this page.")];
+      const over = [el("p", {}, text("wait.over"))];
       place.replaceChildren(...(state.is_over ? over : isAsking ? [button] : []));
     }
-    document.title = isAsking ? "Still here?" : study.title;
+    document.title = isAsking ? text("wait.still_here") : titleOf(study);
     await new Promise((resolve) => {
       hurry = () => resolve(undefined);
       setTimeout(resolve, 1000 * state.beat_seconds);
@@ -79,19 +94,20 @@ async function stay(study, begun) {
     isHere = false;
     state = await api.post(`${PATH}/waits/${begun.token.split(".")[0]}/signs`, sent, begun.token);
   }
-  document.title = "It starts now";
+  document.title = text("wait.starts");
   location.assign(TASK);
 }
 
+/** The texts of refusals, by code: title and help. */
 const PLAIN = /** @type {Record<string, [string, string]>} */ ({
-  unknown_study: ["There is no such study", "Please check the link you were given."],
-  unsigned: ["Please come in from the panel again", "Your link is too old, or a part of it is missing. Please open the study anew at the panel. Nothing is lost, and you have done nothing wrong."],
-  no_retainer: ["Nobody waits here", "This study is paused, and nobody is paid for waiting. Please come back later."],
-  not_qualified: ["The test comes first", "Only people who passed the test of this study can wait for it. If you passed it in another browser, please open this page there."],
-  wrong_token: ["You wait in another tab", "You can close this one. What you earned is yours."],
-  already_started: ["You have started already", "Please go on with the task."],
-  already_finished: ["You have taken part already", "Each person takes part once. Thank you for your answers; they are stored."],
-  withdrawn: ["You have withdrawn", "Your answers are deleted, and what you earned is paid all the same."],
+  unknown_study: ["refused.unknown_study", "wait.unknown_study_help"],
+  unsigned: ["refused.unsigned", "refused.unsigned_help"],
+  no_retainer: ["wait.no_retainer", "wait.no_retainer_help"],
+  not_qualified: ["wait.not_qualified", "wait.not_qualified_help"],
+  wrong_token: ["wait.wrong_token", "wait.wrong_token_help"],
+  already_started: ["refused.already_started", "wait.already_started_help"],
+  already_finished: ["refused.already_finished", "refused.already_finished_help"],
+  withdrawn: ["refused.withdrawn", "wait.withdrawn_help"],
 });
 
 /** @param {unknown} error */
@@ -99,6 +115,6 @@ function showError(error) {
   const { code, id } = error instanceof Refused ? error : { code: "", id: "" };
   const known = PLAIN[code];
   if (!known) console.error(error);
-  const [title, text] = known ?? ["Something went wrong on our side", "What you earned is stored. Load this page again to go on waiting."];
-  show("error", title, [el("p", {}, text), ...(known ? questions(about, "") : quotes(about, id))]);
+  const [title, help] = known ?? ["trouble.our_side", "wait.failed_help"];
+  show("error", text(title), [el("p", {}, text(help)), ...(known ? questions(about, "") : quotes(about, id))]);
 }

@@ -3,6 +3,7 @@
 
 import { copier } from "./copy_button.js";
 import { el } from "./screens.js";
+import { text } from "./texts.js";
 
 /**
  * Return a note that can be expanded; the secret is in the URL's fragment, so it appears in no log.
@@ -11,13 +12,17 @@ import { el } from "./screens.js";
  */
 export function withdrawalNote(path, isOpen = false) {
   const url = new URL(path, location.href).href;
-  const link = el("a", { href: path, target: "_blank", rel: "noopener" }, url);
-  const { button, told } = copier("Copy the link", url, "The link", link);
+  const link = el("a", { href: path, target: "_blank", rel: "noopener", dir: "ltr" }, url);
+  const { button, told } = copier(url, link, {
+    label: text("withdraw.copy_link"),
+    copied: text("withdraw.link_copied"),
+    selected: text("withdraw.link_selected"),
+  });
   const note = el(
     "details",
     { class: "withdrawal", ...(isOpen ? { open: "" } : {}) },
-    el("summary", {}, "You can withdraw, now or later"),
-    el("p", {}, "Keep this link to yourself. It opens a page on which you can have your answers deleted. What you earned is paid all the same."),
+    el("summary", {}, text("withdraw.note")),
+    el("p", {}, text("withdraw.keep_link")),
     el("p", { class: "link" }, link),
     button,
     told,

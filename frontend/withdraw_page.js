@@ -5,7 +5,10 @@
  */
 
 import { Refused, makeApi } from "./api.js";
+import { browserLanguage } from "./languages.js";
 import { ask, el, show } from "./screens.js";
+import { speak, titleOf } from "./study_texts.js";
+import { text, useLanguage } from "./texts.js";
 import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
 
 const SESSION = location.pathname.split("/")[2] ?? "";
@@ -20,44 +23,46 @@ addEventListener("hashchange", () => location.reload());
 withdraw().catch(showError);
 
 async function withdraw() {
+  await useLanguage(browserLanguage()).catch(() => {}); // English instead
+  document.title = text("withdraw.page");
   if (!secret) throw new Refused("wrong_link", "", "");
   const found = await api.get(PATH, secret);
+  await speak(found, found.shown_language);
   about.contact = found.contact;
-  document.title = `Withdraw from “${found.title}”`;
+  document.title = text("withdraw.page_of", { study: titleOf(found) });
   if (found.is_withdrawn) return showDone(found);
-  const answer = await ask("withdraw", "Delete your answers?", told(found), [
-    { label: "Delete my answers", value: "delete" },
-    { label: "Keep them", value: "keep" },
+  const answer = await ask("withdraw", text("withdraw.ask"), told(found), [
+    { label: text("withdraw.delete"), value: "delete" },
+    { label: text("withdraw.keep"), value: "keep" },
   ]);
-  if (answer === "keep") return show("done", "Nothing was deleted", [el("p", {}, "Your answers are kept. This link goes on working, should you change your mind.")]);
+  if (answer === "keep") return show("done", text("withdraw.kept"), [el("p", {}, text("withdraw.kept_help"))]);
   showDone(await api.post(PATH, {}, secret));
 }
 
 /** @param {import("../types/api.js").Withdrawal} found */
-function told({ title, answers, is_open }) {
-  const given = answers === 1 ? "your one answer" : `all of your ${answers} answers`;
+function told(found) {
+  const { answers, is_open } = found;
+  const given = text(answers === 0 ? "withdraw.no_answer" : answers === 1 ? "withdraw.one_answer" : "withdraw.answers", { n: answers });
   return [
-    el("p", {}, `You are about to withdraw from the study “${title}”. This deletes, for good:`),
-    el("ul", {}, el("li", {}, answers ? `${given}, with all times;` : "your session, in which you gave no answer yet;"), el("li", {}, "technical details about your device and screen.")),
-    el("p", {}, "This stays: what you are owed, with the reference that is needed to pay it, and an anonymised code made from your id, so that you are not invited twice."),
-    el("p", {}, "Deleting cannot be undone. What you earned is paid all the same."),
-    ...(is_open ? [el("p", {}, "Your session is still open. It ends with this.")] : []),
+    el("p", {}, text("withdraw.about", { study: titleOf(found) })),
+    el("ul", {}, el("li", {}, given), el("li", {}, text("withdraw.device"))),
+    el("p", {}, text("withdraw.stays")),
+    el("p", {}, text("withdraw.for_good")),
+    ...(is_open ? [el("p", {}, text("withdraw.open"))] : []),
     ...questions(about, ""),
   ];
 }
 
 /** @param {import("../types/api.js").Withdrawal} found */
 function showDone({ is_open }) {
-  show("done", "Your answers are deleted", [
-    el("p", {}, "You have withdrawn from the study. What you earned is paid all the same."),
-    el("p", {}, is_open ? "You can close this page, and the one with the task." : "You can close this page."),
+  show("done", text("withdraw.done"), [
+    el("p", {}, text("withdraw.done_help")),
+    el("p", {}, text(is_open ? "withdraw.close_both" : "withdraw.close")),
   ]);
 }
 
 function showNothingLeft() {
-  show("done", "No answers of yours are kept", [
-    el("p", {}, "The study was deleted, and all its answers with it. There is nothing left to withdraw. You can close this page."),
-  ]);
+  show("done", text("withdraw.nothing"), [el("p", {}, text("withdraw.nothing_help"))]);
 }
 
 /** @param {unknown} error */
@@ -67,8 +72,7 @@ function showError(error) {
   if (code === "unknown_session") return showNothingLeft();
   const isWrong = code === "wrong_link";
   if (!isWrong) console.error(error);
-  const [title, text] = isWrong
-    ? ["This link does not work", "Please check that it is complete, to its last letter. Nothing was deleted. You find the link again on the page of the task, or ask the people who invited you."]
-    : ["Something went wrong on our side", "Please load this page again; it then says whether your answers are deleted."];
-  show("error", title, [el("p", {}, text), ...(isWrong ? [] : quotes(about, id))]);
+  const title = text(isWrong ? "withdraw.wrong_link" : "trouble.our_side");
+  const help = text(isWrong ? "withdraw.wrong_link_help" : "withdraw.failed_help");
+  show("error", title, [el("p", {}, help), ...(isWrong ? [] : quotes(about, id))]);
 }

@@ -9,6 +9,7 @@ import { addCanvas, anchorOf } from "./backend.js";
 import { hasFrameDelays, startFrameDelays } from "./frame_delays.js";
 import { planPhases, testimony } from "./planner.js";
 import { hasElementTiming, makeProbes } from "./element_timing.js";
+import { text } from "./texts.js";
 import { makeWitness } from "./witness.js";
 
 /**
@@ -59,7 +60,7 @@ export async function startWorker(stage, size) {
   if (typeof OffscreenCanvas === "undefined" || !("transferControlToOffscreen" in HTMLCanvasElement.prototype)) return null;
   const delays = hasFrameDelays() ? await startFrameDelays(stage) : null;
   const witnesses = witnessesFor(stage, delays);
-  const canvas = addCanvas(stage, size);
+  const canvas = addCanvas(stage, size, text("picture.to_judge"));
   const worker = new Worker(new URL("./presenter_worker.js", import.meta.url), { type: "module" });
   const ready = new Promise((resolve) => {
     worker.onmessage = ({ data }) => resolve(data.ready === true);

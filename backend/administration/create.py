@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from backend.administration import catalogues
 from backend.experiment import panel as panels
 from backend.experiment import protocol as protocols
 from backend.experiment import sampling, unscored
@@ -83,16 +84,19 @@ def read_spec(path: Path) -> StudySpec:
         "skip_bad",
         "strict",
         "panel",
+        "texts",
     }
     unknown, missing = sorted(set(data) - known), sorted({"name", "real", "models"} - set(data))
     if unknown or missing:
         problem = f"has unknown entries {unknown}" if unknown else f"lacks the entries {missing}"
         raise InvalidInput(f"{path} {problem}; it may have {sorted(known)}")
-    for name, kind in {"models": dict, "settings": dict, "equalise": list}.items():
+    for name, kind in {"models": dict, "settings": dict, "texts": dict, "equalise": list}.items():
         if name in data and not isinstance(data[name], kind):
             raise InvalidInput(f"{path}: {name} must be a {'list' if kind is list else 'table'}")
     here = path.parent
     settings = with_texts(data.get("settings", {}), here)
+    if "texts" in data:
+        settings["texts"] = data["texts"]
     if "panel" in data:
         settings["panel"] = read_panel(str(data["panel"]), here)
     return StudySpec(
@@ -120,6 +124,8 @@ def with_texts(settings: Mapping[str, Any], here: Path = Path()) -> dict[str, An
     """
     found = dict(settings)
     for name in protocols.TEXTS & set(settings):
+        if isinstance(settings[name], Mapping):  # the table of texts
+            continue
         value = str(settings[name])
         if value.startswith("@@"):
             found[name] = value[1:]
@@ -174,6 +180,8 @@ def create(
     """
     spec, trimmed = _with_clean_names(spec)
     protocol = _checked(store, spec)
+    for note in catalogues.untranslated(protocol) if say else ():
+        say(f"note: {note}")
     try:
         with data.making(spec.name) as partial:
             return _made(
@@ -301,6 +309,7 @@ def _checked(store: Store, spec: StudySpec) -> protocols.Protocol:
     lifecycle.check_name(store, spec.name)
     base = _base(spec)
     protocol = protocols.new_protocol(base, spec.kind, spec.settings)
+    protocol = catalogues.in_its_language(protocol, spec.settings)
     judgment_of(protocol.method).check(protocol, spec.kind)
     _check_aside(spec, protocol)
     if spec.kind == "qualification" and protocol.page.debrief:

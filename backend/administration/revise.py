@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from backend.administration import catalogues
 from backend.administration.clear import clear_outdated
 from backend.administration.create import check_qualification
 from backend.experiment import protocol as protocols
@@ -91,6 +92,7 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
     wanted = protocols.with_settings(
         study.protocol, {name: value for name, value in settings.items() if name not in _FIXED}
     )
+    wanted = catalogues.in_its_language(wanted, settings, study.protocol)
     if not _differences(study.protocol, wanted):
         return study
     judgment = judgment_of(wanted.method)

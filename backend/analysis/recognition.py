@@ -29,7 +29,7 @@ def recognised(answers: Answers) -> Answers:
     """
     answers, notes = _cleaned(answers)
     notes += _twins(answers.model.names)
-    answers, more = _with_shared_reals(answers)
+    answers, more = _with_shared_reals(_with_own_blocks(answers))
     notes += more
     is_balanced = _are_sides_unequal(answers)
     if is_balanced:
@@ -89,6 +89,20 @@ def _twins(models: Sequence[Any]) -> list[str]:
         for names in by_fold.values()
         if len(names) > 1
     ]
+
+
+def _with_own_blocks(answers: Answers) -> Answers:
+    """Return answers in which blocks of two sessions of one evaluator and model differ (HYPE-time)."""
+    session = answers.texts.get("session")
+    if answers.block is None or session is None or not len(answers):
+        return answers
+    blocks, sessions = int(answers.block.max()) + 1, len(session.names)
+    own = answers.block.astype(np.int64) * sessions + session.codes
+    judge = answers.judges.of_response.astype(np.int64)
+    in_blocks = len(np.unique(judge * blocks + answers.block))
+    if len(np.unique(judge * (blocks * sessions) + own)) == in_blocks:
+        return answers
+    return replace(answers, block=distinct(own, blocks * sessions)[1])
 
 
 def _with_shared_reals(answers: Answers) -> tuple[Answers, list[str]]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from backend.experiment.languages import LANGUAGES
 from backend.experiment.session import Cursor
 
 ENGINES = ("Chromium", "Firefox", "WebKit")
@@ -35,9 +36,15 @@ def engine_of(device: Mapping[str, Any]) -> str:
 
 
 def retained(device: Mapping[str, Any]) -> dict[str, str]:
-    """Return the part of a device's data that remains after its deletion: the engine, if known."""
-    engine = engine_of(device)
-    return {"engine": engine} if engine else {}
+    """Return what remains of a device's data after its deletion: engine and language of the page, if known.
+
+    The language is a condition of the experiment, of which there are few.
+    """
+    engine, language = engine_of(device), device.get("shown_language")
+    return {
+        **({"engine": engine} if engine else {}),
+        **({"shown_language": language} if language in LANGUAGES else {}),
+    }
 
 
 class MistimedFlashes:

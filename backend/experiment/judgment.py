@@ -101,14 +101,14 @@ class Judgment(ABC):
         condition: Condition | None,
         rng: "Random",
         coin: "Random",
-        is_second: bool,
+        turn: int,
     ) -> Plan:
         """Return the blocks and the spares of one session.
 
         Args:
             condition: what the evaluator judges; None for a qualification.
             coin: random generator that gives two consecutive evaluators of the condition the same numbers.
-            is_second: whether this is the second of the two.
+            turn: number of sessions of the condition before this one; it is odd for the second of the two.
         """
 
     @abstractmethod

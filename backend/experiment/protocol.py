@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from backend.experiment import money
+from backend.experiment import languages, money
 from backend.experiment import panel as panels
 from backend.experiment.panel import PanelRecord
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
@@ -301,6 +301,25 @@ class PaySettings:
 
 
 @dataclass(frozen=True)
+class LanguageSettings:
+    """The language of all that evaluators read, and the researcher's own texts."""
+
+    language: str = _setting(
+        "en",
+        "language of the page: `en`, `de`, `es`, `fr`, `pt`, `ja`, `zh` (simplified), `ar`; or `choose`: the "
+        "evaluator's browser decides, and the first screen lets them choose another",
+    )
+    texts: tuple[languages.OwnText, ...] = _setting(
+        (),
+        "texts of the page in place of ours, by key ([languages](languages.md)): the table `[texts]` of a "
+        "study.toml, or `@FILE` with such a table",
+    )
+
+    def __post_init__(self):
+        languages.check_language(self.language)
+
+
+@dataclass(frozen=True)
 class ConsentSettings:
     """What evaluators consent to."""
 
@@ -377,6 +396,7 @@ class Protocol:
     timing: TimingSettings = TimingSettings()
     page: PageSettings = PageSettings()
     pay: PaySettings = PaySettings()
+    language: LanguageSettings = LanguageSettings()
     consent: ConsentSettings = ConsentSettings()
     admission: AdmissionSettings = AdmissionSettings()
     unscored: UnscoredSettings = UnscoredSettings()
@@ -451,6 +471,8 @@ SETTINGS = (
     "begin_within_minutes",
     "repeat_visits",
     "debrief",
+    "language",
+    "texts",
     "title",
     "consent_text",
     "consent_version",
@@ -519,8 +541,8 @@ def value_of(protocol: Protocol, name: str) -> Any:
     return getattr(getattr(protocol, _GROUP[name]), name)
 
 
-TEXTS = frozenset(name for name in SETTINGS if _FIELDS[name].type is str)
-"""Settings whose value is a text."""
+TEXTS = frozenset(name for name in SETTINGS if _FIELDS[name].type is str or name == "texts")
+"""Settings whose value is a text, or read from one."""
 
 
 def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
@@ -600,6 +622,8 @@ def from_json(data: Mapping[str, Any]) -> Protocol:
     values = {"exposure_steps": "auto", **_before_they_were_settings(data), **data}
     if values.get("staircase"):
         values["staircase"] = StaircaseRule(**values["staircase"])
+    if "texts" in values:
+        values["texts"] = tuple((language, key, text) for language, key, text in values["texts"])
     if "panel" in values:
         values["panel"] = panels.from_json(values["panel"])
     older = {name: values.pop(name) for name in _PANEL_SHORTHANDS if name in values}
@@ -655,6 +679,8 @@ def _parse(setting: dataclasses.Field, value: Any) -> Any:
         return value if isinstance(value, PanelRecord) else panels.named(str(value))
     if setting.name == "staircase":
         return value if isinstance(value, StaircaseRule) else parse_staircase(str(value))
+    if setting.name == "texts":
+        return languages.parse_texts(value)
     if setting.type is bool:
         return _truth_value(setting.name, value)
     if setting.type in (int, float):

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from backend.experiment.model_groups import model_groups
 from backend.experiment.protocol import BETWEEN, Protocol
 
 Truth = Literal["real", "fake"]
@@ -86,14 +87,10 @@ class Study:
     def model_groups(self) -> tuple[tuple[str, ...], ...]:
         """The groups of models whose fakes one session shows: each model alone, or in a mixed study several.
 
-        With M of K models a session, group i has the models i to i + M - 1, counted in a circle, so that
-        each model is in M of K groups, and each group shares models with others.
+        Each model is in equally many groups.
         """
-        models, size = self.models, self.protocol.stimuli.models_per_session if self.is_mixed else 1
-        if size >= len(models) > 1:
-            return (models,)
-        around = models * 2
-        return tuple(around[first : first + size] for first in range(len(models)))
+        size = self.protocol.stimuli.models_per_session if self.is_mixed else 1
+        return model_groups(self.models, size, self.protocol.admission.evaluators)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -106,8 +103,8 @@ class Study:
     def sessions_a_condition(self) -> int:
         """Finished sessions wanted of each condition, so that each model is in as many as are wanted."""
         groups = self.model_groups
-        times = len(groups[0]) if len(groups) > 1 else 1
-        return -(-self.protocol.admission.evaluators // times)
+        of_each_model = sum(map(len, groups)) // max(len(self.models), 1)
+        return -(-self.protocol.admission.evaluators // max(of_each_model, 1))
 
     @property
     def evaluators_wanted(self) -> int:
@@ -156,8 +153,8 @@ class Session:
 
     id: str
     study: str
-    model: str | None
-    """The model judged; None if the fakes are of several."""
+    models: tuple[str, ...]
+    """The models judged; () for a qualification, which gives no scores."""
     evaluator: str
     """A random pseudonym; the only identifier of the person that is exported."""
     evaluator_key: str | None
@@ -178,13 +175,11 @@ class Session:
     """The `settings_id` of its study when it was opened."""
     class_: str = ""
     """The class that is judged, if evaluators judge one each; else ''."""
-    mixed: tuple[str, ...] = ()
-    """The models judged in a study of mixed sessions."""
 
     @property
-    def models(self) -> tuple[str, ...]:
-        """The models judged; () for a qualification, which gives no scores."""
-        return self.mixed or (() if self.model is None else (self.model,))
+    def model(self) -> str | None:
+        """The model judged; None if the fakes are of several."""
+        return self.models[0] if len(self.models) == 1 else None
 
     @property
     def condition(self) -> str | None:

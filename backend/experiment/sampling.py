@@ -11,6 +11,7 @@ are drawn from the argument `rng`.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 from typing import Protocol as Interface
@@ -98,7 +99,8 @@ def choose_condition(
     counts = {condition: taken.get(condition.name, 0) for condition in conditions}
     has_room = {condition: count for condition, count in counts.items() if wanted is None or count < wanted}
     if not has_room:
-        what = "class of every model" if conditions[0].class_ else "model"
+        what = "model" if len(conditions[0].models) == 1 else "group of models"
+        what = f"class of every {what}" if conditions[0].class_ else what
         raise Conflict(f"every {what} has its {wanted} evaluators", code="study_full")
     fewest = min(has_room.values())
     return rng.choice([condition for condition, count in has_room.items() if count == fewest])
@@ -128,7 +130,12 @@ def real_counts(study: Study, coin: "Random", is_second: bool) -> list[int]:
 
 
 def draw_session(
-    study: Study, pool: Pool, condition: Condition | None, rng: "Random", reals: Sequence[int]
+    study: Study,
+    pool: Pool,
+    condition: Condition | None,
+    rng: "Random",
+    reals: Sequence[int],
+    turn: int = 0,
 ) -> tuple[tuple[PlannedBlock, ...], tuple[PlannedBlock, ...]]:
     """Return the blocks of a session and its spares, drawn from the complete pool.
 
@@ -136,22 +143,28 @@ def draw_session(
     classes, HYPE-infinity divides the stimuli among one block for each class, and HYPE-time cycles through
     the classes in random order. A qualification (`condition` None) draws its fakes equally from all models,
     and a mixed session from those of its condition: those of each block, or, in HYPE-time, whose staircase is
-    that of one model, all of a block from one of them.
+    that of one model, all of a block from one of them. The fakes of two models differ by one at most; who has
+    one more changes in turn over the blocks of a session and over the sessions of a condition.
 
     Args:
         reals: number of reals in each block, as returned by `real_counts`.
+        turn: number of sessions of the condition before this one.
     """
     draw = _Draw(study, pool, condition, rng)
     sizes = _block_sizes(study.protocol, _classes_of_a_session(study))
     kinds = draw.block_kinds(len(sizes))
+    # two consecutive sessions have as many fakes as one has trials, and the first as many as the second reals
+    dealt = turn // 2 * sum(sizes) + turn % 2 * sum(reals)
+    shares = draw.random_shares() if condition is None else _Shares(condition.models, dealt)
     blocks = tuple(
-        draw.block(count, size - count, class_, models)
-        for size, count, (class_, models) in zip(sizes, reals, kinds, strict=True)
+        draw.block(count, size - count, class_, shares if model is None else _Shares((model,)))
+        for size, count, (class_, model) in zip(sizes, reals, kinds, strict=True)
     )
     classes = [class_ for class_, _ in kinds]
     per_class = _even_shares(study.protocol.stimuli.spare_images // 2, len(set(classes)))
+    shares = draw.random_shares()
     spares = tuple(
-        draw.block(half, half, class_, allow_fewer=True)
+        draw.block(half, half, class_, shares, allow_fewer=True)
         for half, class_ in zip(per_class, sorted(set(classes)), strict=True)
     )
     return blocks, spares
@@ -214,21 +227,39 @@ def _mixed_problem(study: Study) -> str:
     if study.kind == "qualification":
         return "models_per_session is for studies: a qualification shows fakes of all its models"
     if size > len(study.models):
-        return f"models_per_session must be at most {len(study.models)}, the study's models, not {size}"
-    kinds = size * max(len(_classes_of_a_session(study)), 1)
+        many = f"the number of the study's models ({_some(study.models)})"
+        return f"models_per_session must be at most {len(study.models)}, {many}, not {size}"
+    classes = _classes_of_a_session(study)
+    kinds = size * max(len(classes), 1)
     if study.protocol.is_timed and blocks % kinds:
-        each = "a model of each class" if kinds > size else "one model"
+        each = f"one model and one of {len(classes)} classes" if classes else "one model"
+        enough = -(-blocks // kinds) * kinds
         return (
-            f"with models_per_session={size}, a HYPE-time session has blocks of {each}, so that blocks must "
-            f"be a multiple of {kinds}, not {blocks}; --set blocks={-(-blocks // kinds) * kinds}"
+            f"with models_per_session={size}, each block of a HYPE-time session shows fakes of {each}, so "
+            f"that blocks must be a multiple of {kinds}, not {blocks}; --set blocks={enough}"
         )
-    least = min(_block_sizes(study.protocol, _classes_of_a_session(study)), default=0) // 2
-    if not study.protocol.is_timed and least < size:
-        return (
-            f"with models_per_session={size}, a block needs a fake of each model, and it has {least}; "
-            f"--set images={2 * size * max(len(_classes_of_a_session(study)), 1)} or more"
-        )
-    return ""
+    if study.protocol.is_timed or _has_each_model(study):
+        return ""
+    images = study.protocol.stimuli.images
+    enough = next(more for more in count(images + images % 2, 2) if _has_each_model(study, more))
+    return (
+        f"with models_per_session={size}, a session needs a fake of each of its {size} models, and one with "
+        f"images={images} has only {_fewest_fakes(study, images)} fakes; --set images={enough} or more"
+    )
+
+
+def _has_each_model(study: Study, images: int | None = None) -> bool:
+    """Return whether each session, with blocks of `images`, has a fake of each of its models."""
+    if study.protocol.is_timed:
+        return True
+    wanted = study.protocol.stimuli.images if images is None else images
+    return _fewest_fakes(study, wanted) >= len(study.model_groups[0])
+
+
+def _fewest_fakes(study: Study, images: int) -> int:
+    """Return the smallest number of fakes in a session with blocks of `images`."""
+    sizes = _block_sizes(study.protocol.changed(images=images), _classes_of_a_session(study))
+    return sum(size - _most_of_a_side(study.protocol, size) for size in sizes)
 
 
 def _sides(study: Study, pool: Pool, images: int) -> list[_Side]:
@@ -274,7 +305,8 @@ def _most_images(study: Study, pool: Pool) -> int:
     for images in range(study.protocol.stimuli.images, 0, -2):
         sides = _sides(study, pool, images)
         spare = [-(-side.needed // _SPARE_OF) if is_timed else 0 for side in sides]
-        if all(side.there >= side.needed + extra for side, extra in zip(sides, spare, strict=True)):
+        is_enough = all(side.there >= side.needed + extra for side, extra in zip(sides, spare, strict=True))
+        if is_enough and _has_each_model(study, images):
             sizes = _block_sizes(study.protocol.changed(images=images), _classes_of_a_session(study))
             return images if any(sizes) else 0
     return 0
@@ -317,30 +349,32 @@ class _Draw:
         self.classes = (own,) if own else study.classes or ("",)
         self.decks: dict[tuple[str | None, str], _Deck] = {}
 
-    def block_kinds(self, count: int) -> list[tuple[str, tuple[str, ...]]]:
-        """Return the class of each block, and the models of its fakes."""
-        groups = [(model,) for model in self.models] if self.study.protocol.is_timed else [self.models]
-        kinds = [(class_, models) for models in groups for class_ in self.classes]
+    def block_kinds(self, count: int) -> list[tuple[str, str | None]]:
+        """Return the class of each block, and the model of its fakes, or None if they are of all models."""
+        models = self.models if self.study.protocol.is_timed else (None,)
+        kinds = [(class_, model) for model in models for class_ in self.classes]
         self.rng.shuffle(kinds)
-        return [kinds[i % len(kinds)] for i in range(count)]
+        found = list(kinds)
+        while len(found) < count:
+            if len(models) > 1:
+                self.rng.shuffle(kinds)
+            found += kinds
+        return found[:count]
+
+    def random_shares(self) -> "_Shares":
+        return _Shares(self.models, rng=self.rng)
 
     def block(
-        self,
-        reals: int,
-        fakes: int,
-        class_: str,
-        models: tuple[str, ...] | None = None,
-        allow_fewer: bool = False,
+        self, reals: int, fakes: int, class_: str, shares: "_Shares", allow_fewer: bool = False
     ) -> PlannedBlock:
+        """Return a block of one class, in random order."""
         trials = [(name, REAL, None) for name in self._take(None, class_, reals, allow_fewer)]
-        mixed = self.models if models is None else models
-        shares = _even_shares(fakes, len(mixed))
-        self.rng.shuffle(shares)
-        for model, share in zip(mixed, shares, strict=True):
-            trials += [(name, FAKE, model) for name in self._take(model, class_, share, allow_fewer)]
+        for model, share in shares.of(fakes).items():
+            drawn = self._take(model, class_, share, allow_fewer) if share else []
+            trials += [(name, FAKE, model) for name in drawn]
         self.rng.shuffle(trials)
-        names, truths, made_by = zip(*trials, strict=True) if trials else ((), (), ())
-        return PlannedBlock(names, truths, made_by, class_)
+        names, truths, models = zip(*trials, strict=True) if trials else ((), (), ())
+        return PlannedBlock(names, truths, models, class_)
 
     def _take(self, model: str | None, class_: str, count: int, allow_fewer: bool) -> list[str]:
         """Draw `count` names not drawn before: of the reals if `model` is None, else of the model's fakes."""
@@ -352,6 +386,28 @@ class _Draw:
         if len(drawn) < count and not allow_fewer:
             raise InvalidInput(f"study {self.study.name} has too few images for one session")
         return drawn
+
+
+class _Shares:
+    """Deals fakes to models in a circle, so that the numbers of two models differ by one at most.
+
+    Args:
+        dealt: number of fakes dealt before.
+        rng: random generator for the order of the models in the circle; default, their own order.
+    """
+
+    def __init__(self, models: Sequence[str], dealt: int = 0, rng: "Random | None" = None):
+        self.models, self.dealt, self.rng = models, dealt, rng
+        self.circle = None if rng else list(models)
+
+    def of(self, fakes: int) -> dict[str, int]:
+        """Return how many of the next `fakes` are of each model."""
+        if self.circle is None:
+            self.circle = list(self.models)
+            self.rng.shuffle(self.circle)
+        dealt = Counter(self.circle[i % len(self.circle)] for i in range(self.dealt, self.dealt + fakes))
+        self.dealt += fakes
+        return {model: dealt[model] for model in self.models}
 
 
 class _Deck:

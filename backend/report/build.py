@@ -25,7 +25,7 @@ from backend.studies.withdrawals import sessions_of
 if TYPE_CHECKING:
     from backend.report.findings import FindingsOptions
 
-_OMITTED_SETTINGS = {"method", "title", "consent_text", "consent_version", "contact", "panel"}
+_OMITTED_SETTINGS = {"method", "title", "consent_text", "consent_version", "contact", "panel", "texts"}
 """Settings that do not describe the measurement."""
 
 

@@ -29,6 +29,7 @@ from backend.analysis.psychometric import THRESHOLD_AT
 from backend.analysis.quality import evaluator_table
 from backend.analysis.ranks import with_metrics
 from backend.analysis.response_table import Answers, filter_rows
+from backend.analysis.sides import sides
 from backend.analysis.unscored_rows import attention
 from backend.analysis.values import Values, values_by_model
 from backend.foundation.errors import InvalidInput
@@ -85,6 +86,7 @@ def findings(
     images = image_table(answers, level) if "stimulus" in answers.texts else []
     found = {
         "models": models,
+        "sides": sides(answers, level, order),
         **further_tests(answers, values, groups, level),
         "crossed_model": crossed_model(answers, level),
         "metrics": with_metrics({row["model"]: row["score"] for row in scores["models"]}, chosen.metrics),

@@ -1,5 +1,7 @@
 """Report section on scores: table and bar chart of the models, and what the numbers mean."""
 
+from collections.abc import Iterator
+
 from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
@@ -18,6 +20,7 @@ def section(found: FindingsView) -> Section:
         model_notes=tuple((row["model"], _model_note(found, row)) for row in found.models[:MOST_DESCRIBED]),
         more_paragraphs=remaining_note(len(found.models)),
         lead=models_table(found),
+        tables=tuple(_sides_table(found)),
         figures=(_figure(found),),
         notes=tuple(_notes(found)),
     )
@@ -77,6 +80,30 @@ def models_table(found: FindingsView) -> Table:
             for row, one in zip(rows, found.models, strict=True)
         ]
     return Table("models", f"{caption}, best first", tuple(columns), rows)
+
+
+def _sides_table(found: FindingsView) -> Iterator[Table]:
+    """Yield the table of errors by side, if models share reals: their error is of no model."""
+    sides = found.findings.get("sides")
+    if not sides or not sides["are_reals_shared"]:
+        return
+    accuracy = sides["accuracy"]
+    rows = [
+        *({"what": f"fakes of {row['model']} taken for real", **row} for row in sides["fakes"]),
+        *({"what": "reals, the same for all models, taken for fake", **row} for row in sides["reals"]),
+        {"what": "all pictures judged right", **accuracy, "error": accuracy["accuracy"]},
+    ]
+    keys = ("what", "error", "ci", "pooled", "evaluators", "responses")
+    columns = (
+        Column("side", lambda row: row["what"], is_number=False),
+        Column("mean over evaluators (%)", lambda row: formatting.amount(row["error"])),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"])),
+        Column("of all responses (%)", lambda row: formatting.amount(row["pooled"])),
+        Column("evaluators", lambda row: str(row["evaluators"])),
+        Column("responses", lambda row: f"{row['responses']:,}"),
+    )
+    caption = "Errors on the fakes of each model and on the reals, each response counted once"
+    yield Table("sides", caption, columns, [{key: row[key] for key in keys} for row in rows])
 
 
 def _figure(found: FindingsView) -> Figure:

@@ -20,6 +20,7 @@ def as_sections(scores: Mapping[str, Any]) -> list[str]:
     made = {
         f"Why the {level} interval is not the percentile one": _intervals(scores),
         "Against 50%": _chance(found),
+        f"Errors on fakes and on reals, and accuracy ({level} intervals)": _sides(found),
         f"Thresholds ({level} intervals)": _thresholds(found),
         "Sensitivity and bias, over evaluators": _detection(found),
         "Sensitivity and bias, over evaluators and pictures (crossed model)": _crossed_model(found),
@@ -64,6 +65,35 @@ def _chance(found: Mapping[str, Any]) -> Iterator[str]:
             f"{row['model']}: {row['chance']['verdict']} (above 50%: t({above['df']}) = {above['t']:.2f}, "
             f"{p_above}; within {equal['margin']:g} points: {p_equal})"
         )
+
+
+def _sides(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the error on each side, accuracy, and d' and c over all responses; a real is counted once."""
+    sides = found["sides"]
+    if sides is None:
+        return
+    for row in sides["fakes"]:
+        yield f"fakes of {row['model']}: {_share(row, 'error')}"
+    for row in sides["reals"]:
+        whose = "reals, the same for all models" if row["model"] is None else f"reals of {row['model']}"
+        yield f"{whose}: {_share(row, 'error')}"
+    yield f"accuracy: {_share(sides['accuracy'], 'accuracy')}"
+    if detection := sides["detection"]:
+        pooled = detection["pooled"]
+        yield (
+            f"all fakes against all reals: d' {detection['d_prime']:.2f}"
+            f"{_brackets(detection['d_prime_ci'], 2)}, c {detection['criterion']:.2f}"
+            f"{_brackets(detection['criterion_ci'], 2)}, from all responses together d' "
+            f"{pooled['d_prime']:.2f}, c {pooled['criterion']:.2f}"
+        )
+
+
+def _share(row: Mapping[str, Any], name: str) -> str:
+    """Return a mean over evaluators, its interval, and the share of all responses."""
+    return (
+        f"{row[name]:.1f}%{_brackets(row['ci'])}, of all responses {row['pooled']:.1f}% "
+        f"({counted(row['evaluators'], 'evaluator')}, {counted(row['responses'], 'response')})"
+    )
 
 
 def _thresholds(found: Mapping[str, Any]) -> Iterator[str]:

@@ -14,7 +14,16 @@ def dump(record: Study | Session | Cursor | Response) -> str:
 
 
 def _plain(record: Any) -> dict[str, Any]:
+    if isinstance(record, Session):
+        return fields_of(record)
     return protocols.to_json(record) if isinstance(record, protocols.Protocol) else vars(record)
+
+
+def fields_of(session: Session) -> dict[str, Any]:
+    """Return the fields of a session as they are stored: `model`, and `models` only if there are several."""
+    fields = {"model" if name == "models" else name: value for name, value in vars(session).items()}
+    several = {"models": session.models} if len(session.models) > 1 else {}
+    return {**fields, "model": session.model, **several}
 
 
 def load_study(text: str) -> Study:
@@ -39,7 +48,8 @@ def session_of(data: dict[str, Any]) -> Session:
     facts. In sessions that have the field, these are ignored: they are what the browser claims.
     """
     data.setdefault("is_simulated", data["device"].get("simulated") is True)
-    data["mixed"] = tuple(data.get("mixed", ()))
+    model = data.pop("model")
+    data["models"] = tuple(data.get("models", () if model is None else (model,)))
     return Session(**data)
 
 

@@ -47,16 +47,14 @@ class SessionPlans:
         rng = Random(seed)
         at = self._access.now()
         condition, turn = self.turn(study, rng, is_simulated)
-        models = condition.models if condition else ()
         coin = self._coin(study, condition, turn)
         pool = self._pool(study.name, study.created_at)
         judgment = judgment_of(study.protocol.method)
-        blocks, spares = judgment.draw(study, pool, condition, rng, coin, is_second=turn % 2 == 1)
+        blocks, spares = judgment.draw(study, pool, condition, rng, coin, turn)
         return Session(
             id=self._dice.randbytes(12).hex(),
             study=study.name,
-            model=models[0] if len(models) == 1 else None,
-            mixed=models if len(models) > 1 else (),
+            models=condition.models if condition else (),
             class_=condition.class_ if condition else "",
             evaluator=f"e{self._dice.randbytes(6).hex()}",
             evaluator_key=key,

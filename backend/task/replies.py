@@ -9,6 +9,7 @@ from typing import Any
 
 from backend.experiment import session as sessions
 from backend.experiment.judgments import judgment_of
+from backend.experiment.languages import CHOOSE, LANGUAGES, texts_for_page
 from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig, code_for, return_link
 from backend.experiment.protocol import Protocol, values_of
 from backend.experiment.records import INSTRUCTED, PRACTICE, PlannedBlock, Response, Session, Study
@@ -40,6 +41,7 @@ def public_study(
         "study": study.name,
         "kind": study.kind,
         "title": protocol.consent.title,
+        **_language(protocol),
         "method": protocol.method,
         "judgment": judgment.name,
         "medium": judgment.medium,
@@ -74,6 +76,11 @@ def public_study(
         },
         "pass_share": protocol.admission.pass_share if study.kind == "qualification" else None,
     }
+
+
+def _language(protocol: Protocol) -> dict[str, Any]:
+    language, own = protocol.language.language, protocol.language.texts
+    return {"language": language, "texts": texts_for_page(language, own)}
 
 
 def protocol_of(protocol: Protocol) -> dict[str, Any]:
@@ -178,11 +185,14 @@ def end(
     return _progress(study, session, cursor, config)
 
 
-def withdrawal(study: Study, cursor: Cursor) -> Withdrawal:
+def withdrawal(study: Study, session: Session, cursor: Cursor) -> Withdrawal:
     """Return what an evaluator is shown before withdrawing."""
+    shown = session.device.get("shown_language")
     return {
         "study": study.name,
         "title": study.protocol.consent.title,
+        **_language(study.protocol),
+        "shown_language": shown if shown in LANGUAGES else None,
         "contact": study.protocol.consent.contact,
         "is_withdrawn": False,
         "answers": cursor.trial_index + cursor.voided_answers,
@@ -190,12 +200,19 @@ def withdrawal(study: Study, cursor: Cursor) -> Withdrawal:
     }
 
 
-def withdrawn(title: str, contact: str, kept: Mapping[str, Any]) -> Withdrawal:
-    """Return what an evaluator is shown after withdrawing, from the remaining entry of the session."""
+def withdrawn(protocol: Protocol | None, kept: Mapping[str, Any]) -> Withdrawal:
+    """Return what an evaluator is shown after withdrawing, from the remaining entry of the session.
+
+    Args:
+        protocol: that of the study; None if it was deleted.
+    """
+    spoken = _language(protocol) if protocol else {"language": CHOOSE, "texts": {}}
     return {
         "study": kept["study"],
-        "title": title,
-        "contact": contact,
+        "title": protocol.consent.title if protocol else kept["study"],
+        **spoken,
+        "shown_language": None,
+        "contact": protocol.consent.contact if protocol else "",
         "is_withdrawn": True,
         "answers": kept["answered"],
         "is_open": kept["state"] == "active",

@@ -49,12 +49,21 @@ class QualificationOffer(Effort):
     title: str
 
 
+Language = Annotated[str, Meta(description="Language of the page, or `choose`: evaluators choose")]
+OwnTexts = Annotated[
+    dict[str, dict[str, str]],
+    Meta(description="The researcher's texts in place of the page's own, by language and key"),
+]
+
+
 class PublicStudy(Effort):
     """What a visitor may know of a study."""
 
     study: str
     kind: Literal["study", "qualification"]
     title: str
+    language: Language
+    texts: OwnTexts
     method: Method
     judgment: Annotated[str, Meta(description="What is asked; the page has a module of this name")]
     medium: Annotated[str, Meta(description="What is shown; the page has a module of this name")]
@@ -267,6 +276,11 @@ class Confirmation(SessionProgress):
 class Withdrawal(TypedDict):
     study: str
     title: str
+    language: Language
+    texts: OwnTexts
+    shown_language: Annotated[
+        str | None, Meta(description="Language that the session was shown in, if known")
+    ]
     contact: Contact
     is_withdrawn: bool
     answers: Annotated[int, Meta(description="Answers that are there, or were")]

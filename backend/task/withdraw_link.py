@@ -31,7 +31,7 @@ class Withdrawing:
             return self._withdrawn(entry)
         session = self._access.session(session_id)
         _check_somebodys(session)
-        return replies.withdrawal(self._access.study_of(session), self._store.cursor(session_id))
+        return replies.withdrawal(self._access.study_of(session), session, self._store.cursor(session_id))
 
     def withdraw(self, session_id: str, secret: str) -> Withdrawal:
         """Delete a session with its responses; repeating it has no effect. Raises as `withdrawal`."""
@@ -51,9 +51,8 @@ class Withdrawing:
         """Return the reply for a withdrawn session, also if its study was deleted."""
         name = entry.data["study"]
         with suppress(NotFound):
-            protocol = self._store.study(name).protocol
-            return replies.withdrawn(protocol.consent.title, protocol.consent.contact, entry.data)
-        return replies.withdrawn(name, "", entry.data)
+            return replies.withdrawn(self._store.study(name).protocol, entry.data)
+        return replies.withdrawn(None, entry.data)
 
     def _check_link(self, session_id: str, secret: str) -> None:
         wanted = withdrawal.secret_of(self._access.hash_key, session_id)

@@ -82,7 +82,7 @@ def _kept(protocol: Protocol, session: Session, cursor: Cursor, at: str) -> dict
     return {
         "study": session.study,
         "model": session.model,
-        **({"mixed": session.mixed} if session.mixed else {}),
+        **({"models": session.models} if len(session.models) > 1 else {}),
         "evaluator": session.evaluator,
         "state": cursor.state,
         "answered": cursor.trial_index + cursor.voided_answers,

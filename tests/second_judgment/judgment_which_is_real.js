@@ -4,7 +4,11 @@ import { el } from "./screens.js";
 
 export const judgment = {
   heading: "Which one is real?",
-  each: "pair",
+  progress: (n, total) => `Pair ${n} of ${total}`,
+  partDone: ({ part, parts }) => `Part ${part} of ${parts} is done.`,
+  press: () => ["For each pair, press F for left or J for right, or use the buttons."],
+  tap: () => "For each pair, tap “Left” or “Right”.",
+  repeated: (response, n) => `Your last ${n} answers were all “${response}”.`,
   choices: [
     { answer: "left", label: "Left", keys: ["f"] },
     { answer: "right", label: "Right", keys: ["j"] },

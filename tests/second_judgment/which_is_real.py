@@ -41,7 +41,7 @@ class WhichIsReal(Judgment):
             f"study {study.name} lacks pictures for {pairs} pairs: it has {', '.join(short)}" if short else ""
         )
 
-    def draw(self, study, pool, condition, rng, coin, is_second):
+    def draw(self, study, pool, condition, rng, coin, turn):
         """Return pairs, the real one on either side by chance; none is kept to replace another."""
         count, pairs = study.protocol.stimuli.blocks, study.protocol.stimuli.images // 2
         reals = rng.sample(_all(pool.reals), count * pairs)

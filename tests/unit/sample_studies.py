@@ -47,7 +47,7 @@ def session(of, stimuli=None, model="gan", seed=1, session_id="s1", secret_hash=
     return Session(
         id=session_id,
         study=of.name,
-        model=model,
+        models=() if model is None else (model,),
         evaluator=f"e-{session_id}",
         evaluator_key=None,
         secret_hash=secret_hash,

@@ -64,10 +64,10 @@ class RealOrFake(Judgment):
         condition: Condition | None,
         rng: "Random",
         coin: "Random",
-        is_second: bool,
+        turn: int,
     ) -> Plan:
-        reals = sampling.real_counts(study, coin, is_second)
-        blocks, spares = sampling.draw_session(study, pool, condition, rng, reals)
+        reals = sampling.real_counts(study, coin, is_second=turn % 2 == 1)
+        blocks, spares = sampling.draw_session(study, pool, condition, rng, reals, turn)
         return unscored.with_unscored(study.protocol.unscored, pool, blocks, rng), spares
 
     def truth(self, shown: Sequence[Stimulus]) -> str:

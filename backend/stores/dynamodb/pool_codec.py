@@ -243,7 +243,7 @@ def pack_session(session: Session, pool: StoredPool) -> tuple[bytes, bytes]:
     numbers = pool.numbers_of((*session.blocks, *session.spares))
     if numbers is None:
         return zlib.compress(json_codec.dump(session).encode(), 9), b""
-    facts = vars(dataclasses.replace(session, blocks=(), spares=()))
+    facts = json_codec.fields_of(dataclasses.replace(session, blocks=(), spares=()))
     blocks, spares = ([_part(block) for block in blocks] for blocks in (session.blocks, session.spares))
     return _squeezed({**facts, "blocks": blocks, "spares": spares}), struct.pack(
         f">{len(numbers)}{_width(pool)}", *numbers

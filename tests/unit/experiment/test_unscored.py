@@ -22,7 +22,7 @@ OPPOSITE = {"real": "fake", "fake": "real"}
 def drawn(study, seed, pool=None):
     pool = pool or sampling.pool_of(unscored_studies.stimuli(study))
     blocks, _ = judgment_of(study.protocol.method).draw(
-        study, pool, study.conditions[0], Random(seed), Random(seed), False
+        study, pool, study.conditions[0], Random(seed), Random(seed), 0
     )
     return blocks
 

@@ -13,6 +13,7 @@ import pytest
 
 from backend.experiment.session import opening
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError, StoreFailed
+from backend.stores import json_codec
 from backend.stores.opening import open_store
 from backend.stores.sqlite import MIGRATIONS, SqliteStore
 
@@ -35,7 +36,7 @@ def test_sessions_that_an_older_openhype_simulated_are_known_as_such(tmp_path):
     study = studies.study(images=10)
     cursor = opening(study.protocol, studies.CREATED_AT)
     for name, device in (("real", {"language": "en"}), ("simulated", {"simulated": True})):
-        record = vars(replace(studies.session(study, session_id=name), device=device)).copy()
+        record = json_codec.fields_of(replace(studies.session(study, session_id=name), device=device))
         del record["is_simulated"]
         text = json.dumps(record, default=vars)
         db.execute("INSERT INTO sessions VALUES (?, 'faces', ?)", (name, text))

@@ -45,7 +45,7 @@ def add_as_before(store, study, stimuli):
 def head_as_before(session, stimuli):
     """Return a session's facts and its stimuli's places in the order of names, as version 0.1 stored them."""
     places = {name: place for place, name in enumerate(sorted(s.name for s in stimuli))}
-    facts = dict(vars(session))
+    facts = json_codec.fields_of(session)
     for part in ("blocks", "spares"):
         facts[part] = [[len(block.stimuli), block.class_] for block in getattr(session, part)]
     shown = [name for block in (*session.blocks, *session.spares) for name in block.stimuli]

@@ -27,9 +27,7 @@ def test_a_session_with_practice_and_checks_is_stored_by_numbers_and_read_as_it_
     stimuli = unscored_studies.stimuli(study)
     pool = stored_pool(stimuli)
     drawn = pool.pool()
-    blocks, spares = judgment_of("infinity").draw(
-        study, drawn, study.conditions[0], Random(1), Random(1), False
-    )
+    blocks, spares = judgment_of("infinity").draw(study, drawn, study.conditions[0], Random(1), Random(1), 0)
     session = studies.session(studies.study(classes=classes), stimuli)
     session = studies.replaced(session, blocks=blocks, spares=spares)
 

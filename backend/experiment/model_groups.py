@@ -1,0 +1,100 @@
+"""Groups of models of mixed sessions: which models one evaluator judges, if not all of them.
+
+With M of K models a session, each model should be in as many groups as any other, and each pair of models
+in about as many: only evaluators who judged both make a difference more precise than their own models'
+scores. If all pairs are in equally many groups, this is a balanced incomplete block design (Yates, 1936). The
+groups here are cyclic (John, 1966): from a first group of the numbers 0 to K - 1, the others follow by
+adding 1, 2, … modulo K, so that each model is in as many as any other by construction. The first groups are
+found one number at a time, each the one whose differences from those before are rarest so far. This gives
+{0, 1, 3} for 3 of 7 models and {0, 1, 3, 9} for 4 of 13, in which all pairs are in equally many groups; for
+2 of K models, all pairs.
+
+More groups connect more pairs, but each group needs a whole number of sessions, so that models may get more
+evaluators than are wanted. Groups are added while this is at most a tenth.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+MOST_GROUPS = 60
+"""Maximum number of groups, unless there are more models: stores count the sessions of each."""
+_SURPLUS = 0.1
+"""Evaluators of a model beyond the wanted ones, as a share of these, that are accepted to connect pairs."""
+_MOST_STEPS = 100_000
+"""Maximum number of comparisons to find a first group; above, it is 0, 1, … M - 1."""
+
+
+@lru_cache(maxsize=256)
+def model_groups(models: tuple[str, ...], size: int, evaluators: int) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of models that sessions show; each model is in equally many.
+
+    Args:
+        size: number of models in a session, at least 1; from `len(models)` on, all are in one group.
+        evaluators: finished sessions wanted for each model.
+    """
+    count = len(models)
+    if size >= count > 0:
+        return (models,)
+    if size == 1:
+        return tuple((model,) for model in models)
+    chosen: list[tuple[int, ...]] = []
+    best, evenness = chosen, (count**2, 0)
+    for orbit, pairs in _orbits(count, size):
+        chosen = [*chosen, *orbit]
+        of_each = len(chosen) * size // count
+        if best and (len(chosen) > max(MOST_GROUPS, count) or of_each > evaluators):
+            break
+        surplus = -(-evaluators // of_each) * of_each - evaluators
+        found = (pairs.count(0), max(pairs) - min(pairs))
+        if not best or (surplus <= _SURPLUS * evaluators and found < evenness):
+            best, evenness = chosen, found
+        if found == (0, 0):
+            break
+    return tuple(tuple(models[number] for number in group) for group in best)
+
+
+def _orbits(count: int, size: int) -> Iterator[tuple[list[tuple[int, ...]], list[int]]]:
+    """Yield the groups of one first group after the other, all different.
+
+    With each comes, for the differences 1 to K - 1, in how many groups so far two models that differ by it
+    are.
+    """
+    together = [0] * count
+    seen: set[tuple[int, ...]] = set()
+    while True:
+        first = _first_group(together, size)
+        orbit = [*dict.fromkeys(tuple(sorted((n + by) % count for n in first)) for by in range(count))]
+        if orbit[0] in seen:
+            return
+        seen.update(orbit)
+        for difference, often in Counter((a - b) % count for a in first for b in first if a != b).items():
+            together[difference] += often * len(orbit)
+        yield orbit, [number // count for number in together[1:]]
+
+
+def _first_group(together: Sequence[int], size: int) -> tuple[int, ...]:
+    """Return a group with 0 whose differences are the rarest so far.
+
+    Args:
+        together: how often each difference, 0 to K - 1, occurs in the groups before.
+    """
+    count = len(together)
+    if count * size**2 > _MOST_STEPS:
+        return tuple(range(size))
+    known, group = Counter(dict(enumerate(together))), [0]
+    while len(group) < size:
+        after = {
+            number: {d: known[d] + count * often for d, often in _differences(number, group, count).items()}
+            for number in range(count)
+            if number not in group
+        }
+        added = min(after, key=lambda number: (max(after[number].values()), sum(after[number].values())))
+        known |= Counter(after[added])
+        group.append(added)
+    return tuple(sorted(group))
+
+
+def _differences(number: int, group: Sequence[int], count: int) -> Counter[int]:
+    """Return how often each difference occurs between a number and those of a group, both ways."""
+    return Counter(difference % count for other in group for difference in (number - other, other - number))
