@@ -1,7 +1,7 @@
 // @ts-check
 /** The texts around the practice trials, with which a session can begin. */
 
-import { ask, el } from "./screens.js";
+import { ask, el, hideProgress } from "./screens.js";
 import { text } from "./texts.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
@@ -26,6 +26,7 @@ export function beforePractice(study, { next }) {
  * @param {Element[]} below
  */
 export function afterPractice(study, below) {
+  hideProgress();
   return ask(
     "instructions",
     text("practice.done.title"),

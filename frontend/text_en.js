@@ -36,7 +36,7 @@ export const texts = {
   "practice.done.title": "Now it counts",
   "practice.intro": "You begin with practice. Pictures: {n}. After each answer you are told whether it was right.",
   "practice.offer": "Practice",
-  "practice.offer.count": "{n} pictures before the first part, which do not count",
+  "practice.offer.count": "{n} pictures at the start, which do not count",
   "practice.progress": "Practice: {n} of {total}",
   "practice.ready": "Ready to practise?",
   "practice.title": "Practice first",

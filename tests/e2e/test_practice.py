@@ -78,7 +78,7 @@ def test_a_session_with_practice_and_both_kinds_of_checks_is_played_to_its_end(p
     player.press("instructions")
     seen = answer_all(player, ["done"])
 
-    assert "2 pictures before the first part, which do not count" in offer
+    assert "2 pictures at the start, which do not count" in offer
     assert "10 pictures" in offer
     assert "Practice answers do not count, and right ones are not paid." in told
     assert practice == [
