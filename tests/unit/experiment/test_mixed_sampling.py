@@ -136,9 +136,8 @@ def test_a_fake_can_be_replaced_as_often_as_a_real_of_its_block():
     for each in (40, 33, 31):  # the pool has spares for all, some, few
         study = mixed(method="time", blocks=3, images=20, spare_images=30)
         blocks, spares = next(drawn(study, 1, each=each))
-        session = studies.replaced(
-            studies.session(study, model=None), models=MODELS, blocks=blocks, spares=spares
-        )
+        session = studies.session(study, model=None)
+        session = studies.replaced(session, models=MODELS, blocks=blocks, spares=spares)
         by_block = {}
         for trial, truth in enumerate(truth for block in blocks for truth in block.truths):
             cursor, times = studies.replaced(opening(study.protocol, ""), trial_index=trial), 0
