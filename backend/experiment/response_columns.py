@@ -38,7 +38,7 @@ COLUMNS = {
         "HYPE-infinity (no time limit) or HYPE-time (staircase of exposures)", "infinity, time", Kind.CHOICE
     ),
     "session": Column("One evaluator's visit"),
-    "model": Column("Generative model that the session judges"),
+    "model": Column("Generative model that is judged; empty for reals that the models of a session share"),
     "evaluator": Column("Random pseudonym of the evaluator; no panel's id"),
     "simulated": Column(
         "Whether the session is simulated, so that nobody looked at the pictures",
