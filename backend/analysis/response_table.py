@@ -15,9 +15,9 @@ import numpy as np
 
 from backend.foundation.errors import InvalidInput
 
-NAMES = ("session", "stimulus", "class", "flags", "browser", "evidence")
+NAMES = ("session", "stimulus", "class", "flags", "browser", "evidence", "reasons", "comment", "mark")
 """Optional columns of texts."""
-NUMBERS = ("trial_index", "frames", "frame_ms", "rt")
+NUMBERS = ("trial_index", "frames", "frame_ms", "rt", "confidence", "confidence_points")
 """Optional columns of numbers; an empty cell is NaN."""
 FOR_INTERVALS = ("stimulus", "trial_index", "frame_ms", "browser")
 """The columns of `NAMES` and `NUMBERS` that the scores use if they exist."""

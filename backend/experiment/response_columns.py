@@ -91,6 +91,25 @@ COLUMNS = {
     "browser": Column(
         "Engine of the evaluator's browser; empty where it is not known", "Chromium, Firefox, WebKit"
     ),
+    "confidence": Column(
+        "How sure the evaluator was of the answer: 1 to the number of points, or 0 to 100 on a slider",
+        "number",
+        Kind.NUMBER,
+    ),
+    "confidence_points": Column(
+        "Number of points of that scale; 101 for a slider", "whole number", Kind.WHOLE
+    ),
+    "confidence_rt": Column("Time from the answer to how sure the evaluator was", "ms", Kind.NUMBER),
+    "reasons": Column(
+        "Reasons chosen from the study's list, numbered from 1", "separated by spaces", Kind.WORDS
+    ),
+    "comment": Column("What the evaluator wrote about the answer"),
+    "mark": Column(
+        "Where the picture, called fake, gives itself away: a point (x y) or a box (x y width height), from "
+        "its upper left",
+        "thousandths of width and height",
+        Kind.LIST,
+    ),
 }
 """In the order of the file. To record another fact of a response, declare it here and post it in the page."""
 FACTS = {name: column for name, column in COLUMNS.items() if column.is_fact}
