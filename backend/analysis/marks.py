@@ -28,6 +28,8 @@ KERNEL = 50.0
 """SD of the kernel of a point, in thousandths of the picture's width and height."""
 FEWEST_MARKS = 3
 """Minimum number of marks of a picture for which agreement is reported."""
+FEWEST_PICTURES = 3
+"""Number of pictures that are reported of a group although their agreement may not be beyond chance."""
 MOST_TELLING = 12
 """Maximum number of pictures that are reported as the most telling of a group."""
 _DRAWS = 999
@@ -153,7 +155,8 @@ def _pictures(
 ) -> list[dict[str, Any]]:
     """Return the most telling pictures first: those whose agreement is beyond chance, then the most marked.
 
-    Pictures with fewer than `FEWEST_MARKS` marks, and more than `MOST_TELLING`, are not returned.
+    Pictures with fewer than `FEWEST_MARKS` marks are not returned, and of those whose agreement is not beyond
+    chance only as many as make up `FEWEST_PICTURES`.
     """
     stimulus = answers.texts.get("stimulus")
     if stimulus is None:
@@ -187,7 +190,8 @@ def _pictures(
     found.sort(
         key=lambda row: (not row["is_beyond_chance"], -row["marks"], -(row["agreement"] or 0), row["picture"])
     )
-    return found[:MOST_TELLING]
+    beyond = sum(row["is_beyond_chance"] for row in found)
+    return found[: max(FEWEST_PICTURES, min(beyond, MOST_TELLING))]
 
 
 class _Chance:

@@ -31,7 +31,7 @@ def section(found: FindingsView) -> Section | None:
         (_meaning(data["scales"]),),
         model_notes=tuple((row["model"], _model_note(found, row)) for row in rows[:MOST_DESCRIBED]),
         more_paragraphs=remaining_note(len(rows)),
-        tables=(_scores(found, everything),),
+        tables=(_scores(found, everything), _calibration_errors(found, everything)),
         figures=tuple(figures),
         notes=(*(f"{_capital(note)}." for note in data["notes"]), *_notes()),
     )
@@ -74,9 +74,10 @@ def _calibrated(over: float, ci: list[float] | None) -> str:
     points = formatting.amount(abs(100 * over), "points")
     if ci is None:
         return f"a difference of {points}, without interval"
-    ends = formatting.interval([100 * end for end in ci], "points")
     if ci[0] <= 0 <= ci[1]:
+        ends = formatting.interval([100 * end for end in ci], "points")
         return f"neither over- nor underconfidence shown ({ends})"
+    ends = formatting.interval(sorted(abs(100 * end) for end in ci), "points")
     return f"{'over' if over > 0 else 'under'}confident by {points} ({ends})"
 
 
@@ -104,19 +105,31 @@ def _with_ci(key: str, ci: str, digits: int = 1) -> Any:
 
 def _scores(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
     keys = ("model", "evaluators", "answers", "score", "score_ci", "weighted_score", "weighted_score_ci",
-            "difference", "difference_ci", "probability", "right", "overconfidence", "overconfidence_ci",
-            "calibration_error", "brier", "brier_ci")  # fmt: skip
+            "difference", "difference_ci", "brier", "brier_ci")  # fmt: skip
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("error (%)", _with_ci("score", "score_ci")),
         Column("weighted by confidence (%)", _with_ci("weighted_score", "weighted_score_ci")),
         Column("difference (points)", _with_ci("difference", "difference_ci")),
+        Column("Brier score", lambda row: formatting.coefficient(row["brier"], 3)),
+        Column("answers", lambda row: f"{row['answers']:,}"),
+    )
+    caption = f"Error, plain and weighted by confidence, with {found.level} intervals"
+    return Table("confidence", caption, columns, [{key: row[key] for key in keys} for row in rows])
+
+
+def _calibration_errors(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
+    keys = ("model", "probability", "right", "overconfidence", "overconfidence_ci", "calibration_error")
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("confidence (%)", lambda row: formatting.amount(100 * row["probability"])),
+        Column("right (%)", lambda row: formatting.amount(100 * row["right"])),
         Column("overconfidence (points)", _share_with_ci("overconfidence", "overconfidence_ci")),
         Column("calibration error (points)", lambda row: formatting.amount(100 * row["calibration_error"])),
-        Column("Brier score", lambda row: formatting.coefficient(row["brier"], 3)),
     )
-    caption = f"Error, plain and weighted by confidence, and calibration, with {found.level} intervals"
-    return Table("confidence", caption, columns, [{key: row[key] for key in keys} for row in rows])
+    caption = f"Confidence against the share of right answers, with {found.level} intervals"
+    flat = [{key: row[key] for key in keys} for row in rows]
+    return Table("overconfidence", caption, columns, flat)
 
 
 def _areas(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
@@ -221,8 +234,8 @@ def _notes() -> tuple[str, ...]:
         "The area is the share of pairs of a fake and a real picture, of any two evaluators, in which the "
         "fake was rated more surely fake, ties counted half; its interval is Obuchowski’s, with evaluators "
         "as clusters. The mean of evaluators compares each evaluator’s ratings with their own only. The "
-        "second pair of areas is the same for the confidence of right and of wrong answers; it depends on how hard "
-        "the pictures are.",
+        "second pair of areas is the same for the confidence of right and of wrong answers; it depends on "
+        "how hard the pictures are.",
         "The weighted error is the sum of the confidences (50 to 100%) of wrong answers over that of all "
         "answers, averaged over evaluators; it is our own definition. The calibration error is the mean "
         "distance from the dashed line, which few answers make larger. The Brier score is the mean squared "

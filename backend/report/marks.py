@@ -80,10 +80,9 @@ def _telling(groups: list[dict[str, Any]]) -> str:
 
 
 def _group_note(group: Mapping[str, Any]) -> str:
-    of = "called fake" if group["model"] is None else "of its fakes called fake"
     return (
-        f"{counted(group['marks'], 'mark')} on {group['called_fake']:,} pictures {of}, by "
-        f"{counted(group['evaluators'], 'evaluator')}; {_most(group['where'])}."
+        f"{counted(group['marks'], 'mark')} by {counted(group['evaluators'], 'evaluator')}, in "
+        f"{counted(group['called_fake'], 'answer')} “fake”; {_most(group['where'])}."
     )
 
 

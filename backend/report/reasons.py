@@ -79,8 +79,8 @@ def _table(found: FindingsView, rows: list[dict[str, Any]], response: str) -> Ta
         Column("reason", lambda row: row["reason"] or _NO_REASON, is_number=False),
         Column("answers", lambda row: f"{row['answers']:,} of {row['of']:,}"),
         Column("share (%)", with_ci("share", "share_ci")),
-        Column("of fakes (%)", with_ci("of_fakes", "of_fakes_ci")),
-        Column("of reals (%)", with_ci("of_reals", "of_reals_ci")),
+        Column("of fakes", lambda row: formatting.share(row["of_fakes"])),
+        Column("of reals", lambda row: formatting.share(row["of_reals"])),
         Column("difference (points)", with_ci("difference", "difference_ci")),
         Column("p (Holm)", lambda row: formatting.bare_p(row["p_holm"])),
     )

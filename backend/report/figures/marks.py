@@ -12,6 +12,9 @@ from backend.report.heat_maps import coloured
 _FINE = 6
 """Pixels for each cell of a map, and direction."""
 _ACROSS_WIDE, _ACROSS_NARROW = 4, 2
+_LETTERS_PER_IN = 10
+_LINES = "#fefefe"
+"""White on the map in both themes; the card's white would turn dark in the dark one."""
 
 
 def maps(found: Mapping[str, np.ndarray], width_in: float) -> Figure:
@@ -20,7 +23,8 @@ def maps(found: Mapping[str, np.ndarray], width_in: float) -> Figure:
     Args:
         found: by name, densities on a grid, row 0 at the top.
     """
-    across = _ACROSS_WIDE if width_in >= style.NARROW_IN else _ACROSS_NARROW
+    most = _ACROSS_WIDE if width_in >= style.NARROW_IN else _ACROSS_NARROW
+    across = min(most, max(2, len(found)))
     down = -(-len(found) // across)
     side = width_in / across
     figure = style.figure(width_in, (side + 0.2) * down)
@@ -31,15 +35,15 @@ def maps(found: Mapping[str, np.ndarray], width_in: float) -> Figure:
         fine = _smooth(heat / heat.max())
         axes.imshow(coloured(fine).round().astype(np.uint8), extent=(0, 1, 1, 0), interpolation="none")
         for third in (1 / 3, 2 / 3):
-            axes.plot([third, third], [0, 1], color="#ffffff", linewidth=0.4, alpha=0.5)
-            axes.plot([0, 1], [third, third], color="#ffffff", linewidth=0.4, alpha=0.5)
+            axes.plot([third, third], [0, 1], color=_LINES, linewidth=0.4, alpha=0.5)
+            axes.plot([0, 1], [third, third], color=_LINES, linewidth=0.4, alpha=0.5)
         axes.set_xlim(0, 1)
         axes.set_ylim(1, 0)
         axes.set_xticks([])
         axes.set_yticks([])
         for spine in axes.spines.values():
             spine.set_visible(False)
-        axes.set_title(short(name, style.label_length(side)))
+        axes.set_title(short(name, max(10, int(side * _LETTERS_PER_IN))))
     return figure
 
 
