@@ -25,6 +25,7 @@ from backend.analysis.clusters import Area, area_of, mean_of, share_of
 from backend.analysis.intervals import spread_of, student_quantile, wilson
 from backend.analysis.own_answers import counted_once
 from backend.analysis.response_table import Answers
+from backend.foundation.counts import counted
 
 SLIDER = 101
 """Number of points that stands for a slider, whose values are 0 to 100."""
@@ -118,15 +119,15 @@ def _positions(given: np.ndarray, points: np.ndarray | None) -> tuple[np.ndarray
         points[unknown] = most
         scale = "a slider from 0 to 100" if most == SLIDER else f"a scale of 1 to {most}"
         notes.append(
-            f"{int(unknown.sum()):,} confidences do not say how many points their scale has "
-            f"(confidence_points); they are read {f'on {scale}, ' if most else ''}{what}"
+            f"{counted(int(unknown.sum()), 'confidence')} without the number of points of the scale "
+            f"(confidence_points); read {f'on {scale}, ' if most else ''}{what}"
         )
     is_slider = points == SLIDER
     low, high = np.where(is_slider, 0.0, 1.0), np.where(is_slider, 100.0, points)
     fits = (points >= 2) & (given >= low) & (given <= high)
     refused = int((~np.isnan(given) & ~fits).sum())
     if refused:
-        notes.append(f"{refused:,} confidences outside their scale are left out")
+        notes.append(f"{counted(refused, 'confidence')} left out: outside the scale")
     position = np.full(len(given), np.nan)
     position[fits] = (given[fits] - low[fits]) / (high[fits] - low[fits])
     return position, np.where(fits, points, np.nan), notes
@@ -139,7 +140,7 @@ def _guessed(given: np.ndarray) -> tuple[int, str]:
         return max(2, int(high)), "the largest that was given"
     if low >= 0 and high <= 100 and high > 1:
         return SLIDER, "since all are within it"
-    return 0, "nowhere: they are neither whole numbers from 1 to 7 nor numbers from 0 to 100"
+    return 0, "as none: neither whole numbers from 1 to 7 nor numbers from 0 to 100"
 
 
 def _rated(answers: Answers, chosen: np.ndarray, position: np.ndarray) -> _Rated:

@@ -21,6 +21,7 @@ import numpy as np
 from backend.analysis.own_answers import counted_once
 from backend.analysis.response_table import Answers
 from backend.experiment.response_columns import number
+from backend.foundation.counts import counted
 
 GRID = 30
 """Rows and columns of the grid of maps."""
@@ -84,9 +85,9 @@ def marks(answers: Answers, level: float, rng: np.random.Generator) -> dict[str,
     used = is_mark & once & answers.said_fake
     notes = []
     if unreadable := int((is_written & once & ~is_mark).sum()):
-        notes.append(f"{unreadable:,} marks that are no point or box within the picture are left out")
+        notes.append(f"{counted(unreadable, 'mark')} left out: no point or box within the picture")
     if others := int((is_mark & once & ~answers.said_fake).sum()):
-        notes.append(f"{others:,} marks on pictures that were called real are left out")
+        notes.append(f"{counted(others, 'mark')} left out: the picture was called real")
     if not used.any():
         return {"groups": [], "rows": [], "notes": notes} if notes else None
     groups, rows = [], []

@@ -11,7 +11,9 @@ from backend.report.elements import Column, Figure, Gallery, Section, Table, Thu
 from backend.report.heat_maps import drawn
 
 _MODELS = 6
+"""Maximum number of models whose pictures are shown."""
 _PANELS = 9
+"""Maximum number of maps in the figure, that of the reals included."""
 _REALS = "real pictures"
 
 
@@ -31,7 +33,7 @@ def section(found: FindingsView, info: SourceInfo) -> Section | None:
         "marks",
         "Marks",
         (_meaning(data["rows"]), _telling(groups)),
-        model_notes=tuple((group["name"], _group_note(group)) for group in groups[: _PANELS + 1]),
+        model_notes=tuple((group["name"], _group_note(group)) for group in _first(groups, _PANELS - 1)),
         tables=(*([_pictures(pictures)] if pictures else []), _all(data["rows"])),
         figures=(_figure(groups, data["rows"]),),
         galleries=tuple(_galleries(found, info, groups, data["rows"])),
@@ -41,14 +43,14 @@ def section(found: FindingsView, info: SourceInfo) -> Section | None:
 
 def shown_names(found: FindingsView) -> list[str]:
     """Return the names of the stimuli on which the page shows marks."""
-    groups = _shown((found.findings.get("marks") or {}).get("groups") or [])
+    groups = _first((found.findings.get("marks") or {}).get("groups") or [], _MODELS)
     return [*dict.fromkeys(row["picture"] for group in groups for row in group["pictures"])]
 
 
-def _shown(groups: list[Any]) -> list[Any]:
-    """Return the groups whose pictures the page shows: those of the first models, and the reals."""
+def _first(groups: list[Any], models: int) -> list[Any]:
+    """Return the groups of the first models, and that of the reals, which the page shows."""
     return [
-        *[group for group in groups if group["model"] is not None][:_MODELS],
+        *[group for group in groups if group["model"] is not None][:models],
         *[group for group in groups if group["model"] is None],
     ]
 
@@ -95,7 +97,7 @@ def _galleries(
     found: FindingsView, info: SourceInfo, groups: list[dict[str, Any]], rows: list[dict[str, Any]]
 ) -> list[Gallery]:
     made = []
-    for group in _shown(groups):
+    for group in _first(groups, _MODELS):
         own = [row for row in rows if row["model"] == group["model"]]
         pictures = []
         for row in group["pictures"]:
@@ -136,7 +138,7 @@ def _figure(groups: list[dict[str, Any]], rows: list[dict[str, Any]]) -> Figure:
         *(Column(name, lambda row, name=name: formatting.share(row[name])) for name in WHERE),
     )
     table = Table("marks_where", "Shares of the marks in the ninths of the picture", columns, flat)
-    panels = groups[:_PANELS]
+    panels = _first(groups, _PANELS - 1)
     maps = {
         group["name"]: heat_map(of_rows(row for row in rows if row["model"] == group["model"]))
         for group in panels
