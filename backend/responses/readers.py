@@ -138,8 +138,8 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
         return found
     if column in ("truth", "response"):
         return text.strip().lower()  # checked to be one of the judgment's answers
-    if kind is Kind.LIST:
-        numbers = tuple(map(number, text.split()))
+    if kind in (Kind.LIST, Kind.WHOLES):
+        numbers = tuple(map(number if kind is Kind.LIST else whole, text.split()))
         if None in numbers:
             raise chunk.cell_error(i, column, kind.value, text)
         return numbers

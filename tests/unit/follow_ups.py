@@ -34,10 +34,8 @@ def rows(models=(("gan", 0.6), ("vae", 1.4)), evaluators=8, images=24, points=5,
 
 def _of_fake(rng, truth, number, boxes):
     is_fake = truth == "fake"
-    x = rng.gauss(150 + 120 * number, 50) if is_fake else rng.uniform(0, 900)
-    mark = [
-        round(min(900, max(0, each))) for each in (x, rng.gauss(300, 50) if is_fake else rng.uniform(0, 900))
-    ]
+    place = (150 + 120 * number, 300) if is_fake else (rng.uniform(100, 900), rng.uniform(100, 900))
+    mark = [round(min(900, max(0, rng.gauss(each, 50)))) for each in place]
     given = [str(i) for i, share in enumerate((0.6 if is_fake else 0.2, 0.3, 0.1), 1) if rng.random() < share]
     return {
         "reasons": " ".join(given),

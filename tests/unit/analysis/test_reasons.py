@@ -85,7 +85,7 @@ def test_one_evaluator_has_no_interval():
 
 
 def simulated(rng, evaluators=30):
-    """Return answers `fake`, half to reals: hands for half of the fakes, a fifth of the reals; light for 30%."""
+    """Return answers `fake`, half to reals: hands for 50% of fakes and 20% of reals, light for 30%."""
     hands, some = {"ff": 0.5, "rf": 0.2}, []
     for model in ("m", "n"):
         for e in range(evaluators):

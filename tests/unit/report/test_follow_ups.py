@@ -135,9 +135,8 @@ def test_columns_without_anything_change_nothing(tmp_path, empty):
 
     plain = found_of(rows)
     write(compose(plain, ABOUT), tmp_path / "plain")
-    write(
-        compose(found_of([{**row, **dict.fromkeys(columns, empty)} for row in rows]), ABOUT), tmp_path / "new"
-    )
+    new = found_of([{**row, **dict.fromkeys(columns, empty)} for row in rows])
+    write(compose(new, ABOUT), tmp_path / "new")
 
     assert not {*NEW, "comments"} & plain["findings"].keys()
     files = sorted(path.relative_to(tmp_path / "plain") for path in (tmp_path / "plain").rglob("*.*"))
@@ -147,8 +146,10 @@ def test_columns_without_anything_change_nothing(tmp_path, empty):
 
 
 def test_answers_without_a_mark_or_reason_still_have_confidence():
+    asked = ("reasons", "comment", "mark")
     rows = [
-        {k: v for k, v in row.items() if k not in ("reasons", "comment", "mark")} for row in follow_ups.rows()
+        {name: cell for name, cell in row.items() if name not in asked}
+        for row in follow_ups.rows(evaluators=3)
     ]
 
     report = compose(found_of(rows), ABOUT)
