@@ -8,7 +8,7 @@ over evaluators (`clusters.py`); p-values of the differences are corrected for t
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,23 +22,23 @@ from backend.experiment.response_columns import number
 _SEPARATORS = re.compile(r"\s*[;|]\s*")
 
 
-def reasons(answers: Answers, names: Sequence[str], level: float) -> dict[str, Any] | None:
+def reasons(answers: Answers, level: float) -> dict[str, Any] | None:
     """Return how often each reason was given, by model and answer; None if there are no reasons.
 
     `model` is None in the rows over all models. `of_fakes` and `of_reals` are the shares among the fakes and
     among the reals that were answered so, `difference` the former less the latter, and `was_fake` the share
     of fakes among the answers with the reason.
 
-    Args:
-        names: the study's list; a number in the responses is a reason's place in it, from 1. Other words,
-            and numbers beyond the list, are reported as they are.
+    A number in the responses is a reason's place in the study's list (`Answers.reasons`), from 1; other
+    words, and numbers beyond the list, are reported as they are.
     """
     column = answers.texts.get("reasons")
     if column is None:
         return None
+    names = answers.reasons
     given = _parsed(column.names, names)
-    listed = [*dict.fromkeys([*names, *sorted({reason for own in given for reason in own}, key=_order)])]
-    has = np.array([[reason in own for reason in listed] for own in given], bool)[column.codes]
+    known = [*dict.fromkeys([*names, *sorted({reason for own in given for reason in own}, key=_order)])]
+    has = np.array([[reason in own for reason in known] for own in given], bool)[column.codes]
     if not has.any():
         return None
     groups = [(name, answers.model.codes == code) for code, name in enumerate(answers.model.names)]
@@ -49,8 +49,14 @@ def reasons(answers: Answers, names: Sequence[str], level: float) -> dict[str, A
         if has[said].any():  # otherwise reasons were not asked for these answers
             for model, mine in groups:
                 kind = {"model": model, "response": response}
-                rows += [{**kind, **row} for row in _rows(answers, said & mine, has, listed, level)]
-    return {"reasons": listed, "rows": rows}
+                rows += [{**kind, **row} for row in _rows(answers, said & mine, has, known, level)]
+    return {"reasons": known, "rows": rows}
+
+
+def listed(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the list of reasons among a study's settings, as in JSON; empty if it has none."""
+    names = settings.get("reasons")
+    return tuple(map(str, names)) if isinstance(names, (list, tuple)) else ()
 
 
 def comments(answers: Answers) -> list[dict[str, Any]]:
@@ -101,7 +107,7 @@ def _order(reason: str) -> tuple[int, float, str]:
 
 
 def _rows(
-    answers: Answers, chosen: np.ndarray, has: np.ndarray, listed: Sequence[str], level: float
+    answers: Answers, chosen: np.ndarray, has: np.ndarray, known: Sequence[str], level: float
 ) -> list[dict[str, Any]]:
     """Return a row for each reason, and one for none (`reason` None); empty if nobody answered so."""
     if not chosen.any():
@@ -112,7 +118,7 @@ def _rows(
     sides = [np.bincount(evaluator[side], minlength=people) for side in (is_fake, ~is_fake)]
     given = np.column_stack([has[chosen], ~has[chosen].any(axis=1)])
     rows: list[dict[str, Any]] = []
-    for reason, mine in zip([*listed, None], given.T, strict=True):
+    for reason, mine in zip([*known, None], given.T, strict=True):
         part = np.bincount(evaluator, mine, people)
         parts = [np.bincount(evaluator[side], mine[side], people) for side in (is_fake, ~is_fake)]
         share = share_of(part, whole, level)

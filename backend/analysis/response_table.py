@@ -70,6 +70,8 @@ class Answers:
     """Whether an evaluator's value is the mean of the errors on fakes and on reals (HYPE-infinity)."""
     source: np.ndarray | None = None
     """The index of each original response, if some are repeated: reals that several models share."""
+    reasons: tuple[str, ...] = ()
+    """The study's list of reasons, which responses name by their numbers from 1; empty if it is not known."""
 
     def __len__(self) -> int:
         return len(self.is_fake)

@@ -51,8 +51,6 @@ class FindingsOptions:
     seed: int = 0
     """Seed of the split halves, of the simulated data sets for the goodness of fit, and of the randomization
     test of marks."""
-    reasons: Sequence[str] = ()
-    """The study's list of reasons, which responses name by their numbers."""
 
     def __post_init__(self):
         if not 0 < self.margin < CHANCE:
@@ -103,7 +101,7 @@ def findings(
         "browsers": by_browser(answers, values, level),
         "attrition": None,  # responses do not show dropouts; a store does (`study_findings.py`)
         "mistimed": None,  # nor which flashes were replaced
-        **_follow_ups(answers, order, level, chosen),
+        **_follow_ups(answers, order, level, np.random.default_rng(chosen.seed)),
     }
     return {**scores, "findings": found}
 
@@ -133,7 +131,7 @@ def _model(
 
 
 def _follow_ups(
-    answers: Answers, order: Sequence[str], level: float, chosen: FindingsOptions
+    answers: Answers, order: Sequence[str], level: float, rng: np.random.Generator
 ) -> dict[str, Any]:
     """Return findings on what was asked after answers; only those for which there are data.
 
@@ -147,11 +145,11 @@ def _follow_ups(
     found: dict[str, Any] = {}
     if sure := confidence(answers, level):
         found["confidence"] = {**sure, "models": ordered(sure["models"])}
-    if why := reasons(answers, chosen.reasons, level):
+    if why := reasons(answers, level):
         found["reasons"] = {**why, "rows": ordered(why["rows"])}
     if written := comments(answers):
         found["comments"] = ordered(written)
-    if where := marks(answers, level, np.random.default_rng(chosen.seed)):
+    if where := marks(answers, level, rng):
         found["marks"] = {**where, "groups": ordered(where["groups"]), "rows": ordered(where["rows"])}
     return found
 

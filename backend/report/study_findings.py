@@ -1,12 +1,10 @@
 """Findings of a stored study: those of its responses, and those that only its sessions show."""
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from backend.analysis.shown_exposures import as_exposed
 from backend.experiment.browsers import MistimedFlashes, engine_of
-from backend.experiment.protocol import to_json
 from backend.experiment.records import Study
 from backend.report.findings import FindingsOptions, findings
 from backend.responses.attrition import attrition
@@ -30,17 +28,10 @@ def study_findings(
         InvalidInput: as in `study_data.study_answers` and `findings.findings`.
     """
     answers = as_exposed(study_answers(store, study, simulated), exposures)
-    chosen = replace(findings_options or FindingsOptions(), reasons=_reasons(study))
-    found = findings(answers, chosen, **options)
+    found = findings(answers, findings_options, **options)
     left = attrition(store, study, now, found["settings"]["level"], simulated)
     flashes = _mistimed(store, study, simulated) if study.protocol.is_timed else None
     return {**found, "findings": {**found["findings"], "attrition": left, "mistimed": flashes}}
-
-
-def _reasons(study: Study) -> tuple[str, ...]:
-    """Return the reasons that evaluators of a study chose from; empty if it has no such list."""
-    listed = to_json(study.protocol).get("reasons")
-    return tuple(map(str, listed)) if isinstance(listed, (list, tuple)) else ()
 
 
 def _mistimed(store: Store, study: Study, simulated: bool) -> list[dict[str, Any]]:

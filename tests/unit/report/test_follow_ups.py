@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,15 +11,17 @@ from click.testing import CliRunner
 from PIL import Image
 
 from backend.analysis.marks import Mark
+from backend.analysis.reasons import reasons
 from backend.analysis.response_rows import answers_of
 from backend.cli import main
 from backend.report import heat_maps, page, thumbnails
 from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo
-from backend.report.findings import FindingsOptions, findings
+from backend.report.findings import findings
 from backend.report.marks import shown_names
 from backend.report.text_report import as_sections
 from backend.report.write import write
+from backend.responses.readers import read_answers
 
 from .. import answered, follow_ups
 
@@ -26,8 +29,8 @@ ABOUT = SourceInfo("Faces", "responses.csv", "2026-03-01", "0.1.0")
 NEW = ("confidence", "reasons", "marks")
 
 
-def found_of(rows, reasons=follow_ups.REASONS):
-    found = findings(answers_of(rows, "infinity"), FindingsOptions(reasons=reasons))
+def found_of(rows, names=follow_ups.REASONS):
+    found = findings(replace(answers_of(rows, "infinity"), reasons=names))
     json.dumps(found, allow_nan=False)
     return found
 
@@ -227,20 +230,25 @@ def test_the_pictures_to_read_are_those_that_are_shown(found):
     assert names
 
 
+def write_csv(rows, path):
+    with path.open("w", newline="") as out:
+        writer = csv.DictWriter(out, [*dict.fromkeys(key for row in rows for key in row)])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 @pytest.fixture(params=["csv", "jsonl"])
 def file(request, tmp_path):
     rows = follow_ups.rows(evaluators=4)
     path = tmp_path / f"faces.{request.param}"
-    with path.open("w", newline="") as out:
-        if request.param == "csv":
-            writer = csv.DictWriter(out, [*dict.fromkeys(key for row in rows for key in row)])
-            writer.writeheader()
-            writer.writerows(rows)
-        else:
-            for row in rows:
-                if row.get("mark"):
-                    row = {**row, "mark": [*map(int, row["mark"].split())]}
-                out.write(json.dumps({key: value for key, value in row.items() if value is not None}) + "\n")
+    if request.param == "csv":
+        write_csv(rows, path)
+        return path
+    with path.open("w") as out:
+        for row in rows:
+            if row.get("mark"):
+                row = {**row, "mark": [*map(int, row["mark"].split())]}
+            out.write(json.dumps({key: value for key, value in row.items() if value is not None}) + "\n")
     return path
 
 
@@ -269,3 +277,27 @@ def test_a_confidence_that_is_no_number_is_refused_with_its_line(tmp_path, monke
 
     assert done.exit_code == 1
     assert "line 3: confidence must be a number, not 'sure'" in done.output
+
+
+@pytest.mark.parametrize(
+    ("study", "named"),
+    [
+        ('{"settings": {"reasons": ["Hände", "eyes", "light"]}}', ["Hände", "eyes", "light"]),
+        ('{"settings": {"reasons": ["Hände"]}}', ["Hände", "reason 2", "reason 3"]),
+        ('{"settings": {"reasons": 5}}', ["reason 1", "reason 2", "reason 3"]),
+        ('{"settings": []}', ["reason 1", "reason 2", "reason 3"]),
+        ("[]", ["reason 1", "reason 2", "reason 3"]),
+        ("{", ["reason 1", "reason 2", "reason 3"]),
+        (None, ["reason 1", "reason 2", "reason 3"]),
+    ],
+)
+def test_an_exported_data_set_names_the_reasons_of_its_study(tmp_path, study, named):
+    for folder in ("data", "materials"):
+        (tmp_path / folder).mkdir()
+    write_csv(follow_ups.rows(evaluators=2), tmp_path / "data" / "study-faces_data.csv")
+    if study is not None:
+        (tmp_path / "materials" / "study.json").write_text(study, "utf-8")
+
+    answers = read_answers(tmp_path, details=True)
+
+    assert reasons(answers, 0.95)["reasons"] == named
