@@ -7,12 +7,13 @@ evaluators.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
+from scipy.special import ndtr
 
 from backend.analysis.clusters import area_of, difference_of, share_of
 from backend.analysis.confidence import confidence
+from backend.analysis.marks import FEWEST_PICTURES, marks
 from backend.analysis.response_table import Answers, Coded
 
 Row = dict[str, object]
@@ -60,7 +61,13 @@ class Raters:
 
 def run() -> dict[str, Row]:
     """Return the results by name."""
-    return {**_against_sklearn(), **_coverage_of_confidence(), **_coverage_of_differences()}
+    return {
+        **_against_sklearn(),
+        **_recovery(),
+        **_coverage_of_confidence(),
+        **_coverage_of_differences(),
+        **_level_of_marks(),
+    }
 
 
 def _against_sklearn() -> dict[str, Row]:
@@ -74,6 +81,33 @@ def _against_sklearn() -> dict[str, Row]:
         ours = area_of(ratings, is_fake, evaluator)
         apart = max(apart, abs(ours.area - roc_auc_score(is_fake, ratings)))
     return {"scikit-learn: area under the ROC curve": _row(apart, 1e-12, "<= 1e-12")}
+
+
+def _recovery() -> dict[str, Row]:
+    """Return how far estimates are from what equal-variance normal signals imply, with many evaluators."""
+    d_prime, width, points = 1.2, 0.25, 12
+    raters = Raters(d_prime, 0, 0, points, width, 0)
+    (found,) = confidence(raters.study(2000, np.random.default_rng(6)), 0.95)["models"]
+    edges = np.append(width * np.arange(points), np.inf)
+    right, wrong = np.diff(ndtr(edges - d_prime / 2)), np.diff(ndtr(edges + d_prime / 2))
+    probability = 0.5 + np.arange(points) / (points - 1) / 2
+    said, true = right / (right + wrong), float(ndtr(d_prime / 2))
+    weighted = float((wrong * probability).sum() / ((right + wrong) * probability).sum())
+    sure = float(((right + wrong) * probability).sum())
+    rows = {
+        "area of the ROC curve": (found["roc"]["area"], float(ndtr(d_prime / np.sqrt(2))), 0.003),
+        "weighted score, as a share": (found["weighted_score"] / 100, weighted, 0.003),
+        "overconfidence": (found["overconfidence"], sure - true, 0.003),
+        "calibration error": (
+            found["calibration_error"],
+            float(((right + wrong) * abs(said - probability)).sum()),
+            0.003,
+        ),
+    }
+    return {
+        f"confidence: {name}, less its expectation": _row(abs(value - true), most, f"<= {most}")
+        for name, (value, true, most) in rows.items()
+    }
 
 
 _READ: dict[str, Callable[[Row], tuple[float, list[float] | None]]] = {
@@ -137,9 +171,43 @@ def _coverage_of_differences() -> dict[str, Row]:
     return found
 
 
+def _level_of_marks() -> dict[str, Row]:
+    """Return how often pictures seem to be agreed on if everybody marks about the middle of every picture."""
+    evaluators, pictures, beyond, tested = 20, FEWEST_PICTURES, 0, 0
+    for seed in range(_STUDIES // 2):
+        rng = np.random.default_rng([5, seed])
+        count = evaluators * pictures
+        places = np.clip(rng.normal(500, 150, (count, 2)).round(), 0, 1000)
+        cells = [f"{x:.0f} {y:.0f}" for x, y in places]
+        answers = Answers(
+            "infinity",
+            Coded(np.zeros(count, np.int32), ["m"]),
+            Coded(
+                np.repeat(np.arange(evaluators), pictures).astype(np.int32), [*map(str, range(evaluators))]
+            ),
+            np.ones(count, bool),
+            np.ones(count, bool),
+            texts={
+                "mark": Coded(np.arange(count, dtype=np.int32), cells),
+                "stimulus": Coded(np.tile(np.arange(pictures), evaluators).astype(np.int32), [*"abc"]),
+            },
+        )
+        (group,) = marks(answers, 0.95, rng)["groups"]
+        beyond += sum(picture["is_beyond_chance"] for picture in group["pictures"])
+        tested += len(group["pictures"])
+    share, agrees_if = beyond / tested, f"0.03 to 0.07 ({tested} pictures)"
+    is_right = 0.03 <= share <= 0.07
+    return {
+        "marks: pictures agreed on beyond chance, of those without anything to mark": {
+            "value": share, "agrees_if": agrees_if, "agrees": bool(is_right),
+        }
+    }  # fmt: skip
+
+
 def _between(value: float) -> Row:
     agrees_if = f"0.93 to 0.975 ({_STUDIES} studies, SE {_SE:.1f}%)"
     return {"value": value, "agrees_if": agrees_if, "agrees": bool(0.93 <= value <= 0.975)}
 
 
-_row = partial(lambda value, most, text: {"value": value, "agrees_if": text, "agrees": bool(value <= most)})
+def _row(value: float, most: float, agrees_if: str) -> Row:
+    return {"value": float(value), "agrees_if": agrees_if, "agrees": bool(value <= most)}
