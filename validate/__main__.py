@@ -9,13 +9,14 @@ import json
 import sys
 from pathlib import Path
 
-from validate import coverage, crossed_model, masks, mixed_sessions, power, statistics
+from validate import confidence, coverage, crossed_model, masks, mixed_sessions, power, statistics
 
 RESULTS = Path(__file__).parent / "results.json"
 PARTS = {
     "masks": masks,
     "statistics": statistics,
     "crossed_model": crossed_model,
+    "confidence": confidence,
     "power": power,
     "mixed_sessions": mixed_sessions,
     "coverage": coverage,

@@ -5,8 +5,8 @@ is Phi(m + a + b side + i + v), where a is the evaluator's leniency, b their bia
 fakes, -1 for reals), i their leniency with one model, and v the stimulus's difficulty, all normal. `table`
 returns, for differences of scores, the coverage of the true difference by the intervals and how often equal
 models are found to differ: by the comparison within evaluators, and by the deciding one, which is that over
-pictures too where it is advised. Intervals of several pairs are simultaneous. `python -m validate.mixed_sessions
-[STUDIES]` prints the table.
+pictures too where it is advised. Intervals of several pairs are simultaneous.
+`python -m validate.mixed_sessions [STUDIES]` prints the table.
 """
 
 import sys

@@ -128,7 +128,7 @@ def _said(value: Any) -> Any:
 def _text(value: Any) -> Any:
     """Return the text of a cell, several words joined; empty for None, or for NaN in data frames."""
     if isinstance(value, (list, tuple)):
-        return " ".join(value)
+        return " ".join(map(str, value))
     return "" if value is None or value != value else value
 
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from backend.foundation.errors import InvalidInput
 
-NAMES = ("session", "stimulus", "class", "flags", "browser", "evidence")
+NAMES = ("session", "stimulus", "class", "flags", "browser", "evidence", "reasons", "comment", "mark")
 """Optional columns of texts."""
-NUMBERS = ("trial_index", "frames", "frame_ms", "rt")
+NUMBERS = ("trial_index", "frames", "frame_ms", "rt", "confidence", "confidence_points")
 """Optional columns of numbers; an empty cell is NaN."""
 FOR_INTERVALS = ("stimulus", "trial_index", "frame_ms", "browser")
 """The columns of `NAMES` and `NUMBERS` that the scores use if they exist."""
@@ -77,6 +77,8 @@ class Answers:
     """The attention checks of each evaluator who had some: (right, shown)."""
     source: np.ndarray | None = None
     """The index of each original response, if some are repeated: reals that several models share."""
+    reasons: tuple[str, ...] = ()
+    """The study's list of reasons, which responses name by their numbers from 1; empty if it is not known."""
 
     def __len__(self) -> int:
         return len(self.is_fake)

@@ -245,6 +245,13 @@ def _summary(study: "Study", options: str) -> Iterator[str]:
     shown = protocol.stimuli
     blocks = f" ({shown.blocks} blocks of {shown.images})" if shown.blocks > 1 else ""
     yield f"made the {study.kind} {study.name}: {models}, {shown.trials} pictures a session{blocks}"
+    if study.is_mixed:
+        groups = len(study.model_groups)
+        some = f"{shown.models_per_session} of them, in {groups} groups" if groups > 1 else "all of them"
+        yield (
+            f"mixed sessions: each evaluator judges {some}; {study.evaluators_wanted:,} evaluators are "
+            f"wanted in total, for {protocol.admission.evaluators} of each model"
+        )
     if extra := _unscored(study):
         yield f"not scored: {extra}"
     if shown.class_design == BETWEEN:

@@ -19,6 +19,7 @@ class Kind(Enum):
     WHOLE = "a whole number from 0"
     NUMBER = "a number"
     LIST = "numbers separated by spaces"
+    WHOLES = "whole numbers separated by spaces"
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ COLUMNS = {
         "HYPE-infinity (no time limit) or HYPE-time (staircase of exposures)", "infinity, time", Kind.CHOICE
     ),
     "session": Column("One evaluator's visit"),
-    "model": Column("Generative model that the session judges"),
+    "model": Column("Generative model that is judged; empty for reals that the models of a session share"),
     "evaluator": Column("Random pseudonym of the evaluator; no panel's id"),
     "simulated": Column(
         "Whether the session is simulated, so that nobody looked at the pictures",
@@ -88,6 +89,34 @@ COLUMNS = {
     ),
     "shown_css_px": Column("Width at which the pictures of the block were shown", "CSS px", Kind.NUMBER),
     "shown_px": Column("The same in pixels of the display", "whole number", Kind.WHOLE),
+    "confidence": Column(
+        "How sure the evaluator was of the response; empty where it was not asked",
+        "1 to confidence_points, or 0 to 100 on a slider",
+        Kind.NUMBER,
+        is_fact=True,
+    ),
+    "confidence_points": Column(
+        "Number of values that confidence can take; 101 for a slider", "whole number", Kind.WHOLE
+    ),
+    "confidence_rt": Column(
+        "Time from the question of confidence to the choice; empty where both were given in one press",
+        "ms",
+        Kind.NUMBER,
+        is_fact=True,
+    ),
+    "reasons": Column(
+        "Reasons that were chosen, by their numbers in the study's list (materials/study.json)",
+        "whole numbers from 1, separated by spaces",
+        Kind.WHOLES,
+        is_fact=True,
+    ),
+    "comment": Column("Comment in the evaluator's own words", is_fact=True),
+    "mark": Column(
+        "Marked place: x and y of a click, or x, y, width and height of a box, from the upper left",
+        "thousandths of the picture's width and height, separated by spaces",
+        Kind.LIST,
+        is_fact=True,
+    ),
     "browser": Column(
         "Engine of the evaluator's browser; empty where it is not known", "Chromium, Firefox, WebKit"
     ),

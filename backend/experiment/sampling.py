@@ -162,12 +162,12 @@ def draw_session(
     )
     classes = [class_ for class_, _ in kinds]
     per_class = _even_shares(study.protocol.stimuli.spare_images // 2, len(set(classes)))
-    shares = draw.random_shares()
-    spares = tuple(
-        draw.block(half, half, class_, shares, allow_fewer=True)
+    spares = [
+        spare
         for half, class_ in zip(per_class, sorted(set(classes)), strict=True)
-    )
-    return blocks, spares
+        for spare in draw.spares(half, class_)
+    ]
+    return blocks, tuple(spares)
 
 
 def lack(study: Study, pool: Pool) -> str:
@@ -364,6 +364,19 @@ class _Draw:
     def random_shares(self) -> "_Shares":
         return _Shares(self.models, rng=self.rng)
 
+    def spares(self, half: int, class_: str) -> Iterator[PlannedBlock]:
+        """Yield the spares of a class, with `half` reals and as many fakes in all.
+
+        In HYPE-time, the blocks of each model have their own, as many reals as fakes: if a session ended
+        after fewer replacements of a fake than of a real, the number of replacements would reveal the truth.
+        """
+        if not self.study.protocol.is_timed or len(self.models) == 1:
+            yield self.block(half, half, class_, self.random_shares(), allow_fewer=True)
+            return
+        for model, share in self.random_shares().of(half).items():
+            few = min(share, self._deck(model, class_).left, self._deck(None, class_).left)
+            yield self.block(few, few, class_, _Shares((model,)))
+
     def block(
         self, reals: int, fakes: int, class_: str, shares: "_Shares", allow_fewer: bool = False
     ) -> PlannedBlock:
@@ -378,14 +391,17 @@ class _Draw:
 
     def _take(self, model: str | None, class_: str, count: int, allow_fewer: bool) -> list[str]:
         """Draw `count` names not drawn before: of the reals if `model` is None, else of the model's fakes."""
+        drawn = self._deck(model, class_).deal(count)
+        if len(drawn) < count and not allow_fewer:
+            raise InvalidInput(f"study {self.study.name} has too few images for one session")
+        return drawn
+
+    def _deck(self, model: str | None, class_: str) -> "_Deck":
         deck = self.decks.get((model, class_))
         if deck is None:
             names = self.pool.reals[class_] if model is None else self.pool.fakes[model][class_]
             deck = self.decks[model, class_] = _Deck(names, self.rng)
-        drawn = deck.deal(count)
-        if len(drawn) < count and not allow_fewer:
-            raise InvalidInput(f"study {self.study.name} has too few images for one session")
-        return drawn
+        return deck
 
 
 class _Shares:
@@ -421,9 +437,14 @@ class _Deck:
         self.dealt = 0
         self.moved: dict[int, int] = {}
 
+    @property
+    def left(self) -> int:
+        """Number of names that are not dealt yet."""
+        return len(self.names) - self.dealt
+
     def deal(self, count: int) -> list[str]:
         """Return the next `count` names, or all that are left."""
-        count = min(count, len(self.names) - self.dealt)
+        count = min(count, self.left)
         return self.names.several([self._next() for _ in range(count)])
 
     def _next(self) -> int:

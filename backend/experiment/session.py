@@ -465,12 +465,24 @@ def _in_begun_block(session: Session, cursor: Cursor) -> bool:
     return cursor.blocks_begun > block
 
 
+def _models_of(block: PlannedBlock) -> set[str]:
+    """Return the models of a block's scored fakes."""
+    return {
+        model for offset, model in enumerate(block.models) if model is not None and block.kind(offset) == TEST
+    }
+
+
 def _next_spare(session: Session, cursor: Cursor) -> str | None:
-    """Return an unused spare of the same truth, model and class as the open trial's stimulus, or None."""
+    """Return an unused spare of the same truth, model and class as the open trial's stimulus, or None.
+
+    If the blocks of a session show fakes of different models, each has spares of its own, reals too.
+    """
     picture = stimulus_at(session, cursor, cursor.trial_index)
+    models = _models_of(session.blocks[locate(session, cursor.trial_index)[0]])
     used = {spare for _, spare in cursor.voids}
     for block in session.spares:
-        if block.class_ != picture.class_:
+        own = _models_of(block)
+        if block.class_ != picture.class_ or (own and models and own.isdisjoint(models)):
             continue
         for name, truth, model in zip(block.stimuli, block.truths, block.models, strict=True):
             if (truth, model) == (picture.truth, picture.model) and name not in used:

@@ -27,6 +27,8 @@ class SourceInfo:
     """Automatic metrics, by metric and then by model."""
     thumbnails: Mapping[str, str] = field(default_factory=dict)
     """Thumbnails as `data:` URIs, by name of the stimulus."""
+    marked: Mapping[str, str] = field(default_factory=dict)
+    """Larger versions, of the stimuli on which marks are drawn."""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ class Table:
     """Plain data; in CSV, an interval `ci` becomes `ci_low` and `ci_high`."""
     shown: int | None = None
     """Maximum number of rows that the page shows, None for all; files have all rows."""
+    is_folded: bool = False
+    """Whether the page shows it only on request, as it does tables of many rows."""
 
     @property
     def cells(self) -> list[list[str]]:
@@ -85,6 +87,8 @@ class Gallery:
 
     title: str
     pictures: tuple[Thumbnail, ...]
+    is_large: bool = False
+    """Whether its pictures are shown at twice the size, for their details."""
 
 
 @dataclass(frozen=True)

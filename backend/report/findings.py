@@ -5,7 +5,7 @@ tables and figures is made. An evaluator is excluded only by a rule that the stu
 leaves out is in `exclusion`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from backend.analysis.browsers import by_browser
 from backend.analysis.chance import CHANCE, MARGIN, against_chance, over_models
 from backend.analysis.checkpoints import progress
 from backend.analysis.comparisons import Groups
+from backend.analysis.confidence import confidence
 from backend.analysis.costs import Costs
 from backend.analysis.crossed_model import crossed_model
 from backend.analysis.crossing import crossed_interval
@@ -24,10 +25,12 @@ from backend.analysis.designs import BETWEEN, crossing_of, design_of
 from backend.analysis.detection import detection
 from backend.analysis.exposures import exposures_of, staircases
 from backend.analysis.fooling import image_table
+from backend.analysis.marks import marks
 from backend.analysis.model_tests import further_tests
 from backend.analysis.psychometric import THRESHOLD_AT
 from backend.analysis.quality import evaluator_table
 from backend.analysis.ranks import with_metrics
+from backend.analysis.reasons import comments, reasons
 from backend.analysis.response_table import Answers, filter_rows
 from backend.analysis.sides import sides
 from backend.analysis.unscored_rows import attention
@@ -48,7 +51,8 @@ class FindingsOptions:
     threshold_at: float = THRESHOLD_AT
     """Accuracy (0.5 to 1) at which the psychometric function has its threshold."""
     seed: int = 0
-    """Seed of the split halves, and of the simulated data sets for the goodness of fit."""
+    """Seed of the split halves, of the simulated data sets for the goodness of fit, and of the randomization
+    test of marks."""
 
     def __post_init__(self):
         if not 0 < self.margin < CHANCE:
@@ -100,6 +104,7 @@ def findings(
         "browsers": by_browser(answers, values, level),
         "attrition": None,  # responses do not show dropouts; a store does (`study_findings.py`)
         "mistimed": None,  # nor which flashes were replaced
+        **_follow_ups(answers, order, level, np.random.default_rng(chosen.seed)),
     }
     return {**scores, "findings": found}
 
@@ -126,6 +131,30 @@ def _model(
     if "stimulus" in answers.texts:
         row["image_reliability"] = reliability.of_images(answers, code, rng)
     return row
+
+
+def _follow_ups(
+    answers: Answers, order: Sequence[str], level: float, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return findings on what was asked after answers; only those for which there are data.
+
+    Models are in the order of the scores; what is over all models, or of reals, is last.
+    """
+    ranks = {model: rank for rank, model in enumerate(order)}
+
+    def ordered(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        return sorted(rows, key=lambda row: ranks.get(row["model"], len(ranks)))
+
+    found: dict[str, Any] = {}
+    if sure := confidence(answers, level):
+        found["confidence"] = {**sure, "models": ordered(sure["models"])}
+    if why := reasons(answers, level):
+        found["reasons"] = {**why, "rows": ordered(why["rows"])}
+    if written := comments(answers):
+        found["comments"] = ordered(written)
+    if where := marks(answers, level, rng):
+        found["marks"] = {**where, "groups": ordered(where["groups"]), "rows": ordered(where["rows"])}
+    return found
 
 
 def _reliability(

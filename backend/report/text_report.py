@@ -24,6 +24,7 @@ def as_sections(scores: Mapping[str, Any]) -> list[str]:
         f"Thresholds ({level} intervals)": _thresholds(found),
         "Sensitivity and bias, over evaluators": _detection(found),
         "Sensitivity and bias, over evaluators and pictures (crossed model)": _crossed_model(found),
+        f"Confidence ({level} intervals over evaluators)": _confidence(found),
         "Between models": _between(found),
         "Effect of each pair (Hedges' g)": _effects(found),
         "Automatic metrics (Spearman)": _metrics(found),
@@ -31,6 +32,8 @@ def as_sections(scores: Mapping[str, Any]) -> list[str]:
         "By class": _classes(found, unit),
         "Reliability (split halves, Spearman-Brown)": _reliability(found),
         "Most fooling images": _images(found),
+        "Reasons": _reasons(found, 1 - scores["settings"]["level"]),
+        "Marks": _marks(found),
         "Evaluators to look at": _evaluators(found),
         "Attention checks": _attention(found, level),
         "By browser": _browsers(found, unit),
@@ -142,6 +145,68 @@ def _crossed_model(found: Mapping[str, Any]) -> Iterator[str]:
         for effect, what in SPREADS.items()
     )
     yield f"standard deviations: {', '.join(spread)}"
+
+
+def _confidence(found: Mapping[str, Any]) -> Iterator[str]:
+    data = found.get("confidence")
+    if data is None:
+        return
+    for row in (*data["models"], *([{"model": "all models", **data["overall"]}] if data["overall"] else [])):
+        for kind, what in (("roc", "fakes from reals"), ("type_2", "right from wrong")):
+            area = row[kind]
+            number = "none" if area["area"] is None else f"{area['area']:.3f}{_brackets(area['ci'], 3)}"
+            own = "" if area["own"] is None else f", mean of evaluators' own {area['own']:.3f}"
+            why = f" ({area['why']})" if area["why"] else ""
+            yield f"{row['model']}: area, {what}: {number}{own}{_brackets(area['own_ci'], 3)}{why}"
+        yield (
+            f"{row['model']}: error {row['score']:.1f}%{_brackets(row['score_ci'])}, weighted by confidence "
+            f"{row['weighted_score']:.1f}%{_brackets(row['weighted_score_ci'])}; Brier score "
+            f"{row['brier']:.3f}{_brackets(row['brier_ci'], 3)}"
+        )
+        over = row["overconfidence_ci"]
+        yield (
+            f"{row['model']}: confidence {100 * row['probability']:.1f}%, right {100 * row['right']:.1f}%: "
+            f"overconfidence {100 * row['overconfidence']:+.1f} points"
+            f"{_brackets(over and [100 * end for end in over])}; "
+            + ", ".join(f"{one['level']}: {one['right']:.0%} right" for one in row["levels"])
+        )
+    yield from data["notes"]
+
+
+def _reasons(found: Mapping[str, Any], alpha: float) -> Iterator[str]:
+    for row in (found.get("reasons") or {"rows": ()})["rows"]:
+        if not row["answers"]:
+            continue
+        sides = [
+            f"{side} {100 * row[key]:.0f}%" for key, side in (("of_fakes", "fakes"), ("of_reals", "reals"))
+            if row[key] is not None
+        ]  # fmt: skip
+        is_apart = row["p_holm"] is not None and row["p_holm"] < alpha
+        more = "" if not is_apart else f": more for {'fakes' if row['difference'] > 0 else 'reals'}"
+        tested = "" if row["p_holm"] is None else f", Holm {p_text(row['p_holm'])}{more}"
+        yield (
+            f"{row['model'] or 'all models'}, answer {row['response']}: {row['reason'] or 'none given'}: "
+            f"{row['answers']} of {row['of']} ({', '.join(sides)}{tested})"
+        )
+    if comments := found.get("comments"):
+        yield f"{counted(len(comments), 'comment')}: in the report's table, and in JSON"
+
+
+def _marks(found: Mapping[str, Any]) -> Iterator[str]:
+    data = found.get("marks")
+    if data is None:
+        return
+    for group in data["groups"]:
+        name = "real pictures" if group["model"] is None else group["model"]
+        first = max(group["where"], key=lambda where: group["where"][where])
+        yield f"{name}: {counted(group['marks'], 'mark')}, {group['where'][first]:.0%} in the {first}"
+        for row in [row for row in group["pictures"] if row["is_beyond_chance"]][:_FEW]:
+            yield (
+                f"{name}: {row['picture']} called fake by {row['called_fake']} of {row['guesses']}, "
+                f"{counted(row['marks'], 'mark')}, {row['share_there']:.0%} in the {row['where']}, agreement "
+                f"{row['agreement']:.2f} ({p_text(row['p'])})"
+            )
+    yield from data["notes"]
 
 
 def _leaning(ci: Sequence[float] | None) -> str:

@@ -5,7 +5,9 @@ an invalid row is not scored.
 """
 
 import csv
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -82,7 +84,9 @@ def read_answers(path: Path, details: bool = False, simulated: bool = False) -> 
     from backend.analysis.unscored_rows import selected
     from backend.responses.reading.responses_file import read_columns
 
-    return selected(read_columns(_file_to_score(Path(path)), details), simulated)
+    file = _file_to_score(Path(path))
+    answers = selected(read_columns(file, details), simulated)
+    return replace(answers, reasons=_reasons_beside(file)) if "reasons" in answers.texts else answers
 
 
 def score_file(
@@ -127,6 +131,17 @@ def _file_to_score(path: Path) -> Path:
     return found[0]
 
 
+def _reasons_beside(file: Path) -> tuple[str, ...]:
+    """Return the list of reasons of an exported data set, which is in its folder of materials; else none."""
+    from backend.analysis.reasons import listed
+
+    try:
+        study = json.loads((file.parent.parent / "materials" / "study.json").read_text("utf-8"))
+        return listed(study["settings"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ()
+
+
 def _value(chunk: Any, i: int, column: str, text: str) -> Any:
     """Return the value of a cell, parsed by the kind of its column; `i` is the row's index in its chunk."""
     kind = COLUMNS[column].kind
@@ -137,8 +152,8 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
         return found
     if column in ("truth", "response"):
         return text.strip().lower()  # checked to be one of the judgment's answers
-    if kind is Kind.LIST:
-        numbers = tuple(map(number, text.split()))
+    if kind in (Kind.LIST, Kind.WHOLES):
+        numbers = tuple(map(number if kind is Kind.LIST else whole, text.split()))
         if None in numbers:
             raise chunk.cell_error(i, column, kind.value, text)
         return numbers

@@ -7,6 +7,7 @@ simulated sessions are never combined: a caller requests one kind or the other.
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from backend import __version__
@@ -14,7 +15,7 @@ from backend.analysis.shown_exposures import as_exposed
 from backend.experiment.browsers import engine_of
 from backend.experiment.exclusion import Answered, is_excluded
 from backend.experiment.judgments import check_analysed, judgment_of
-from backend.experiment.protocol import ExclusionSettings
+from backend.experiment.protocol import ExclusionSettings, to_json
 from backend.experiment.records import TEST, Response, Session, Study
 from backend.experiment.session import Cursor, is_scored, picture_of
 from backend.foundation.errors import InvalidInput
@@ -125,11 +126,13 @@ def study_answers(store: Store, study: Study, simulated: bool = False) -> "Answe
     Raises:
         InvalidInput: `study` is a qualification, no session is finished yet, or its judgment has no report.
     """
+    from backend.analysis.reasons import listed
     from backend.analysis.response_rows import answers_of
 
     method = study.protocol.method
     check_analysed(method)
-    return answers_of(_scored_rows(store, study, simulated), method, simulated)
+    answers = answers_of(_scored_rows(store, study, simulated), method, simulated)
+    return replace(answers, reasons=listed(to_json(study.protocol)))
 
 
 def _scored_rows(store: Store, study: Study, simulated: bool) -> Iterator[dict[str, Any]]:

@@ -166,7 +166,7 @@ class _Answer(Struct, frozen=True, kw_only=True):
     interactions: Annotated[list[PostedInteraction], Meta(max_length=_MAX_ENTRIES)] = []
 
 
-_FACT = {Kind.TEXT: Text, Kind.WHOLE: Whole, Kind.NUMBER: Number, Kind.LIST: Numbers}
+_FACT = {Kind.TEXT: Text, Kind.WHOLE: Whole, Kind.NUMBER: Number, Kind.LIST: Numbers, Kind.WHOLES: Wholes}
 Answer = msgspec.defstruct(
     "Answer",
     [(name, _FACT[column.kind] | None, None) for name, column in FACTS.items()],

@@ -46,10 +46,16 @@ def write_site(
     Raises:
         Conflict: `out` is not empty.
         InvalidInput: `each` or the study's stimuli are too few for a session, or the study has another kind
-            of judgment.
+            of judgment, or mixed sessions.
     """
     if judgment_of(study.protocol.method) is not JUDGMENT:
         raise InvalidInput(f"a demo shows real-or-fake studies; {study.name} asks for something else")
+    if study.is_mixed:
+        raise InvalidInput(
+            f"a demo shows fakes of one model a session, and {study.name} has "
+            f"models_per_session={study.protocol.stimuli.models_per_session}; make a study with "
+            "models_per_session=1 for the demo"
+        )
     if out.exists() and any(out.iterdir()):
         raise Conflict(f"{out} is not empty; choose a new folder")
     pictures = _sampled(list(store.stimuli(study.name)), study, each)

@@ -9,17 +9,19 @@ from backend.report import page as pages
 from backend.report.compose import compose
 from backend.report.context import SourceInfo
 from tests.e2e.test_accessibility import violations
-from tests.unit import answered
+from tests.unit import answered, follow_ups
 from tests.unit.people import take_part_all
 
 METRICS = {"fid": {"stylegan": 5.0, "progan": 8.0, "began": 40.0}}
 
 
-@pytest.fixture(scope="module", params=["infinity", "time"])
+@pytest.fixture(scope="module", params=["infinity", "time", "follow_ups"])
 def report(request, tmp_path_factory):
     if request.param == "infinity":
         models = {**answered.INFINITY, "net@4000": 0.2, "a_long_name_without_any_space_in_it@9000": 0.45}
         found = answered.found(answered.infinity(models, 12), metrics=METRICS)
+    elif request.param == "follow_ups":
+        found = answered.found(follow_ups.rows(evaluators=6))
     else:
         found = answered.found(answered.time(evaluators=4, blocks=1, images=80), "time")
     path = tmp_path_factory.mktemp("report") / "index.html"

@@ -22,6 +22,8 @@ _CHUNK_ROWS = 2**11
 _BATCH_ROWS = 2**7
 """Rows that are lists at the same time: few, for the processor's cache and the garbage collector."""
 
+_LISTS = (Kind.LIST, Kind.WHOLES, Kind.WORDS)
+
 
 @dataclass
 class Chunk:
@@ -183,9 +185,7 @@ def _json_cells(path: Path, line: int, text: str) -> list[str]:
             record[column] = str(record[column]).lower()
     for column in COLUMNS:
         value = record.get(column)
-        parts = (
-            value if isinstance(value, list) and COLUMNS[column].kind in (Kind.LIST, Kind.WORDS) else [value]
-        )
+        parts = value if isinstance(value, list) and COLUMNS[column].kind in _LISTS else [value]
         if not all(part is None or isinstance(part, str) for part in parts):
             raise InvalidInput(f"{path} line {line}: {column} must be a text or a number, not {value!r}")
     cells = [_json_cell(record.get(column)) for column in COLUMNS]

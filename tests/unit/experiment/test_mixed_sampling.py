@@ -132,6 +132,23 @@ def test_a_spare_is_of_the_model_and_truth_that_it_replaces(method):
         assert (found.truth, found.model) == (truth, model)
 
 
+def test_a_fake_can_be_replaced_as_often_as_a_real_of_its_block():
+    for each in (40, 33, 31):  # the pool has spares for all, some, few
+        study = mixed(method="time", blocks=3, images=20, spare_images=30)
+        blocks, spares = next(drawn(study, 1, each=each))
+        session = studies.session(study, model=None)
+        session = studies.replaced(session, models=MODELS, blocks=blocks, spares=spares)
+        by_block = {}
+        for trial, truth in enumerate(truth for block in blocks for truth in block.truths):
+            cursor, times = studies.replaced(opening(study.protocol, ""), trial_index=trial), 0
+            while spare := _next_spare(session, cursor):
+                cursor, times = studies.replaced(cursor, voids=(*cursor.voids, (trial, spare))), times + 1
+            by_block.setdefault(trial // 20, set()).add((truth, times))
+        for outcomes in by_block.values():
+            (times,) = {times for _, times in outcomes}
+            assert outcomes == {("real", times), ("fake", times)}
+
+
 def test_conditions_are_groups_of_models_and_want_evaluators_for_each_model():
     several = mixed(("a", "b", "c", "d"), size=2, evaluators=30)
     everything = mixed(evaluators=10)

@@ -16,7 +16,7 @@ from .. import sample_studies as studies
 
 ROOT = Path(__file__).resolve().parents[3]
 DECLARED = '    "browser": Column('
-CONFIDENCE = '    "confidence": Column("How sure the evaluator is", "0 to 1", Kind.NUMBER, is_fact=True),\n'
+PUPIL = '    "pupil_mm": Column("Diameter of the pupil", "mm", Kind.NUMBER, is_fact=True),\n'
 
 PROGRAM = """
 import json, sys
@@ -39,10 +39,10 @@ player = world.player()
 refused = []
 player.begin()
 for wrong in ("much", -1, True, 1e10):
-    reply = player.post("answers", player.body(confidence=wrong))
+    reply = player.post("answers", player.body(pupil_mm=wrong))
     refused.append([reply.status_code, reply.json["error"]["message"]])
 while player.done is None:
-    player.answer(confidence=0.25)
+    player.answer(pupil_mm=0.25)
 (session, _), = store.sessions("faces")
 responses = store.responses(session.id)
 pictures = [name for block in session.blocks for name in block.stimuli]
@@ -56,8 +56,8 @@ print(json.dumps({
     "refused": refused,
     "stored": [each.facts for each in responses],
     "is_kept": packed == whole == text == responses,
-    "exported": [row["confidence"] for row in read_responses(data)],
-    "described": "confidence" in FILES[""][0] and "confidence" in schemas["Answer"]["properties"],
+    "exported": [row["pupil_mm"] for row in read_responses(data)],
+    "described": "pupil_mm" in FILES[""][0] and "pupil_mm" in schemas["Answer"]["properties"],
 }))
 """
 
@@ -70,7 +70,7 @@ def copy(tmp_path):
     columns = tmp_path / "backend" / "experiment" / "response_columns.py"
     text = columns.read_text("utf-8")
     assert text.count(DECLARED) == 1
-    columns.write_text(text.replace(DECLARED, CONFIDENCE + DECLARED), "utf-8")
+    columns.write_text(text.replace(DECLARED, PUPIL + DECLARED), "utf-8")
     return tmp_path
 
 
@@ -84,12 +84,12 @@ def test_a_fact_declared_in_one_line_is_taken_kept_and_exported(copy, tmp_path):
 
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert told["stored"] == [{"confidence": 0.25}] * 4
+    assert told["stored"] == [{"pupil_mm": 0.25}] * 4
     assert told["is_kept"]
     assert told["exported"] == [0.25] * 4
     assert told["described"]
     assert [status for status, _ in told["refused"]] == [400] * 4
-    assert all("confidence must be a number from 0 to 1e9" in message for _, message in told["refused"])
+    assert all("pupil_mm must be a number from 0 to 1e9" in message for _, message in told["refused"])
 
 
 def test_an_undeclared_fact_is_not_kept(world):
@@ -97,7 +97,7 @@ def test_an_undeclared_fact_is_not_kept(world):
     player = world.player()
     player.begin()
 
-    player.answer(confidence=0.25, truth="real")
+    player.answer(pupil_mm=0.25, truth="real")
 
     (response,) = world.store.responses(player.state["session"])
     assert response.facts == {}

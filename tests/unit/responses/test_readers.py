@@ -240,6 +240,8 @@ def test_what_is_written_is_scored_as_what_was_stored(tmp_path):
 letters = st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp"))
 names = st.builds(str.__add__, st.text("'=+-@＝", max_size=3), st.text(letters)).filter(str.strip)
 times = st.none() | st.floats(0, 1e9, allow_nan=False)
+confidences = st.integers(2, 7).flatmap(lambda n: st.tuples(st.integers(1, n), st.just(n)))
+marks = st.tuples(*[st.integers(0, 500)] * 4) | st.tuples(*[st.floats(0, 1000)] * 2) | st.just(())
 counts = st.lists(st.integers(0, 99), max_size=5).map(tuple)
 rows = st.fixed_dictionaries(
     {
@@ -256,7 +258,11 @@ rows = st.fixed_dictionaries(
         "planned_frames": counts, "achieved_frames": counts,
         "phase_ms": st.lists(st.floats(0, 1e6), max_size=5).map(tuple),
         "shown_css_px": times, "shown_px": st.none() | st.integers(0, 9999), "browser": st.text("ab=-'"),
+        "confidence": confidences | st.tuples(st.none(), st.none()), "confidence_rt": times,
+        "reasons": st.lists(st.integers(1, 12)).map(tuple), "comment": st.text("ab=-'"), "mark": marks,
     }
+).map(
+    lambda row: row | dict(zip(("confidence", "confidence_points"), row["confidence"], strict=True))
 )  # fmt: skip
 
 
