@@ -76,7 +76,7 @@ def test_a_study_is_made_simulated_and_scored_with_all_of_it(folder):
 
 
 def test_all_files_of_a_study_are_of_one_length_form_and_kind_of_name(folder):
-    """Whoever has the files of a study cannot tell those of practice and checks by anything but the picture."""
+    """Files of practice and checks differ from others in nothing but the picture."""
     run("--practice", "practice", "--checks", "obvious", settings=["practice_images=4", "picture_checks=2"])
 
     roles = {each.name: each.role for each in stimuli(folder)}
@@ -109,14 +109,14 @@ def test_without_a_folder_practice_is_set_aside_from_the_pool(folder):
         (
             ["--practice", "practice"],
             ["practice_images=8"],
-            "lacks pictures for practice: it has 3 of 4 reals, 3 of 4 fakes; lower practice_images to at most 6",
+            "for practice: it has 3 of 4 reals, 3 of 4 fakes; lower practice_images to at most 6",
         ),
         (
             ["--checks", "obvious"],
             ["picture_checks=4", "instructed_checks=4"],
             "lacks pictures for attention checks: it has 3 of 4 reals, 3 of 4 fakes",
         ),
-        ([], ["practice_images=10"], "lacks pictures"),
+        ([], ["practice_images=20"], "it has 2 of 4 reals, 2 of 4 fakes of gan"),
         (
             ["--practice", "nowhere"],
             ["practice_images=2"],
