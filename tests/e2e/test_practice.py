@@ -122,7 +122,15 @@ def test_an_interrupted_practice_goes_on_and_then_it_counts(player, site, with_c
 
 def test_flashes_are_practised_and_an_instruction_follows_its_flash(player, site, with_checks):
     study = with_checks(
-        "flashes", "time", images=4, blocks=2, spare_images=20, picture_checks=0, full_screen=False
+        "flashes",
+        "time",
+        images=4,
+        blocks=2,
+        spare_images=100,
+        picture_checks=0,
+        full_screen=False,
+        mask_count=0,
+        countdown_from=1,
     )
     player.visit("flashes")
     player.press("consent")
