@@ -14,7 +14,7 @@ from backend.experiment.protocol import to_json
 from backend.experiment.records import Study
 from backend.foundation import optional_packages
 from backend.foundation.errors import InvalidInput
-from backend.report import images, page, thumbnails
+from backend.report import difficulty, images, page, thumbnails
 from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report
@@ -76,7 +76,9 @@ def study_report(
         in_columns=True,
         **options.scoring_options,
     )
-    pictures = thumbnails.thumbnails(read, study.name, images.shown_names(FindingsView(found)))
+    view = FindingsView(found)
+    shown = dict.fromkeys([*images.shown_names(view), *difficulty.shown_names(view)])
+    pictures = thumbnails.thumbnails(read, study.name, shown)
     info = _source_info(store, study, now, options.simulated)
     settings = [("exposures scored", options.exposures)] if study.protocol.method == "time" else []
     info = replace(

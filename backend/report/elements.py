@@ -77,6 +77,8 @@ class Thumbnail:
     """A `data:` URI."""
     words: str
     alt: str
+    mark: str = ""
+    """A text that stands out."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,8 @@ class Gallery:
 
     title: str
     pictures: tuple[Thumbnail, ...]
+    is_wide: bool = False
+    """Whether the texts need more room than a few digits."""
 
 
 @dataclass(frozen=True)

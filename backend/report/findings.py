@@ -16,7 +16,7 @@ from backend.analysis.chance import CHANCE, MARGIN, against_chance, over_models
 from backend.analysis.checkpoints import progress
 from backend.analysis.comparisons import Groups
 from backend.analysis.costs import Costs
-from backend.analysis.crossed_model import crossed_model
+from backend.analysis.crossed_model import crossed_model, crossed_model_note
 from backend.analysis.crossing import crossed_interval
 from backend.analysis.curve import width_curve
 from backend.analysis.designs import BETWEEN, crossing_of, design_of
@@ -85,6 +85,7 @@ def findings(
         "models": models,
         **further_tests(answers, values, groups, level),
         "crossed_model": crossed_model(answers, level),
+        "crossed_model_note": crossed_model_note(answers),
         "metrics": with_metrics({row["model"]: row["score"] for row in scores["models"]}, chosen.metrics),
         "progress": progress(scores["models"]),
         "classes": _classes(answers, options),
