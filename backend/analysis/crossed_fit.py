@@ -3,8 +3,8 @@
 The posterior of the standard deviations is explored from its mode: its curvature there, then two points
 along each of its principal axes, as in INLA (Rue, Martino and Chopin, 2009, 6.5). Intervals so account for
 not knowing the standard deviations: a mixture of normal distributions over these points gives the effects,
-and normal distributions with a width of their own to each side of the mode (Martins et al., 2013, 4.2) the
-standard deviations. All this is done with their roots, whose posterior is nearly symmetric, also
+and the density along each axis, from its values and slopes at these points, the standard deviations. All
+this is done with their roots, whose posterior is nearly symmetric, also
 where an SD may be 0; that of their logarithms has a long tail there.
 """
 
@@ -19,7 +19,7 @@ from backend.analysis.crossed_posterior import SCALE, Design, Posterior, State
 
 EFFECTS = ("criterion", "sensitivity", "reals", "fakes")
 """What the four standard deviations are of: evaluators' criterion and sensitivity, real and fake pictures."""
-_POWER = 4
+_POWER = 3
 """Of the roots of SDs with which all is done."""
 _LOWEST, _HIGHEST, _START = (sd ** (1 / _POWER) for sd in (0.003, 5.0, 0.4))
 _STEP = 0.03
@@ -28,6 +28,8 @@ _RADIUS = 2.2
 _MOST_STEPS, _NEAR_MODE = 25, 2e-3
 _LEAST_CURVATURE = 1.0
 _POINTS = 4096
+_FARTHEST, _CELLS = 8.0, 1601
+_LEAST_SLOPE = 0.5
 _PLASTIC = 1.1673039782614187
 """The root of x^5 = x + 1, which spreads a sequence evenly over four dimensions (Roberts, 2018)."""
 
@@ -112,17 +114,21 @@ def fit(design: Design) -> Fit:
     summaries = _Summaries(design)
     middle = _at(posterior, mode)
     best = log_density(mode, middle)
-    found, weights, spread = [summaries.of(middle)], [1.0], np.empty((4, 2))
+    found, weights, spread = [summaries.of(middle)], [1.0], np.empty((_POINTS, 4))
+    uniform = (0.5 + np.outer(np.arange(1, _POINTS + 1), _PLASTIC ** -np.arange(1.0, 5.0))) % 1
     for axis in range(4):
-        for end, sign in enumerate((1, -1)):
-            far = _distance(mode, sign * axes[:, axis])
-            point = mode + sign * far * axes[:, axis]
+        sides = []
+        for sign in (-1, 1):
+            direction = sign * axes[:, axis]
+            far = _distance(mode, direction)
+            point = mode + far * direction
             state = _at(posterior, point)
             fall = best - log_density(point, state)
             found.append(summaries.of(state))
             weights.append(math.exp(far**2 / 2 - fall) / (2 * (_RADIUS**2 - 4)))
-            spread[axis, end] = far / math.sqrt(2 * max(fall, 0.05))
-    return summaries.averaged(found, weights, np.abs(mode + _split_normal(spread) @ axes.T) ** _POWER)
+            sides.append((far, fall, float(gradient(design, point, state)[0] @ direction)))
+        spread[:, axis] = _quantiles(uniform[:, axis], *sides)
+    return summaries.averaged(found, weights, np.abs(mode + spread @ axes.T) ** _POWER)
 
 
 def _at(posterior: Posterior, roots: np.ndarray, close: float = 1e-4) -> State:
@@ -202,18 +208,28 @@ def _hessian(posterior: Posterior, design: Design, mode: np.ndarray) -> np.ndarr
     return (np.array(rows) + np.array(rows).T) / 2
 
 
-def _split_normal(spread: np.ndarray) -> np.ndarray:
-    """Return points that are spread evenly over distributions normal to each side of 0, one an axis.
+def _quantiles(
+    uniform: np.ndarray, below: tuple[float, float, float], above: tuple[float, float, float]
+) -> np.ndarray:
+    """Return quantiles of a density along an axis, whose mode is 0.
 
     Args:
-        spread: SD above and below 0, of each axis. Shape (4, 2).
+        uniform: the quantiles' probabilities.
+        below, above: a point's distance from 0, how much lower the log density is there, and its slope
+            away from 0. Between the points the log density is cubic, and beyond them linear.
     """
-    uniform = (0.5 + np.outer(np.arange(1, _POINTS + 1), _PLASTIC ** -np.arange(1.0, 5.0))) % 1
-    above, below = spread.T
-    share = below / (above + below)
-    is_below = uniform < share
-    tail = np.where(is_below, uniform / share, 1 + (uniform - share) / (1 - share)) / 2
-    return ndtri(tail) * np.where(is_below, below, above)
+    grid = np.linspace(-_FARTHEST, _FARTHEST, _CELLS)
+    log = np.where(grid < 0, _one_side(-grid, *below), _one_side(grid, *above))
+    mass = np.cumsum(np.exp(log - log.max()))
+    return np.interp(uniform, (mass - mass[0]) / (mass[-1] - mass[0]), grid)
+
+
+def _one_side(z: np.ndarray, far: float, fall: float, slope: float) -> np.ndarray:
+    """Return the log density at distances `z` from the mode, but for a constant."""
+    slope = min(slope, -_LEAST_SLOPE)
+    t = z / far
+    cubic = -fall * t**2 * (3 - 2 * t) + far * slope * t**2 * (t - 1)
+    return np.where(z <= far, cubic, -fall + slope * (z - far))
 
 
 @dataclass(frozen=True)

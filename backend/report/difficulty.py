@@ -13,7 +13,7 @@ _EACH = 12
 """Pictures shown from each end of a side: the most and the least difficult."""
 _SIDES = 6
 """Sides of which pictures are shown: reals, and the first models."""
-NEEDS_MORE = "needs more evaluators"
+NEEDS_MORE = "needs more"
 
 
 def section(found: FindingsView, info: SourceInfo) -> Section | None:
@@ -27,7 +27,8 @@ def section(found: FindingsView, info: SourceInfo) -> Section | None:
         "How likely an average evaluator is to call a picture fake: a fake is difficult where this is "
         "unlikely, a real picture where it is likely. The crossed model estimates it from who judged the "
         "picture and how, and draws a picture of few answers towards the others of its side, so that none "
-        "leads by the luck of a few answers.",
+        "leads by the luck of a few answers. Under a picture stand this probability, its "
+        f"{found.level} interval, and the number of answers.",
         f"{counted(needing, 'picture')} of {len(rows):,} {'needs' if needing == 1 else 'need'} more "
         f"evaluators: the {found.level} interval includes 50%, so that it is open what most people would "
         f"say, and is wider than {100 * UNDECIDED_WIDTH:.0f} points, so that more answers would tell.",
@@ -38,7 +39,8 @@ def section(found: FindingsView, info: SourceInfo) -> Section | None:
         "difficulty",
         "Difficulty of pictures",
         paragraphs,
-        tables=(_sides(rows), _table(found, rows)),
+        lead=_sides(rows),
+        tables=(_table(found, rows),),
         galleries=galleries,
         notes=notes,
     )
@@ -81,12 +83,12 @@ def _galleries(found: FindingsView, info: SourceInfo, rows: Sequence[Row]) -> It
 
 
 def _thumbnail(row: Row, url: str) -> Thumbnail:
-    share = f"fake to {_percent(row['called_fake'])} {_interval(row)}"
-    judged = counted(row["number_guesses"], "evaluator")
+    share = f"{100 * row['called_fake']:.0f}% {_interval(row)}"
+    judged = counted(row["number_guesses"], "answer")
     what = f"fake by {row['model']}" if row["generated"] else "real picture"
     return Thumbnail(
         url,
-        f"{share}, {judged}",
+        f"{share}\n{judged}",
         f"{what}, called fake by {row['number_guesses_generated']} of {row['number_guesses']}",
         NEEDS_MORE if row["needs_evaluators"] else "",
     )
@@ -132,10 +134,6 @@ def _table(found: FindingsView, rows: Sequence[Row]) -> Table:
     return Table(
         "difficulty", "Pictures by difficulty, the most difficult of each side first", columns, rows, shown=60
     )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}%"
 
 
 def _interval(row: Row) -> str:
