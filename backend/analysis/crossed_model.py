@@ -17,6 +17,7 @@ probability that an average evaluator calls it fake, shrunk to those of its side
 Rouder and Lu (2005) propose this model, without the parts for models, for recognition memory.
 """
 
+import math
 from itertools import combinations
 from typing import Any
 
@@ -38,9 +39,9 @@ def crossed_model(answers: Answers, level: float) -> dict[str, Any] | None:
 
     Returns:
         `models` and `pairs` with `d_prime`, `criterion` and differences of d', `sds` of the effects,
-        `by_picture` and `by_evaluator`; None for a method other than HYPE-infinity, for responses that do not
-        name pictures, for fewer than two evaluators, where only reals or only fakes were judged, and where
-        `crossed_model_note` says why.
+        `by_picture`, `unseen` (of pictures that nobody judged) and `by_evaluator`; None for a method other
+        than HYPE-infinity, for responses that do not name pictures, for fewer than two evaluators, where only
+        reals or only fakes were judged, and where `crossed_model_note` says why.
     """
     if not _applies(answers) or crossed_model_note(answers):
         return None
@@ -53,6 +54,7 @@ def crossed_model(answers: Answers, level: float) -> dict[str, Any] | None:
         "pictures": design.pictures,
         "responses": len(design.side),
         "by_picture": _by_picture(found, answers, kept, level),
+        "unseen": _unseen(found, level),
         "by_evaluator": _by_evaluator(found, answers, kept, level),
     }
 
@@ -129,10 +131,36 @@ def _by_picture(found: Fit, answers: Answers, kept: np.ndarray, level: float) ->
                 "number_guesses_generated": int(said_fake[i]),
                 "called_fake": float(chance[i]),
                 "called_fake_ci": [float(low[i]), float(high[i])],
-                "needs_evaluators": bool(low[i] <= 0.5 <= high[i] and high[i] - low[i] > UNDECIDED_WIDTH),
+                "needs_evaluators": needs_evaluators(float(low[i]), float(high[i])),
             }
         )
     return sorted(rows, key=lambda row: (not row["generated"], row["model"]))
+
+
+def needs_evaluators(low: float, high: float) -> bool:
+    """Return whether more answers to a picture would tell what most people call it, by its interval."""
+    return low <= 0.5 <= high and high - low > UNDECIDED_WIDTH
+
+
+def _unseen(found: Fit, level: float) -> list[dict[str, Any]]:
+    """Return, for each model and for the reals, the interval of a picture that nobody judged."""
+    sides = found.design.sides
+    models = [*dict.fromkeys(model if is_fake else "" for model, is_fake in sides)]
+    rows = []
+    for model in models:
+        mine = [side for side in sides if side[1] == bool(model) and (side[0] == model or not model)]
+        side = found.contrast({one: 1 / len(mine) for one in mine})
+        sd, _, _ = found.standard_deviation("fakes" if model else "reals", level)
+        chance, low, high = ndtr(_ends(np.array([side.mean, math.hypot(side.sd, sd)]), level))
+        rows.append(
+            {
+                "model": model,
+                "generated": bool(model),
+                "called_fake": float(chance),
+                "called_fake_ci": [float(low), float(high)],
+            }
+        )
+    return rows
 
 
 def _by_evaluator(found: Fit, answers: Answers, kept: np.ndarray, level: float) -> list[dict[str, Any]]:
@@ -175,9 +203,7 @@ def design_of(answers: Answers) -> Design:
 
 def _design(answers: Answers) -> tuple[Design, np.ndarray]:
     """Return the design, and the index of each of its responses among the answers."""
-    kept = np.arange(len(answers))
-    if answers.source is not None:  # reals that several models share are repeated
-        kept = np.unique(answers.source, return_index=True)[1]
+    kept = answers.first_of_source
     people, models = answers.evaluator.codes[kept], answers.model.codes[kept]
     is_fake = np.asarray(answers.is_fake, bool)[kept]
     judged = np.unique(np.stack([people, models]), axis=1)

@@ -6,11 +6,15 @@ study may draw each stimulus's truth at random instead (`balance`). The design i
 judges one model, or one class of one model (`class_design`), namely the condition with the fewest sessions.
 In a mixed study a condition has several models, in parts that differ by one stimulus at most. Random numbers
 are drawn from the argument `rng`.
+
+A study may draw a part of each side by need (`draw`): from the list of those that need evaluators most, at
+random, so that evaluators who come at the same time do not all get the same ones. The rest is drawn first,
+and from the whole pool, so that scores computed from it alone are unbiased.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 from typing import Protocol as Interface
@@ -53,6 +57,8 @@ class Pool:
     fakes: Mapping[str, Mapping[str, Names]]
     memory_bytes: int = 0
     """About how much memory its names take; those that a store reads on demand do not count."""
+    needs: Mapping[tuple[str | None, str], Sequence[int]] = field(default_factory=dict)
+    """By model (None: the reals) and class, the indices of the names that need evaluators most."""
 
 
 class _Listed(list[str]):
@@ -159,7 +165,7 @@ def lack(study: Study, pool: Pool) -> str:
             "class_design=between needs classes: sub-folders of the same names in the folder of reals and of "
             "every model"
         )
-    if problem := _mixed_problem(study):
+    if problem := _mixed_problem(study) or _draw_problem(study):
         return problem
     short = [
         f"{side.there} of {side.needed} {side.what}"
@@ -217,6 +223,23 @@ def _mixed_problem(study: Study) -> str:
             f"with models_per_session={size}, a block needs a fake of each model, and it has {least}; "
             f"--set images={2 * size * max(len(_classes_of_a_session(study)), 1)} or more"
         )
+    return ""
+
+
+def _draw_problem(study: Study) -> str:
+    """Return why a study cannot draw pictures by need as its settings say; "" if it can."""
+    shown = study.protocol.stimuli
+    if not shown.draws_by_need:
+        return ""
+    if study.kind == "qualification":
+        return f"draw={shown.draw} is for studies: a qualification draws its pictures at random"
+    if study.protocol.method != "infinity":
+        return (
+            f"draw={shown.draw} goes with HYPE-infinity (--method infinity): with other methods leave "
+            "draw=random"
+        )
+    if shown.blocks > 1:
+        return f"draw={shown.draw} goes with blocks=1, not {shown.blocks}"
     return ""
 
 
@@ -321,26 +344,47 @@ class _Draw:
         models: tuple[str, ...] | None = None,
         allow_fewer: bool = False,
     ) -> PlannedBlock:
-        trials = [(name, REAL, None) for name in self._take(None, class_, reals, allow_fewer)]
+        trials = self._take(None, class_, reals, allow_fewer)
         mixed = self.models if models is None else models
         shares = _even_shares(fakes, len(mixed))
         self.rng.shuffle(shares)
         for model, share in zip(mixed, shares, strict=True):
-            trials += [(name, FAKE, model) for name in self._take(model, class_, share, allow_fewer)]
+            trials += self._take(model, class_, share, allow_fewer)
         self.rng.shuffle(trials)
-        names, truths, made_by = zip(*trials, strict=True) if trials else ((), (), ())
-        return PlannedBlock(names, truths, made_by, class_)
+        return PlannedBlock(
+            tuple(trial.name for trial in trials),
+            tuple(REAL if trial.model is None else FAKE for trial in trials),
+            tuple(trial.model for trial in trials),
+            class_,
+            tuple(i for i, trial in enumerate(trials) if trial.is_by_need),
+        )
 
-    def _take(self, model: str | None, class_: str, count: int, allow_fewer: bool) -> list[str]:
+    def _take(self, model: str | None, class_: str, count: int, allow_fewer: bool) -> "list[_Drawn]":
         """Draw `count` names not drawn before: of the reals if `model` is None, else of the model's fakes."""
         deck = self.decks.get((model, class_))
         if deck is None:
             names = self.pool.reals[class_] if model is None else self.pool.fakes[model][class_]
             deck = self.decks[model, class_] = _Deck(names, self.rng)
-        drawn = deck.deal(count)
-        if len(drawn) < count and not allow_fewer:
+        needy = () if allow_fewer else self.pool.needs.get((model, class_), ())
+        at_random = ceil(count * self.study.protocol.stimuli.draw_random_share) if needy else count
+        drawn = deck.deal(at_random)
+        more = deck.deal_of(needy, count - at_random)
+        if len(drawn) + len(more) < count and not allow_fewer:
             raise InvalidInput(f"study {self.study.name} has too few images for one session")
-        return drawn
+        return [
+            _Drawn(name, model, is_by_need)
+            for names, is_by_need in ((drawn, False), (more, True))
+            for name in names
+        ]
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A stimulus of a block."""
+
+    name: str
+    model: str | None
+    is_by_need: bool
 
 
 class _Deck:
@@ -353,13 +397,35 @@ class _Deck:
         self.names, self.rng = names, rng
         self.dealt = 0
         self.moved: dict[int, int] = {}
+        self.gone: set[int] = set()
+        self.taken: set[int] = set()
+        """Indices dealt out of turn, which their turn has not come to yet."""
 
     def deal(self, count: int) -> list[str]:
         """Return the next `count` names, or all that are left."""
-        count = min(count, len(self.names) - self.dealt)
+        count = min(count, len(self.names) - self.dealt - len(self.taken))
         return self.names.several([self._next() for _ in range(count)])
 
+    def deal_of(self, places: Sequence[int], count: int) -> list[str]:
+        """Return `count` names, drawn from those at some indices; where they do not suffice, from all."""
+        if not count:
+            return []
+        there = [place for place in places if place < len(self.names) and place not in self.gone]
+        chosen = self.rng.sample(there, min(count, len(there)))
+        self.gone.update(chosen)
+        self.taken.update(chosen)
+        names = self.names.several(chosen) if chosen else []
+        return names + self.deal(count - len(names)) if len(names) < count else names
+
     def _next(self) -> int:
+        place = self._turn()
+        while place in self.taken:
+            self.taken.discard(place)
+            place = self._turn()
+        self.gone.add(place)
+        return place
+
+    def _turn(self) -> int:
         place = self.rng.randrange(self.dealt, len(self.names))
         drawn = self.moved.pop(place, place)
         first = self.moved.pop(self.dealt, self.dealt)
