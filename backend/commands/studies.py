@@ -231,8 +231,8 @@ def _summary(study: "Study", options: str) -> Iterator[str]:
         groups = len(study.model_groups)
         some = f"{shown.models_per_session} of them, in {groups} groups" if groups > 1 else "all of them"
         yield (
-            f"mixed sessions: each evaluator judges {some}; {study.evaluators_wanted:,} evaluators are wanted "
-            f"in total, for {protocol.admission.evaluators} of each model"
+            f"mixed sessions: each evaluator judges {some}; evaluators wanted: "
+            f"{study.evaluators_wanted:,}, for {protocol.admission.evaluators} of each model"
         )
     if shown.class_design == BETWEEN:
         yield (

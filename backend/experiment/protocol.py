@@ -41,6 +41,9 @@ you can withdraw, then or later: your answers are deleted, and what you earned i
 
 WITHIN, BETWEEN = "within", "between"
 """Whether an evaluator judges all classes of a study, or one."""
+RANDOM_DRAW = "random"
+DRAWS_BY_NEED = ("least-seen", "uncertain")
+"""Rules by which a part of a session's pictures is drawn."""
 EXACT_BALANCE, CHANCE_BALANCE = "session", "people"
 """Unit within which half the stimuli are real: each block of a session, or a pair of evaluators."""
 
@@ -92,6 +95,15 @@ class StimulusSettings:
         "fake by chance, so that counting does not help, and evaluators in pairs see half and half",
     )
     spare_images: int = _setting(20, "spare pictures that replace voided ones, half of them real", 0, 1000)
+    draw: str = _setting(
+        RANDOM_DRAW,
+        "how the pictures of a session are drawn: `random`; or, by what `openhype draw` last found, "
+        "`least-seen`: those with the fewest answers, `uncertain`: those that need more evaluators; of "
+        "these two, scores use the random share alone (`infinity`)",
+    )
+    draw_random_share: float = _setting(
+        0.5, "with `draw` other than `random`, share of each session's pictures drawn at random", 0, 1
+    )
     size_px: int = _setting(256, "width and height that pictures are brought to", 16, 2048)
     largest_css_px: int = _setting(
         0,
@@ -112,6 +124,13 @@ class StimulusSettings:
             raise InvalidInput(f"class_design must be 'within' or 'between', not {self.class_design!r}")
         if self.balance not in (EXACT_BALANCE, CHANCE_BALANCE):
             raise InvalidInput(f"balance must be 'session' or 'people', not {self.balance!r}")
+        if self.draw not in (RANDOM_DRAW, *DRAWS_BY_NEED):
+            raise InvalidInput(f"draw must be 'random', 'least-seen' or 'uncertain', not {self.draw!r}")
+        if self.draws_by_need and not self.draw_random_share:
+            raise InvalidInput(
+                f"with draw={self.draw}, draw_random_share must be above 0, such as 0.5: scores use the "
+                "random share alone"
+            )
 
     @property
     def shown_at_most_css_px(self) -> int:
@@ -122,6 +141,11 @@ class StimulusSettings:
     def is_half_real(self) -> bool:
         """Whether exactly half of each block is real."""
         return self.balance == EXACT_BALANCE
+
+    @property
+    def draws_by_need(self) -> bool:
+        """Whether a part of each session's pictures is drawn by a rule."""
+        return self.draw != RANDOM_DRAW
 
     @property
     def trials(self) -> int:
@@ -378,6 +402,8 @@ SETTINGS = (
     "models_per_session",
     "balance",
     "spare_images",
+    "draw",
+    "draw_random_share",
     "staircase",
     "exposure_steps",
     "min_refresh_hz",

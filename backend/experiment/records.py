@@ -128,6 +128,8 @@ class PlannedBlock:
     """The right answers."""
     models: tuple[str | None, ...]
     class_: str = ""
+    by_need: tuple[int, ...] = ()
+    """Indices of the stimuli that were drawn by the study's rule (`draw`) rather than at random."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,11 @@ class Session:
     def condition(self) -> str | None:
         """Name of its condition; None for a qualification, which has none."""
         return Condition(self.models, self.class_).name if self.models else None
+
+    @property
+    def drawn_by_need(self) -> frozenset[str]:
+        """The stimuli that were drawn by the study's rule rather than at random."""
+        return frozenset(block.stimuli[i] for block in self.blocks for i in block.by_need)
 
     @property
     def memory_bytes(self) -> int:

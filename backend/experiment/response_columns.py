@@ -120,6 +120,11 @@ COLUMNS = {
     "browser": Column(
         "Engine of the evaluator's browser; empty where it is not known", "Chromium, Firefox, WebKit"
     ),
+    "draw": Column(
+        "How the picture was drawn: at random, or by a rule, in which case scores leave the response out; in "
+        "studies that draw by a rule",
+        "random, least-seen, uncertain",
+    ),
 }
 """In the order of the file. To record another fact of a response, declare it here and post it in the page."""
 FACTS = {name: column for name, column in COLUMNS.items() if column.is_fact}

@@ -14,7 +14,7 @@ from backend.experiment.protocol import to_json
 from backend.experiment.records import Study
 from backend.foundation import optional_packages
 from backend.foundation.errors import InvalidInput
-from backend.report import heat_maps, images, marks, page, thumbnails
+from backend.report import difficulty, heat_maps, images, marks, page, thumbnails
 from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report
@@ -77,7 +77,8 @@ def study_report(
         **options.scoring_options,
     )
     view = FindingsView(found)
-    pictures = thumbnails.thumbnails(read, study.name, images.shown_names(view))
+    shown = dict.fromkeys([*images.shown_names(view), *difficulty.shown_names(view)])
+    pictures = thumbnails.thumbnails(read, study.name, shown)
     marked = thumbnails.thumbnails(read, study.name, marks.shown_names(view), heat_maps.SIZE_PX)
     info = _source_info(store, study, now, options.simulated)
     settings = [("exposures scored", options.exposures)] if study.protocol.method == "time" else []

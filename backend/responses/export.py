@@ -67,13 +67,19 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
     images = _Images()
     with contextlib.ExitStack() as files:
         write = {
-            which: row_writer(files.enter_context(_atomic(path)), FILES[which][0])
+            which: row_writer(files.enter_context(_atomic(path)), _columns(study, which))
             for which, path in paths.items()
         }
         counts = _write_answers(store, study, simulated, write, images)
         for row in images.rows() if has_images else ():
             write["images"](row)
     return [*paths.values(), *_write_about(study, name, simulated, out, paths[""], counts)]
+
+
+def _columns(study: Study, which: str) -> list[str]:
+    """Return the columns of a file; `draw` only where pictures are drawn by a rule."""
+    has_draw = study.protocol.stimuli.draws_by_need
+    return [column for column in FILES[which][0] if column != "draw" or has_draw]
 
 
 def keyword_of(name: str) -> str:
@@ -118,6 +124,7 @@ def _write_answers(
 
 def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the row of an evaluator from the rows of one session."""
+    from backend.analysis.draws import random_share
     from backend.analysis.quality import evaluator_table
     from backend.analysis.response_rows import answers_of
     from backend.analysis.values import values_by_model
@@ -130,7 +137,7 @@ def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
         return {**same, **identity, "responses": len(rows), "value": float(judgment.value(method, rows))}
     models = {row["model"] for row in rows}
     model = models.pop() if len(models) == 1 else _ANY_MODEL  # a qualification mixes models
-    answers = answers_of(({**row, "model": model} for row in rows), method)
+    answers = random_share(answers_of(({**row, "model": model} for row in rows), method))
     (found,) = evaluator_table(answers, values_by_model(answers))
     shown = {"model": "" if model == _ANY_MODEL else model}
     return {**found, **shown, **same}
@@ -207,7 +214,7 @@ def _write_about(
 
 def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
     whose = "simulated evaluators" if simulated else "evaluators"
-    used = {column for columns, _ in FILES.values() for column in columns}
+    used = {column for which in FILES for column in _columns(study, which)}
     judgment = judgment_of(study.protocol.method)
     title = judgment.methods[study.protocol.method].title
     return {

@@ -14,7 +14,7 @@ from backend import __version__
 from backend.analysis.shown_exposures import as_exposed
 from backend.experiment.browsers import engine_of
 from backend.experiment.judgments import check_analysed, judgment_of
-from backend.experiment.protocol import to_json
+from backend.experiment.protocol import RANDOM_DRAW, to_json
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor, is_scored, picture_of
 from backend.foundation.errors import InvalidInput
@@ -47,6 +47,7 @@ def study_rows(
             continue
         sizes = {block: _size(cursor, block) for block in range(len(session.blocks))}
         models = {block: _model(study, session, block) for block in range(len(session.blocks))}
+        by_need, rule = session.drawn_by_need, study.protocol.stimuli.draw
         whose = {
             "study": study.name,
             "method": study.protocol.method,
@@ -70,6 +71,11 @@ def study_rows(
                 **(vars(response.timing) if response.timing else {}),
                 **facts,
                 **sizes[response.block],
+                **(
+                    {"draw": rule if response.stimulus in by_need else RANDOM_DRAW}
+                    if rule != RANDOM_DRAW
+                    else {}
+                ),
             }
 
 

@@ -77,4 +77,10 @@ def load_response(text: str) -> Response:
 
 
 def _block(data: dict[str, Any]) -> PlannedBlock:
-    return PlannedBlock(tuple(data["stimuli"]), tuple(data["truths"]), tuple(data["models"]), data["class_"])
+    return PlannedBlock(
+        tuple(data["stimuli"]),
+        tuple(data["truths"]),
+        tuple(data["models"]),
+        data["class_"],
+        tuple(data.get("by_need", ())),
+    )

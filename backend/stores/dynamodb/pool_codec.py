@@ -105,16 +105,21 @@ class StoredPool:
             numbers.append(number)
         return numbers
 
-    def blocks(self, numbers: Sequence[int], parts: Iterable[tuple[int, str]]) -> list[PlannedBlock]:
-        """Return the blocks of the stimuli of `numbers`, given as size and class of each block."""
+    def blocks(self, numbers: Sequence[int], parts: Iterable[Sequence[Any]]) -> list[PlannedBlock]:
+        """Return the blocks of the stimuli of `numbers`.
+
+        Args:
+            parts: size and class of each block, and `by_need` if it has any.
+        """
         placed = [self._place_of(number) for number in numbers]
         names = names_at(self._pages, [paged for _, paged in placed])
         sides = [self.sides[side] for side, _ in placed]
         blocks, start = [], 0
-        for size, class_ in parts:
+        for size, class_, *by_need in parts:
             shown = sides[start : start + size]
             truths, models = tuple(side.truth for side in shown), tuple(side.model for side in shown)
-            blocks.append(PlannedBlock(tuple(names[start : start + size]), truths, models, class_))
+            shown_names = tuple(names[start : start + size])
+            blocks.append(PlannedBlock(shown_names, truths, models, class_, *map(tuple, by_need)))
             start += size
         return blocks
 
@@ -214,10 +219,14 @@ def pack_session(session: Session, pool: StoredPool) -> tuple[bytes, bytes]:
     if numbers is None:
         return zlib.compress(json_codec.dump(session).encode(), 9), b""
     facts = json_codec.fields_of(dataclasses.replace(session, blocks=(), spares=()))
-    blocks, spares = ([[len(b.stimuli), b.class_] for b in part] for part in (session.blocks, session.spares))
+    blocks, spares = ([_part(block) for block in part] for part in (session.blocks, session.spares))
     return _squeezed({**facts, "blocks": blocks, "spares": spares}), struct.pack(
         f">{len(numbers)}{_width(pool)}", *numbers
     )
+
+
+def _part(block: PlannedBlock) -> list[Any]:
+    return [len(block.stimuli), block.class_, *([block.by_need] if block.by_need else [])]
 
 
 def unpack_session(facts: bytes, numbers: bytes, pool: Callable[[], StoredPool]) -> Session:
