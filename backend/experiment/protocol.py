@@ -278,8 +278,8 @@ class LanguageSettings:
     )
     texts: tuple[languages.OwnText, ...] = _setting(
         (),
-        "texts of the page in place of ours, by key ([languages](languages.md)): the table `[texts]` of a "
-        "study.toml, or `@FILE` with such a table",
+        "texts of the page in place of its own, by key: the table `[texts]` of a study.toml, or `@FILE` with "
+        "such a table",
     )
 
     def __post_init__(self):
