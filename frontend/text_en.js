@@ -199,6 +199,7 @@ export const texts = {
   "debrief.you": "You, just now",
   "debrief.others": "Other sessions ({n})",
   "debrief.these_pictures": "these pictures",
+  "debrief.truncated": "{model} (truncated)",
   "debrief.right_ones": "The {n} that you got right",
   "debrief.wrong_ones": "What you got wrong",
   "debrief.all_right": "You got every picture right",

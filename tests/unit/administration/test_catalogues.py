@@ -34,7 +34,6 @@ NAMES = {
     "et",
     "al",
     "HYPE",
-    "ID",
 }
 """Latin words that every language writes as they are."""
 
