@@ -19,6 +19,7 @@ from typing import Any, TextIO
 
 from backend import __version__
 from backend.experiment.judgments import judgment_of
+from backend.experiment.languages import CHOOSE
 from backend.experiment.protocol import to_json
 from backend.experiment.records import FAKE, Study
 from backend.foundation.errors import Conflict
@@ -77,9 +78,13 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
 
 
 def _columns(study: Study, which: str) -> list[str]:
-    """Return the columns of a file; `draw` only where pictures are drawn by a rule."""
-    has_draw = study.protocol.stimuli.draws_by_need
-    return [column for column in FILES[which][0] if column != "draw" or has_draw]
+    """Return the columns of a file; some are only in studies with a certain setting."""
+    absent = set()
+    if not study.protocol.stimuli.draws_by_need:
+        absent.add("draw")
+    if study.protocol.language.language != CHOOSE:
+        absent.add("language")
+    return [column for column in FILES[which][0] if column not in absent]
 
 
 def keyword_of(name: str) -> str:
@@ -131,7 +136,7 @@ def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
     method = study.protocol.method
     judgment = judgment_of(method)
-    same = {name: rows[0][name] for name in ("study", "method", "session", "simulated")}
+    same = {name: rows[0][name] for name in ("study", "method", "session", "simulated", "language")}
     if not judgment.has_report:
         identity = {name: rows[0][name] for name in ("model", "evaluator")}
         return {**same, **identity, "responses": len(rows), "value": float(judgment.value(method, rows))}

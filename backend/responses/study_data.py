@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend import __version__
 from backend.analysis.shown_exposures import as_exposed
-from backend.experiment.browsers import engine_of
+from backend.experiment.browsers import engine_of, language_of
 from backend.experiment.judgments import check_analysed, judgment_of
 from backend.experiment.protocol import RANDOM_DRAW, to_json
 from backend.experiment.records import Session, Study
@@ -55,6 +55,7 @@ def study_rows(
             "evaluator": session.evaluator,
             "simulated": session.is_simulated,
             "browser": engine_of(session.device),
+            "language": language_of(session.device),
         }
         for response in responses:
             if is_scored(session, cursor, response) == (which == "replaced"):

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.experiment import session as sessions
+from backend.experiment.browsers import language_of
 from backend.experiment.judgments import judgment_of
-from backend.experiment.languages import CHOOSE, LANGUAGES, texts_for_page
+from backend.experiment.languages import CHOOSE, texts_for_page
 from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig, code_for, return_link
 from backend.experiment.protocol import Protocol, values_of
 from backend.experiment.records import Response, Session, Study
@@ -183,12 +184,11 @@ def end(
 
 def withdrawal(study: Study, session: Session, cursor: Cursor) -> Withdrawal:
     """Return what an evaluator is shown before withdrawing."""
-    shown = session.device.get("shown_language")
     return {
         "study": study.name,
         "title": study.protocol.consent.title,
         **_language(study.protocol),
-        "shown_language": shown if shown in LANGUAGES else None,
+        "shown_language": language_of(session.device) or None,
         "contact": study.protocol.consent.contact,
         "is_withdrawn": False,
         "answers": cursor.trial_index + cursor.voided_answers,
