@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from backend.foundation.errors import InvalidInput, NotFound, brief
+from backend.foundation.errors import Conflict, InvalidInput, NotFound, brief
 from backend.foundation.suggestions import did_you_mean
 from backend.foundation.text_files import read_text
 
@@ -54,11 +54,15 @@ class StudyFile:
         """Name the file and the line of an entry in errors raised by the checks within."""
         try:
             yield
-        except (InvalidInput, NotFound) as error:
-            raise type(error)(f"{self.where(*keys)}: {error}", code=error.code) from None
+        except (InvalidInput, NotFound, Conflict) as error:
+            kind = next(kind for kind in (InvalidInput, NotFound, Conflict) if isinstance(error, kind))
+            raise kind(f"{self.where(*keys)}: {error}", code=error.code) from None
 
     def entries(
-        self, keys: tuple[Key, ...], known: Mapping[str, type | tuple[type, ...]], needed: tuple[str, ...] = ()
+        self,
+        keys: tuple[Key, ...],
+        known: Mapping[str, type | tuple[type, ...]],
+        needed: tuple[str, ...] = (),
     ) -> dict[str, Any]:
         """Return the entries of a table, `()` for the file itself, after checking their names and types.
 
@@ -74,16 +78,17 @@ class StudyFile:
             raise self.error(keys, f"{name_of(keys)} must be a table, not {written(table)}")
         for name, value in table.items():
             if name not in known:
-                hint = did_you_mean(name, known, f"; {name_of(keys) or 'a study'} may have {', '.join(known)}")
+                hint = did_you_mean(
+                    name, known, f"; {name_of(keys) or 'a study'} may have {', '.join(known)}"
+                )
                 raise self.error((*keys, name), f"no entry is called {written(name)}{hint}")
-            kinds = known[name] if isinstance(known[name], tuple) else (known[name],)
-            if not any(is_of(value, kind) for kind in kinds):
-                expected = " or ".join(_EXPECTED[kind] for kind in kinds)
-                raise self.error((*keys, name), f"{name} must be {expected}, not {written(value)}")
+            if not any(is_of(value, kind) for kind in _kinds(known[name])):
+                problem = f"{name} must be {_expected(known[name])}, not {written(value)}"
+                raise self.error((*keys, name), problem)
         for name in needed:
             if name not in table:
                 place = name_of(keys) or "the file"
-                raise self.error(keys, f"{place} lacks the entry {name}, {_EXPECTED[known[name]]}")
+                raise self.error(keys, f"{place} lacks the entry {name}, {_expected(known[name])}")
         return dict(table)
 
     def tables(self, name: str) -> int:
@@ -141,6 +146,14 @@ def name_of(keys: tuple[Key, ...]) -> str:
     return " ".join(str(key + 1) if isinstance(key, int) else key for key in keys)
 
 
+def _kinds(kinds: type | tuple[type, ...]) -> tuple[type, ...]:
+    return kinds if isinstance(kinds, tuple) else (kinds,)
+
+
+def _expected(kinds: type | tuple[type, ...]) -> str:
+    return " or ".join(_EXPECTED[kind] for kind in _kinds(kinds))
+
+
 def _not_toml(path: Path, text: str, problem: str) -> InvalidInput:
     found = _PLACE.search(problem)
     last = len(text.rstrip().splitlines()) or 1
@@ -153,7 +166,10 @@ _SPACE = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
 _BLANK = re.compile(r"[ \t]*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _STRING = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}|' + r"'''(?:[^']|'(?!''))*'{3,5}|" + r'"(?:[^"\\\n]|\\.)*"|' + r"'[^'\n]*'",
+    r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}|'
+    + r"'''(?:[^']|'(?!''))*'{3,5}|"
+    + r'"(?:[^"\\\n]|\\.)*"|'
+    + r"'[^'\n]*'",
     re.DOTALL,
 )
 _SCALAR = re.compile(r"[^\s,\]}#]+(?: [0-9][^\s,\]}#]*)?")

@@ -92,6 +92,10 @@ def _members(node: Any) -> list[Any]:
 def _fits(entry: Any, kind: Any) -> bool:
     if isinstance(kind, inspect.StrType):
         return isinstance(entry, str) and (kind.max_length is None or len(entry) <= kind.max_length)
+    if isinstance(kind, inspect.ListType):
+        members = _members(kind.item_type)
+        is_short = isinstance(entry, list) and len(entry) <= (kind.max_length or len(entry))
+        return is_short and all(any(_fits(each, member) for member in members) for each in entry)
     if isinstance(kind, inspect.FloatType):
         return isinstance(entry, float) and (kind.ge is None or kind.ge <= entry <= kind.le)
     plain = {inspect.BoolType: bool, inspect.IntType: int, inspect.NoneType: type(None)}

@@ -102,7 +102,12 @@ def test_an_entry_that_is_not_there_is_where_its_table_begins(tmp_path):
 
 names = st.one_of(st.from_regex(r"[A-Za-z0-9_-]{1,6}", fullmatch=True), st.text(max_size=4))
 scalars = st.one_of(
-    st.integers(-(2**60), 2**60), st.floats(), st.booleans(), st.text(), st.datetimes(), st.sampled_from('"\'#[]{}')
+    st.integers(-(2**60), 2**60),
+    st.floats(),
+    st.booleans(),
+    st.text(),
+    st.datetimes(),
+    st.sampled_from("\"'#[]{}"),
 )
 values = st.recursive(
     scalars,
