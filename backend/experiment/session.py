@@ -51,7 +51,7 @@ class Cursor:
     displays: tuple[dict[str, Any], ...] = ()
     """What the browser reported about its display at the start of each block."""
     questions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
-    """Answers to the researcher's questions, by when they are asked (`before`, `after`): `at` (UTC, ISO 8601),
+    """Answers to the researcher's questions, by when they are asked (`before`, `after`): `at` (UTC),
     `answers` by the questions' names, and `declined` if the evaluator chose not to answer. Never changed."""
 
 

@@ -16,7 +16,7 @@ from backend.foundation.errors import Conflict
 
 
 def open_questions(study: Study, cursor: Cursor) -> str | None:
-    """Return the time, `before` or `after`, whose questions are to be answered now; None if there are none."""
+    """Return the time, `before` or `after`, whose questions are to be answered now; None for neither."""
     when = AFTER if cursor.state in CLOSED else BEFORE if cursor.state == "active" else None
     is_asked = when is not None and bool(questionnaire.asked(study.questions, when))
     return when if is_asked and when not in cursor.questions else None
