@@ -46,6 +46,8 @@ def _message(problem: str, data: Any, declared: Any) -> str:
         path += f".{missing[1]}"
     value, node, where = data, inspect.type_info(declared), ""
     for name, place in _STEP.findall(path):
+        if place and not hasattr(_inner(node), "item_type"):
+            break  # of several types that are accepted here, a list is not the first
         node = _inner(node)
         if isinstance(node, inspect.DictType):
             name = _wrong_entry(value, node)

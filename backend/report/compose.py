@@ -17,6 +17,7 @@ from backend.report import (
     methods,
     models,
     precision,
+    questions,
     reasons,
     simulated,
     training,
@@ -43,6 +44,7 @@ def compose(data: Mapping[str, Any], info: SourceInfo) -> Report:
         marks.section(found, info),
         evaluators.section(found),
         browsers.section(found),
+        questions.section(found, info),
         attrition.section(found),
         methods.section(found, info),
     )
