@@ -46,7 +46,11 @@ def _message(problem: str, data: Any, declared: Any) -> str:
         path += f".{missing[1]}"
     value, node, where = data, inspect.type_info(declared), ""
     for name, place in _STEP.findall(path):
-        if place and not hasattr(_inner(node), "item_type"):
+        if (
+            place
+            and not hasattr(_inner(node), "item_type")
+            and not isinstance(_inner(node), inspect.DictType)
+        ):
             break  # of several types that are accepted here, a list is not the first
         node = _inner(node)
         if isinstance(node, inspect.DictType):
