@@ -15,7 +15,7 @@ from backend.foundation.errors import InvalidInput, brief
 from backend.foundation.suggestions import did_you_mean
 
 BEFORE, AFTER = "before", "after"
-"""When questions are asked: after the instructions and before the first block, or after the last trial."""
+"""When questions are asked: after consent and before the instructions, or after the last trial."""
 TIMES = (BEFORE, AFTER)
 CHOICE, CHOICES, NUMBER, TEXT, SCALE = "choice", "choices", "number", "text", "scale"
 KINDS = (CHOICE, CHOICES, NUMBER, TEXT, SCALE)

@@ -16,6 +16,7 @@ _PLACE = re.compile(r"(?P<text>.*) - at (?P<is_key>`key` in )?`\$(?P<path>[^`]*)
 """Matches the last path in a message, since a quoted value before it may contain one."""
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 _MISSING = re.compile(r"Object missing required field `(.*)`")
+_CONTAINERS = (inspect.DictType, inspect.ListType, inspect.VarTupleType)
 _LONGEST_NAMED = 60
 
 
@@ -46,11 +47,7 @@ def _message(problem: str, data: Any, declared: Any) -> str:
         path += f".{missing[1]}"
     value, node, where = data, inspect.type_info(declared), ""
     for name, place in _STEP.findall(path):
-        if (
-            place
-            and not hasattr(_inner(node), "item_type")
-            and not isinstance(_inner(node), inspect.DictType)
-        ):
+        if place and not isinstance(_inner(node), _CONTAINERS):
             break  # of several types that are accepted here, a list is not the first
         node = _inner(node)
         if isinstance(node, inspect.DictType):
