@@ -44,9 +44,11 @@ export async function playBlocks(api, study, visit) {
     ]);
   }
   startGuarding();
+  let isBegun = visit.state.block_begun;
   while (!visit.done) {
     const { block } = /** @type {import("./visit.js").Next} */ (visit.next);
-    if (block > 0) await showPages(visit, block);
+    if (block > 0 && !isBegun) await showPages(visit, block);
+    isBegun = false;
     if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
     const display = study.flashes ? await fitDisplay(api, study, text("display.no_fault_stored")) : null;
     if (study.flashes && !display) return stopGuarding();

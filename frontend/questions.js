@@ -142,7 +142,7 @@ function tellProblems(fields, summary) {
   summary.replaceChildren();
   if (!wrong.length) return true;
   const links = wrong.map(({ question, first }) => {
-    const link = el("a", { href: `#${first.id}` }, question.text);
+    const link = el("a", { href: `#${first.id}`, dir: "auto" }, question.text);
     link.addEventListener("click", (event) => {
       event.preventDefault();
       first.focus();
@@ -182,13 +182,13 @@ function chosenField(question, id, answer) {
     input.checked = given.includes(/** @type {string} */ (value));
     return input;
   });
-  const labels = values.map((value, i) => el("label", { class: "option" }, inputs[i], el("span", {}, String(value))));
+  const labels = values.map((value, i) => el("label", { class: "option" }, inputs[i], el("span", { dir: "auto" }, String(value))));
   const error = errorLine(id);
   const described = isScale && (question.low || question.high) ? `${id}-ends ${error.id}` : error.id;
   const group = el(
     "fieldset",
     { class: "field", "aria-describedby": described, ...(isSeveral ? {} : { role: "radiogroup", "aria-required": String(question.required) }) },
-    el("legend", {}, question.text, ...optionalMark(question)),
+    el("legend", {}, ...titleOf(question)),
     error,
     ...(isScale ? [scale(question, id, labels)] : labels),
   );
@@ -214,7 +214,7 @@ function chosenField(question, id, answer) {
  * @param {HTMLElement[]} labels
  */
 function scale({ low, high }, id, labels) {
-  const ends = low || high ? [el("p", { class: "ends quiet", id: `${id}-ends` }, el("span", {}, low), el("span", {}, high))] : [];
+  const ends = low || high ? [el("p", { class: "ends quiet", id: `${id}-ends` }, el("span", { dir: "auto" }, low), el("span", { dir: "auto" }, high))] : [];
   return el("div", { class: "scale" }, el("div", { class: "points" }, ...labels), ...ends);
 }
 
@@ -237,7 +237,7 @@ function typedField(question, id, answer) {
   input.value = answer === null || Number.isNaN(answer) ? "" : String(answer);
   return {
     question,
-    element: el("div", { class: "field" }, el("label", { for: id }, question.text, ...optionalMark(question)), hint, error, input),
+    element: el("div", { class: "field" }, el("label", { for: id }, ...titleOf(question)), hint, error, input),
     first: input,
     read: () => {
       const typed = storable(input.value);
@@ -269,8 +269,8 @@ function hintOf({ kind, min, max, max_length }) {
 }
 
 /** @param {Question} question */
-function optionalMark({ required }) {
-  return required ? [] : [" ", el("span", { class: "optional quiet" }, text("questions.optional"))];
+function titleOf({ text: own, required }) {
+  return [el("span", { dir: "auto" }, own), ...(required ? [] : [" ", el("span", { class: "optional quiet" }, text("questions.optional"))])];
 }
 
 /** @param {string} id of the question */
