@@ -28,7 +28,7 @@ T = TypeVar("T")
 KINDS = ("study", "qualification")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _MODEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9 ._@+-]{0,98}[A-Za-z0-9._@+-])?")
-_ENTRIES = {
+ENTRIES = {
     "name": str,
     "kind": str,
     "method": str,
@@ -45,8 +45,8 @@ _ENTRIES = {
     "questions": list,
 }
 """Entries of a study.toml."""
-_PAGE = {"title": str, "text": str, "before_block": int}
-_QUESTION = {
+PAGE = {"title": str, "text": str, "before_block": int}
+QUESTION = {
     "name": str,
     "when": str,
     "kind": str,
@@ -63,7 +63,7 @@ _QUESTION = {
     "high": str,
     "max_length": int,
 }
-_IF = {"question": str, "is": (str, int, list)}
+IF = {"question": str, "is": (str, int, list)}
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def read_spec(path: Path) -> StudySpec:
         InvalidInput: names the file and the line of the entry that is missing, unknown or invalid.
     """
     file, here = study_file.read(path), path.parent
-    data = file.entries((), _ENTRIES, needed=("name", "real", "models"))
+    data = file.entries((), ENTRIES, needed=("name", "real", "models"))
     with file.at("name"):
         check_name(data["name"])
     kind, method = data.get("kind", "study"), data.get("method", "infinity")
@@ -313,7 +313,7 @@ def _setting_at_fault(base: protocols.Protocol, settings: Mapping[str, Any], pro
 def _pages(file: StudyFile, blocks: int) -> tuple[Page, ...]:
     pages = []
     for i in range(file.tables("pages")):
-        entries = file.entries(("pages", i), _PAGE, needed=("title", "text"))
+        entries = file.entries(("pages", i), PAGE, needed=("title", "text"))
         pages.append(_made(file, ("pages", i), Page, entries))
     for i, problem in questionnaire.check_pages(pages, blocks):
         raise file.error(("pages", i, *problem.keys), str(problem))
@@ -324,7 +324,7 @@ def _questions(file: StudyFile) -> tuple[Question, ...]:
     questions = []
     for i in range(file.tables("questions")):
         keys = ("questions", i)
-        entries = file.entries(keys, _QUESTION, needed=("name", "when", "kind", "text"))
+        entries = file.entries(keys, QUESTION, needed=("name", "when", "kind", "text"))
         given = entries | {"choices": tuple(_texts(file, *keys, "choices"))}
         if given.pop("if", None) is not None:
             given["shown_if"] = _condition(file, (*keys, "if"))
@@ -340,7 +340,7 @@ def _questions(file: StudyFile) -> tuple[Question, ...]:
 
 
 def _condition(file: StudyFile, keys: tuple[Key, ...]) -> ShownIf:
-    entries = file.entries(keys, _IF, needed=("question", "is"))
+    entries = file.entries(keys, IF, needed=("question", "is"))
     answers = entries["is"] if isinstance(entries["is"], list) else [entries["is"]]
     for i, answer in enumerate(answers):
         if not is_of(answer, str) and not is_of(answer, int):
