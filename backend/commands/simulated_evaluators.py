@@ -25,6 +25,7 @@ from backend.administration.clear import clear_outdated
 from backend.experiment import sampling
 from backend.experiment.judgments import judgment_of
 from backend.experiment.observer import Observer, parse_observer
+from backend.experiment.random_answers import random_answers
 from backend.experiment.records import Session, Stimulus, Study
 from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
@@ -130,7 +131,7 @@ def take_part(
     if names is not None:
         session = opened["state"]["session"]
         pictures = {names.sealed(session, name): what for name, what in pictures.items()}
-    return _play(client, study, pictures, answer, opened, ())
+    return _play(client, study, pictures, answer, opened, (), Random(opened["token"]))
 
 
 def simulate(
@@ -218,7 +219,8 @@ class _Run:
                 observer = varied.get(model) or varied.get("all") or rng.choice([*varied.values()])
                 return observer.answer(truth, exposure_ms, rng, answers)
 
-            _play(client, self.study, self.pictures, answer, opened, ("simulated",))
+            asked = Random(f"questions {self.seed} {number}")
+            _play(client, self.study, self.pictures, answer, opened, ("simulated",), asked)
         finally:
             client.close()
 
@@ -236,7 +238,13 @@ class _Run:
         gate = self.qualification
         opened = self._open(client, gate, pictures, None)
         done = _play(
-            client, gate, self.gate_pictures, lambda truth, model, exposure_ms: truth, opened, ("simulated",)
+            client,
+            gate,
+            self.gate_pictures,
+            lambda truth, model, exposure_ms: truth,
+            opened,
+            ("simulated",),
+            Random(opened["token"]),
         )
         return done["token"]
 
@@ -304,11 +312,17 @@ def _play(
     answer: Callable[[str, str | None, float | None], str],
     opened: Mapping[str, Any],
     flags: tuple[str, ...],
+    rng: Random,
 ) -> dict[str, Any]:
-    """Respond to all trials of a session; return the reply's `done`, with the session's token."""
+    """Respond to all questions and trials of a session; return the reply's `done`, with the session's token.
+
+    Args:
+        rng: draws the answers to the researcher's questions.
+    """
     state, token = opened["state"], opened["token"]
     path = f"/api/sessions/{state['session']}"
-    trial, done = state["next"], None
+    reply = _answer_questions(client, study, path, token, state, state, rng)
+    trial, done = reply["next"], None
     judgment = judgment_of(study.protocol.method)
     while done is None:
         begin = {"lease": state["lease"], "block": trial["block"], "display": {"refresh_hz": 60}}
@@ -322,7 +336,27 @@ def _play(
             posted = _answer_body(state["lease"], trial, " ".join(names), response, study.protocol, flags)
             reply = client.post(f"{path}/answers", posted, token)
             trial, done = reply["next"], reply["done"]
+    _answer_questions(client, study, path, token, state, reply, rng)
     return {**done, "token": token}
+
+
+def _answer_questions(
+    client: Client,
+    study: Study,
+    path: str,
+    token: str,
+    state: Mapping[str, Any],
+    reply: Mapping[str, Any],
+    rng: Random,
+) -> Mapping[str, Any]:
+    """Answer the questions that a reply says are open, if any; return the latest reply."""
+    if "questions" not in reply:
+        return reply
+    when, earlier = reply["questions"]["when"], reply["questions"]["earlier"]
+    answers = random_answers(study.questions, when, earlier, rng)
+    return client.post(
+        f"{path}/questions", {"lease": state["lease"], "when": when, "answers": answers}, token
+    )
 
 
 def _model_judged(shown: list[Stimulus]) -> str | None:

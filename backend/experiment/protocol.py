@@ -205,8 +205,12 @@ class TimingSettings:
 
 @dataclass(frozen=True)
 class PageSettings:
-    """Feedback to evaluators on their answers."""
+    """Instructions, and feedback to evaluators on their answers."""
 
+    builtin_instructions: bool = _setting(
+        True,
+        "show the built-in instructions, after the study's own `[[pages]]` if any; false: only its own",
+    )
     feedback: bool = _setting(
         True,
         "show after each answer whether it was right; always true with a staircase, "
@@ -414,6 +418,7 @@ SETTINGS = (
     "masks",
     "mask_count",
     "mask_ms",
+    "builtin_instructions",
     "feedback",
     "feedback_ms",
     "same_answer_notice",

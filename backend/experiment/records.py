@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from backend.experiment.model_groups import model_groups
 from backend.experiment.protocol import BETWEEN, Protocol
+from backend.experiment.questionnaire import Page, Question
 
 Truth = Literal["real", "fake"]
 REAL: Truth = "real"
@@ -71,6 +72,10 @@ class Study:
     """When the first real evaluator was about to be admitted; '' before. After that no setting changes."""
     deleted_at: str = ""
     """When its deletion began; '' if it is not being deleted."""
+    pages: tuple[Page, ...] = ()
+    """The researcher's own pages of instructions."""
+    questions: tuple[Question, ...] = ()
+    """The researcher's own questions before and after the task."""
 
     @property
     def is_mixed(self) -> bool:

@@ -19,6 +19,7 @@ from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report
 from backend.report.leaderboard import Entry, leaderboard
+from backend.responses import question_answers
 from backend.stores.store import Store
 from backend.studies.withdrawals import sessions_of
 
@@ -148,6 +149,7 @@ def _source_info(store: Store, study: Study, now: datetime, simulated: bool) -> 
         collected=collected(store, study, simulated),
         study=[("made", study.created_at[:10]), ("classes", ", ".join(study.classes)), *settings],
         notes=study.notes,
+        texts=question_answers.texts(store, study, simulated),
     )
 
 

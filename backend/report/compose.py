@@ -18,6 +18,7 @@ from backend.report import (
     methods,
     models,
     precision,
+    questions,
     reasons,
     simulated,
     training,
@@ -45,6 +46,7 @@ def compose(data: Mapping[str, Any], info: SourceInfo) -> Report:
         difficulty.section(found, info),
         evaluators.section(found),
         browsers.section(found),
+        questions.section(found, info),
         attrition.section(found),
         methods.section(found, info),
     )

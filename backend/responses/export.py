@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -23,6 +24,7 @@ from backend.experiment.languages import CHOOSE
 from backend.experiment.protocol import to_json
 from backend.experiment.records import FAKE, Study
 from backend.foundation.errors import Conflict
+from backend.responses import question_answers
 from backend.responses.codebook import COLUMNS, FILES
 from backend.responses.readers import row_writer
 from backend.responses.study_data import study_rows
@@ -39,6 +41,7 @@ _EVENT_FLAGS = (
 )
 """Flags that record what an evaluator or a display did; the other flags assess the response."""
 _ANY_MODEL = "-"
+_QUESTIONS = "answers to the researcher's own questions, one row a session, a column for each question"
 _NOBODY = "They are simulated: nobody looked at the pictures"
 
 
@@ -65,6 +68,11 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
     has_images = judgment_of(study.protocol.method).has_report
     if not has_images:
         paths.pop("images").unlink(missing_ok=True)
+    answers = out / "data" / f"study-{keyword}_description-questions_data.csv"
+    if study.questions:
+        _write_questions(store, study, simulated, answers)
+    else:
+        answers.unlink(missing_ok=True)
     images = _Images()
     with contextlib.ExitStack() as files:
         write = {
@@ -74,7 +82,8 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
         counts = _write_answers(store, study, simulated, write, images)
         for row in images.rows() if has_images else ():
             write["images"](row)
-    return [*paths.values(), *_write_about(study, name, simulated, out, paths[""], counts)]
+    asked = [answers] if study.questions else []
+    return [*paths.values(), *asked, *_write_about(study, name, simulated, out, paths[""], counts)]
 
 
 def _columns(study: Study, which: str) -> list[str]:
@@ -125,6 +134,13 @@ def _write_answers(
                 write["evaluators"](_evaluator(study, rows))
                 counts = {"sessions": counts["sessions"] + 1, "responses": counts["responses"] + len(rows)}
     return counts
+
+
+def _write_questions(store: Store, study: Study, simulated: bool, path: Path) -> None:
+    with _atomic(path) as file:
+        write = row_writer(file, question_answers.header(study))
+        for row in question_answers.rows(store, study, simulated):
+            write(row)
 
 
 def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -202,6 +218,8 @@ def _write_about(
     settings = {**to_json(study.protocol), "panel": study.protocol.admission.panel.name}
     materials = {"study": study.name, "kind": study.kind, "models": study.models, "classes": study.classes}
     materials |= {"created_at": study.created_at, "settings": settings, "notes": study.notes}
+    materials |= {"pages": list(map(asdict, study.pages))} if study.pages else {}
+    materials |= {"questions": list(map(asdict, study.questions))} if study.questions else {}
     kind = "finished simulated sessions" if simulated else "finished sessions"
     content = f"{counts['responses']} responses of {counts['sessions']} {kind}"
     texts = {
@@ -220,6 +238,7 @@ def _write_about(
 def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
     whose = "simulated evaluators" if simulated else "evaluators"
     used = {column for which in FILES for column in _columns(study, which)}
+    asked = {**question_answers.FIXED, **question_answers.columns(study)} if study.questions else {}
     judgment = judgment_of(study.protocol.method)
     title = judgment.methods[study.protocol.method].title
     return {
@@ -242,8 +261,8 @@ def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
                 "description": column.description,
                 "unitText": column.unit,
             }
-            for name, column in {**COLUMNS, **judgment.columns}.items()
-            if name in used
+            for name, column in {**COLUMNS, **judgment.columns, **asked}.items()
+            if name in used or name in asked
         ],
     }
 
@@ -258,6 +277,8 @@ def _readme(study: Study, title: str, scored: Path, content: str) -> str:
         for which, (_, what) in FILES.items()
         if which != "images" or judgment.has_report
     )
+    if study.questions:
+        files += f"\n- `data/{stem}_description-questions_data.csv`: {_QUESTIONS}"
     return f"""# {title}
 
 Answers to the question {judgment.question}: {kind}

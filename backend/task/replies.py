@@ -7,6 +7,7 @@ and the completion code appears only with a closed session.
 from collections.abc import Mapping
 from typing import Any
 
+from backend.experiment import questionnaire, session_questions
 from backend.experiment import session as sessions
 from backend.experiment.browsers import language_of
 from backend.experiment.judgments import judgment_of
@@ -20,8 +21,11 @@ from backend.task.reply_types import (
     Confirmation,
     Done,
     Effort,
+    InstructionPage,
     Next,
+    OpenQuestions,
     PublicStudy,
+    Question,
     SessionProgress,
     State,
     Withdrawal,
@@ -96,6 +100,7 @@ def protocol_of(protocol: Protocol) -> dict[str, Any]:
         "full_screen",
         "size_px",
         "same_answer_notice",
+        "builtin_instructions",
     )
     settings = values_of(protocol)
     return {
@@ -122,6 +127,7 @@ def state(
             "block_images": [len(planned.stimuli) for planned in session.blocks],
         },
         "block_begun": _next_block(session, cursor) < cursor.blocks_begun,
+        **({"pages": [_instructions(page) for page in study.pages]} if study.pages else {}),
         **_progress(study, session, cursor, config),
     }
 
@@ -173,6 +179,13 @@ def answer(
         "block_finished": cursor.state != "active" or _next_block(session, cursor) != response.block,
         **_progress(study, session, cursor, config),
     }
+
+
+def questions_answered(
+    study: Study, session: Session, cursor: Cursor, config: PanelConfig = NO_PANEL_CONFIG
+) -> SessionProgress:
+    """Return the reply that confirms stored answers to the researcher's questions."""
+    return _progress(study, session, cursor, config)
 
 
 def end(
@@ -229,7 +242,39 @@ def _progress(study: Study, session: Session, cursor: Cursor, config: PanelConfi
         if study.protocol.pay.is_paid and (study.protocol.page.feedback or is_done)
         else None,
         "done": _done(study, session, cursor, config) if is_done else None,
+        **_questions(study, cursor),
     }
+
+
+def _questions(study: Study, cursor: Cursor) -> dict[str, OpenQuestions]:
+    when = session_questions.open_questions(study, cursor)
+    if when is None:
+        return {}
+    pages = questionnaire.pages_of(questionnaire.asked(study.questions, when))
+    return {
+        "questions": {
+            "when": when,
+            "pages": [
+                {"title": title, "questions": [_question(question) for question in questions]}
+                for title, questions in pages
+            ],
+            "earlier": session_questions.answers_of(cursor, questionnaire.BEFORE),
+        }
+    }
+
+
+def _question(question: questionnaire.Question) -> Question:
+    names = ("name", "kind", "text", "required", "min", "max", "step", "points", "low", "high", "max_length")
+    condition = question.shown_if
+    return {
+        **{name: getattr(question, name) for name in names},
+        "choices": list(question.choices),
+        "shown_if": condition and {"question": condition.question, "answers": list(condition.answers)},
+    }
+
+
+def _instructions(page: questionnaire.Page) -> InstructionPage:
+    return {"title": page.title, "text": page.text, "before_block": page.before_block - 1}
 
 
 def _done(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -> Done:
