@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from backend import __version__
+from backend.experiment import follow_ups
 from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import to_json
 from backend.experiment.records import FAKE, Study
@@ -67,13 +68,19 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
     images = _Images()
     with contextlib.ExitStack() as files:
         write = {
-            which: row_writer(files.enter_context(_atomic(path)), FILES[which][0])
+            which: row_writer(files.enter_context(_atomic(path)), _columns(study, which))
             for which, path in paths.items()
         }
         counts = _write_answers(store, study, simulated, write, images)
         for row in images.rows() if has_images else ():
             write["images"](row)
     return [*paths.values(), *_write_about(study, name, simulated, out, paths[""], counts)]
+
+
+def _columns(study: Study, which: str) -> list[str]:
+    """Return the columns of a file, without those of follow-ups that the study does not ask."""
+    unasked = set(follow_ups.COLUMNS) - follow_ups.columns_of(study.protocol)
+    return [column for column in FILES[which][0] if column not in unasked]
 
 
 def keyword_of(name: str) -> str:
@@ -207,7 +214,7 @@ def _write_about(
 
 def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
     whose = "simulated evaluators" if simulated else "evaluators"
-    used = {column for columns, _ in FILES.values() for column in columns}
+    used = {column for which in FILES for column in _columns(study, which)}
     judgment = judgment_of(study.protocol.method)
     title = judgment.methods[study.protocol.method].title
     return {
