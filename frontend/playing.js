@@ -3,6 +3,7 @@
 
 import { enterFullScreen, leaveFullScreen } from "./display.js";
 import { fitDisplay } from "./fitness.js";
+import { followUpNotes } from "./follow_ups.js";
 import { judgmentOf } from "./judgment.js";
 import { startGuarding, stopGuarding } from "./leaving.js";
 import { mediumOf } from "./medium.js";
@@ -36,7 +37,7 @@ export async function playBlocks(api, study, visit) {
   const blocks = visit.state.protocol.block_images.length;
   const [judgment, medium] = await prepare(study);
   const isBack = visit.progress.answered > 0;
-  await ask("instructions", isBack ? text("instructions.title_back") : text("instructions.title"), [...instructions(study, judgment, isBack), ...withdrawing(visit)], [
+  await ask("instructions", isBack ? text("instructions.title_back") : text("instructions.title"), [...instructions(study, judgment, isBack), ...followUpNotes(visit.state.protocol.follow_ups ?? null), ...withdrawing(visit)], [
     { label: isBack ? text("instructions.continue") : text("instructions.start"), value: "start", primary: true },
   ]);
   startGuarding();
