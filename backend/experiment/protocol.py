@@ -250,7 +250,7 @@ class FollowUpSettings:
     reasons: tuple[str, ...] = _setting(
         (),
         "reasons that evaluators can choose for an answer, several or none: 1 to 12, separated by vertical "
-        "bars (in a study.toml, a list)",
+        "bars (in a study.toml, a list); `none`: not asked",
     )
     reasons_for: str = _setting(
         "fake", "answers after which reasons and comment are asked: `fake`, `real` or `all`"
@@ -725,9 +725,10 @@ def _parse(setting: dataclasses.Field, value: Any) -> Any:
 
 
 def _reasons(value: Any) -> tuple[str, ...]:
-    """Return the reasons of a list, or of a text that separates them; none of a text without any."""
+    """Return the reasons of a list, or of a text that separates them; `none` and an empty text have none."""
     if isinstance(value, str):
-        value = [reason.strip() for reason in value.split(_BETWEEN_REASONS)] if value.strip() else []
+        parts = [reason.strip() for reason in value.split(_BETWEEN_REASONS)]
+        value = [] if parts in ([""], [NONE]) else parts
     if not isinstance(value, (list, tuple)) or not all(isinstance(reason, str) for reason in value):
         raise InvalidInput(
             f"reasons must be texts, separated by {_BETWEEN_REASONS} or in a list, not {brief(value)}"
