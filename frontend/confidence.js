@@ -29,9 +29,9 @@ function pointsStep(points) {
   return {
     question: text("followup.confidence"),
     build: (done) => {
-      const buttons = numbers(points).map((level) => pointButton(level, text("followup.confidence.point", { level, points }), () => done(level)));
+      const buttons = numbers(points).map((level) => pointButton(level, text("followup.confidence_point", { level, points }), () => done(level)));
       return {
-        content: [el("div", { class: "points" }, ...buttons), ends(text("followup.confidence.low"), text("followup.confidence.high"))],
+        content: [el("div", { class: "points" }, ...buttons), ends(text("followup.confidence_low"), text("followup.confidence_high"))],
         onKey: (digit) => {
           const level = Number(digit);
           if (level >= 1 && level <= points) done(level);
@@ -51,7 +51,7 @@ function sliderStep() {
     question,
     build: (done) => {
       const slider = /** @type {HTMLInputElement} */ (
-        el("input", { type: "range", min: "0", max: `${SLIDER_POINTS - 1}`, step: "1", class: "unset", "aria-label": question, "aria-valuetext": text("followup.confidence.unset") })
+        el("input", { type: "range", min: "0", max: `${SLIDER_POINTS - 1}`, step: "1", class: "unset", "aria-label": question, "aria-valuetext": text("followup.confidence_unset") })
       );
       const on = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "primary", disabled: "" }, text("followup.continue")));
       const isSet = () => !on.disabled;
@@ -64,7 +64,7 @@ function sliderStep() {
       slider.addEventListener("pointerup", set); // the middle is its value already, and no input
       slider.addEventListener("keydown", (event) => event.key === "Enter" && isSet() && done(slider.valueAsNumber));
       on.addEventListener("click", () => isSet() && done(slider.valueAsNumber));
-      return { content: [slider, ends(text("followup.confidence.low"), text("followup.confidence.high")), on], focus: slider };
+      return { content: [slider, ends(text("followup.confidence_low"), text("followup.confidence_high")), on], focus: slider };
     },
   };
 }
@@ -86,7 +86,7 @@ export function answersWithConfidence({ choices }, points) {
       answer,
       confidence: level,
     }));
-    const order = [text("followup.level.low"), text("followup.level.high")];
+    const order = [text("followup.level_low"), text("followup.level_high")];
     const group = el(
       "div",
       { role: "group", "aria-label": label, class: "side" },

@@ -6,9 +6,9 @@
 
 import { confidenceStep } from "./confidence.js";
 import { onTrialKeys } from "./keys.js";
-import { markOn } from "./mark.js";
+import { MARK_UNITS, markOn } from "./mark.js";
 import { el, enterScreen } from "./screens.js";
-import { text } from "./texts.js";
+import { percent, text } from "./texts.js";
 
 const LEAST_TOP_CSS = 4;
 const BESIDE_CSS = { least: 272, most: 400, gap: 24 };
@@ -72,9 +72,9 @@ export function followUpNotes(asked) {
   if (!asked) return [];
   const isWith = asked.confidence_with;
   return [
-    ...(isWith ? [el("p", {}, text("followup.note.with")), el("p", { class: "with-keys" }, text("followup.note.with.keys"))] : []),
-    ...(asked.confidence_points && !isWith ? [el("p", {}, text("followup.note.confidence"))] : []),
-    ...(asked.why_after.length || asked.where_after.length ? [el("p", {}, text("followup.note.more"))] : []),
+    ...(isWith ? [el("p", {}, text("followup.note_with")), el("p", { class: "with-keys" }, text("followup.note_with_keys"))] : []),
+    ...(asked.confidence_points && !isWith ? [el("p", {}, text("followup.note_confidence"))] : []),
+    ...(asked.why_after.length || asked.where_after.length ? [el("p", {}, text("followup.note_more"))] : []),
   ];
 }
 
@@ -143,12 +143,12 @@ function markStep(kind, isNeeded) {
       /** @type {number[] | null} */
       let given = null;
       const hints = [
-        el("span", { class: "without-keys" }, text(`followup.where.${kind}`)),
-        el("span", { class: "with-keys" }, text(`followup.where.${kind}.keys`)),
+        el("span", { class: "without-keys" }, kind === "box" ? text("followup.where_box") : text("followup.where_click")),
+        el("span", { class: "with-keys" }, kind === "box" ? text("followup.where_box_keys") : text("followup.where_click_keys")),
       ];
       const status = el("p", { class: "hint", role: "status" }, ...hints);
       const on = continueButton(() => given && done(given));
-      const none = /** @type {HTMLButtonElement} */ (el("button", { type: "button" }, text("followup.where.none")));
+      const none = /** @type {HTMLButtonElement} */ (el("button", { type: "button" }, text("followup.where_none")));
       none.addEventListener("click", () => done(null));
       const offer = () => {
         on.disabled = given === null;
@@ -160,7 +160,7 @@ function markStep(kind, isNeeded) {
         onChange: (mark, hasCorner) => {
           given = mark;
           offer();
-          status.replaceChildren(...(mark ? [markedText(mark)] : hasCorner ? [text("followup.where.corner")] : hints));
+          status.replaceChildren(...(mark ? [markedText(mark)] : hasCorner ? [text("followup.where_corner")] : hints));
         },
         onDone: () => given && done(given),
       });
@@ -183,7 +183,7 @@ function whyStep(reasons, comment) {
       const boxes = reasons.map((_, i) => /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", value: `${i + 1}` })));
       const labels = reasons.map((reason, i) => el("label", { class: "reason" }, boxes[i], el("span", {}, reason), ...digitHint(i + 1)));
       const words = /** @type {HTMLInputElement} */ (el("input", { type: "text", maxlength: `${COMMENT_CHARACTERS}`, autocomplete: "off" }));
-      const label = el("label", { class: "comment" }, text(comment === "required" ? "followup.comment" : "followup.comment.optional"), words);
+      const label = el("label", { class: "comment" }, comment === "required" ? text("followup.comment") : text("followup.comment_optional"), words);
       const said = () => words.value.replace(UNPRINTABLE, " ").trim();
       const isComplete = () => comment !== "required" || said() !== "";
       const give = () => {
@@ -199,7 +199,7 @@ function whyStep(reasons, comment) {
         input.addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && !event.repeat && give());
       }
       const content = [
-        ...(reasons.length ? [el("p", { class: "hint" }, text("followup.why.several")), el("div", { class: "reasons" }, ...labels)] : []),
+        ...(reasons.length ? [el("p", { class: "hint" }, text("followup.why_several")), el("div", { class: "reasons" }, ...labels)] : []),
         ...(comment === "none" ? [] : [label]),
         on,
       ];
@@ -216,10 +216,9 @@ function whyStep(reasons, comment) {
 
 /** @param {number[]} mark */
 function markedText([x, y, width, height]) {
-  const percent = (/** @type {number} */ thousandths) => Math.round(thousandths / 10);
-  const from = { x: percent(x), y: percent(y) };
-  if (width === undefined) return text("followup.where.marked", from);
-  return text("followup.where.marked.box", { ...from, right: percent(x + width), bottom: percent(y + height) });
+  const from = { x: percent(x / MARK_UNITS), y: percent(y / MARK_UNITS) };
+  if (width === undefined) return text("followup.where_marked", from);
+  return text("followup.where_marked_box", { ...from, right: percent((x + width) / MARK_UNITS), bottom: percent((y + height) / MARK_UNITS) });
 }
 
 /** @param {() => void} onPressed */

@@ -4,7 +4,8 @@
 import { el } from "./screens.js";
 import { text } from "./texts.js";
 
-const UNITS = 1000;
+/** A mark is in thousandths of the picture's width and height. */
+export const MARK_UNITS = 1000;
 const STEP = 10;
 const LARGE_STEP = 50;
 const SMALLEST_BOX = 5;
@@ -34,7 +35,7 @@ export function boxBetween(a, b) {
  * @returns {Point}
  */
 export function pointOf({ clientX, clientY }, { left, top, width, height }) {
-  return { x: within((UNITS * (clientX - left)) / width), y: within((UNITS * (clientY - top)) / height) };
+  return { x: within((MARK_UNITS * (clientX - left)) / width), y: within((MARK_UNITS * (clientY - top)) / height) };
 }
 
 /**
@@ -48,7 +49,7 @@ export function pointOf({ clientX, clientY }, { left, top, width, height }) {
 export function markOn(stage, kind, { onChange, onDone }) {
   const cross = el("div", { class: "cross" });
   const box = el("div", { class: "box" });
-  const layer = el("div", { class: "marking", tabindex: "0", role: "application", "aria-label": text("followup.where.picture") }, box, cross);
+  const layer = el("div", { class: "marking", tabindex: "0", role: "application", "aria-label": text("followup.where_picture") }, box, cross);
   layer.classList.add(kind);
   /** @type {Point | null} where the cross is */
   let at = null;
@@ -108,7 +109,7 @@ export function markOn(stage, kind, { onChange, onDone }) {
     if (arrow && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       const step = event.shiftKey ? LARGE_STEP : STEP;
-      const { x, y } = at ?? { x: UNITS / 2, y: UNITS / 2 };
+      const { x, y } = at ?? { x: MARK_UNITS / 2, y: MARK_UNITS / 2 };
       at = { x: within(x + step * arrow[0]), y: within(y + step * arrow[1]) };
       isMoved = true;
       show();
@@ -143,10 +144,10 @@ function place(element, [x, y, width, height]) {
 
 /** @param {number} thousandths */
 function percent(thousandths) {
-  return `${(100 * thousandths) / UNITS}%`;
+  return `${(100 * thousandths) / MARK_UNITS}%`;
 }
 
 /** @param {number} value */
 function within(value) {
-  return Math.min(UNITS, Math.max(0, Math.round(value)));
+  return Math.min(MARK_UNITS, Math.max(0, Math.round(value)));
 }
