@@ -3,6 +3,7 @@
 
 import { enterFullScreen, leaveFullScreen } from "./display.js";
 import { fitDisplay } from "./fitness.js";
+import { followUpNotes } from "./follow_ups.js";
 import { judgmentOf } from "./judgment.js";
 import { startGuarding, stopGuarding } from "./leaving.js";
 import { mediumOf } from "./medium.js";
@@ -39,7 +40,7 @@ export async function playBlocks(api, study, visit) {
   await askQuestions(visit);
   const areOwn = !isBack && (await showPages(visit, 0));
   if (!areOwn || visit.state.protocol.builtin_instructions) {
-    await ask("instructions", isBack ? text("instructions.title_back") : text("instructions.title"), [...instructions(study, judgment, isBack), ...withdrawing(visit)], [
+    await ask("instructions", isBack ? text("instructions.title_back") : text("instructions.title"), [...instructions(study, judgment, isBack), ...followUpNotes(visit.state.protocol.follow_ups ?? null), ...withdrawing(visit)], [
       { label: isBack ? text("instructions.continue") : text("instructions.start"), value: "start", primary: true },
     ]);
   }

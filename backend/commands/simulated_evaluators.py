@@ -28,6 +28,7 @@ from backend.experiment.observer import Observer, parse_observer
 from backend.experiment.random_answers import random_answers
 from backend.experiment.records import Session, Stimulus, Study
 from backend.experiment.session import Cursor
+from backend.experiment.simulated_follow_ups import simulated_follow_ups
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
@@ -38,6 +39,8 @@ _FRAME_MS = 1000 / 60
 _SECONDS_TO_RETRY = 120
 _SEED_BITS = 31
 _DEFAULT_OBSERVER = "0.75"
+_SURE_BY = 0.75
+"""Accuracy by which confidence is simulated where an evaluator's own is not known."""
 Pictures = Mapping[str, Stimulus]
 """The pictures of a study, by the names that browsers receive."""
 
@@ -214,13 +217,23 @@ class _Run:
             }
 
             answers = judgment_of(self.study.protocol.method).answers
+            accuracies = []
 
             def answer(truth: str, model: str | None, exposure_ms: float | None) -> str:
                 observer = varied.get(model) or varied.get("all") or rng.choice([*varied.values()])
+                accuracies.append(observer.accuracy(exposure_ms))
                 return observer.answer(truth, exposure_ms, rng, answers)
 
-            asked = Random(f"questions {self.seed} {number}")
-            _play(client, self.study, self.pictures, answer, opened, ("simulated",), asked)
+            for_questions = Random(f"questions {self.seed} {number}")
+            for_follow_ups = Random(f"follow-ups {self.seed} {number}")
+
+            def follow(response: str, truth: str, name: str) -> dict[str, Any]:
+                right, sure_by = response == truth, accuracies[-1]
+                return simulated_follow_ups(
+                    self.study.protocol, response, right, sure_by, Random(name), for_follow_ups
+                )
+
+            _play(client, self.study, self.pictures, answer, opened, ("simulated",), for_questions, follow)
         finally:
             client.close()
 
@@ -313,12 +326,22 @@ def _play(
     opened: Mapping[str, Any],
     flags: tuple[str, ...],
     rng: Random,
+    follow: Callable[[str, str, str], dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Respond to all questions and trials of a session; return the reply's `done`, with the session's token.
 
     Args:
         rng: draws the answers to the researcher's questions.
+        follow: function from (response, right answer, name of the first picture in the pool) to what is
+            posted with the response; default: what the study asks, drawn from `rng`.
     """
+    if follow is None:
+
+        def follow(response: str, truth: str, name: str) -> dict[str, Any]:
+            return simulated_follow_ups(
+                study.protocol, response, response == truth, _SURE_BY, Random(name), rng
+            )
+
     state, token = opened["state"], opened["token"]
     path = f"/api/sessions/{state['session']}"
     reply = _answer_questions(client, study, path, token, state, state, rng)
@@ -332,8 +355,10 @@ def _play(
         for names in shown:
             stimulus = [pictures[name] for name in names]
             model = _model_judged(stimulus) or of_block
-            response = answer(judgment.truth(stimulus), model, trial["exposure_ms"])
+            truth = judgment.truth(stimulus)
+            response = answer(truth, model, trial["exposure_ms"])
             posted = _answer_body(state["lease"], trial, " ".join(names), response, study.protocol, flags)
+            posted |= follow(response, truth, stimulus[0].name)
             reply = client.post(f"{path}/answers", posted, token)
             trial, done = reply["next"], reply["done"]
     _answer_questions(client, study, path, token, state, reply, rng)

@@ -139,7 +139,7 @@ def _source_info(store: Store, study: Study, now: datetime, simulated: bool) -> 
     settings = [
         (name.replace("_", " "), value)
         for name, value in to_json(study.protocol).items()
-        if name not in _OMITTED_SETTINGS and value not in (None, "")
+        if name not in _OMITTED_SETTINGS and value not in (None, "", ())
     ]
     return SourceInfo(
         title=f"Results of {study.name}",

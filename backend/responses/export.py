@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from backend import __version__
+from backend.experiment import follow_ups
 from backend.experiment.judgments import judgment_of
 from backend.experiment.languages import CHOOSE
 from backend.experiment.protocol import to_json
@@ -88,7 +89,7 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
 
 def _columns(study: Study, which: str) -> list[str]:
     """Return the columns of a file; some are only in studies with a certain setting."""
-    absent = set()
+    absent = set(follow_ups.COLUMNS) - follow_ups.columns_of(study.protocol)
     if not study.protocol.stimuli.draws_by_need:
         absent.add("draw")
     if study.protocol.language.language != CHOOSE:

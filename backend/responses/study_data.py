@@ -63,6 +63,8 @@ def study_rows(
             picture = picture_of(session, response.stimulus)
             stored = dict(vars(response))
             facts = stored.pop("facts")
+            if "confidence" in facts:
+                facts = {**facts, "confidence_points": study.protocol.follow_ups.confidence_points}
             yield {
                 **whose,
                 "model": picture.model or models[response.block],

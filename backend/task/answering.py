@@ -5,8 +5,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from backend.experiment import follow_ups, session_questions
 from backend.experiment import session as sessions
-from backend.experiment import session_questions
 from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import either, judgment_of
 from backend.experiment.records import Session, Study
@@ -192,10 +192,11 @@ def _urls(session: Session, url: Callable[[Session, str], str]) -> Callable[[str
 
 
 def _check_answer(study: Study, posted: Posted) -> None:
-    """Raise InvalidInput if the answer belongs to another kind of judgment."""
+    """Raise InvalidInput if answer or follow-ups are not among those that the study asks for."""
     answers = judgment_of(study.protocol.method).answers
     if posted.response not in answers:
         raise InvalidInput(f"response must be {either(answers)}, not {posted.response!r}")
+    follow_ups.check(study.protocol, posted.response, posted.facts)
 
 
 def _masks_of_block(study: Study, session: Session, block: int) -> list[list[int]]:

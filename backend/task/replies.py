@@ -7,13 +7,13 @@ and the completion code appears only with a closed session.
 from collections.abc import Mapping
 from typing import Any
 
-from backend.experiment import questionnaire, session_questions
+from backend.experiment import follow_ups, questionnaire, session_questions
 from backend.experiment import session as sessions
 from backend.experiment.browsers import language_of
 from backend.experiment.judgments import judgment_of
 from backend.experiment.languages import CHOOSE, texts_for_page
 from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig, code_for, return_link
-from backend.experiment.protocol import Protocol, values_of
+from backend.experiment.protocol import REQUIRED, WITH, Protocol, values_of
 from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import Cursor
 from backend.task.reply_types import (
@@ -21,6 +21,7 @@ from backend.task.reply_types import (
     Confirmation,
     Done,
     Effort,
+    FollowUps,
     InstructionPage,
     Next,
     OpenQuestions,
@@ -107,6 +108,21 @@ def protocol_of(protocol: Protocol) -> dict[str, Any]:
         **{name: settings[name] for name in names},
         "largest_css_px": protocol.stimuli.shown_at_most_css_px,
         "half_real": protocol.stimuli.is_half_real,
+        "follow_ups": _follow_ups(protocol) if protocol.follow_ups.is_asking else None,
+    }
+
+
+def _follow_ups(protocol: Protocol) -> FollowUps:
+    asked, answers = protocol.follow_ups, judgment_of(protocol.method).answers
+    return {
+        "confidence_points": asked.confidence_points,
+        "confidence_with": asked.confidence_when == WITH,
+        "reasons": list(asked.reasons),
+        "comment": asked.comment,
+        "why_after": [answer for answer in answers if follow_ups.asks_why(asked, answer)],
+        "mark": asked.mark,
+        "where_after": [answer for answer in answers if follow_ups.asks_where(asked, answer)],
+        "mark_needed": asked.mark_needed == REQUIRED,
     }
 
 

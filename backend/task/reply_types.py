@@ -103,6 +103,23 @@ class PublicStudy(Effort):
     paused: NotRequired[Annotated[bool, Meta(description="Whether no new session is opened for now")]]
 
 
+class FollowUps(TypedDict):
+    """What is asked besides the judgment; posted together with the answer."""
+
+    confidence_points: Annotated[
+        int, Meta(description="Values that `confidence` can take; 101 for a slider from 0; 0: not asked")
+    ]
+    confidence_with: Annotated[
+        bool, Meta(description="Whether one press gives answer and confidence; else it is asked afterwards")
+    ]
+    reasons: Annotated[list[str], Meta(description="In `Answer` they are numbers, from 1")]
+    comment: Literal["none", "optional", "required"]
+    why_after: Annotated[list[str], Meta(description="Answers after which reasons and comment are asked")]
+    mark: Literal["none", "click", "box"]
+    where_after: Annotated[list[str], Meta(description="Answers after which the mark is asked")]
+    mark_needed: bool
+
+
 class PageProtocol(TypedDict):
     """The parameters of the experiment that a page needs."""
 
@@ -119,6 +136,7 @@ class PageProtocol(TypedDict):
     builtin_instructions: bool
     largest_css_px: Annotated[float, Meta(description="The largest width of a picture, in CSS pixels")]
     half_real: bool
+    follow_ups: FollowUps | None
     block_images: list[int]
 
 
