@@ -138,6 +138,13 @@ class Answers:
         """The indices of the responses given, one each: of repeated ones the first."""
         return np.arange(len(self)) if self.source is None else np.unique(self.source, return_index=True)[1]
 
+    @cached_property
+    def is_first(self) -> np.ndarray:
+        """Whether each is the first of those that repeat one response given."""
+        first = np.zeros(len(self), bool)
+        first[self.first_of_source] = True
+        return first
+
     @property
     def given(self) -> int:
         """Number of responses given; one that counts for several models is counted once."""
