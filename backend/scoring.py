@@ -26,8 +26,10 @@ from backend.analysis.model_tests import between_subjects, tests_of
 from backend.analysis.response_rows import answers_of
 from backend.analysis.response_table import Answers
 from backend.analysis.score_intervals import between_models, score_details
+from backend.analysis.unscored_rows import exclusion
 from backend.analysis.values import Values, balanced, plain, values_by_model
 from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.records import TEST
 from backend.foundation.errors import InvalidInput
 
 _WRITTEN = {"percent": " percentage points", "ms": " ms"}
@@ -72,10 +74,20 @@ def score(rows: Iterable[Mapping[str, Any]], method: str, **options: Any) -> dic
 def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
     """Return scores, intervals and tests as plain data; options are those of `Options`.
 
+    If the study declared a rule for exclusion, the scores are those after it, and `exclusion` has whom it
+    leaves out and everybody's scores.
+
     Raises:
         InvalidInput: no responses, or an option out of range.
     """
     chosen = Options(**options)
+    scores = _scores(answers, chosen)
+    if answers.unexcluded is None:
+        return scores
+    return {**scores, "exclusion": exclusion(answers, _scores(answers.unexcluded, chosen))}
+
+
+def _scores(answers: Answers, chosen: Options) -> dict[str, Any]:
     if not len(answers):
         raise InvalidInput("there are no responses to score")
     answers = random_share(answers)
@@ -128,7 +140,8 @@ def score_values(
         raise InvalidInput(f"{title} has no exposures to score on; leave out exposures='shown'")
     by_evaluator: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        if bool(row.get("simulated")) == simulated:
+        is_scored = row.get("trial_kind") in (None, "", TEST)
+        if is_scored and bool(row.get("simulated")) == simulated:
             by_evaluator.setdefault(row["evaluator"], []).append(row)
     if not by_evaluator:
         raise InvalidInput("there are no responses to score")

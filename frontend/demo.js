@@ -113,6 +113,7 @@ function blockOf(site, session, random) {
     images: pictures.map(({ url }) => url),
     masks: site.masks,
     trial_masks: site.masks.length ? pictures.map(() => shuffled(site.masks.map((_, i) => i), random).slice(0, site.mask_count)) : [],
+    instructed: [],
     staircase: site.staircase,
     next: nextOf(site, session),
   };
@@ -186,6 +187,7 @@ function nextOf(site, session) {
     block: Math.floor(session.trial / site.images),
     exposure_ms: session.stair?.exposure_ms ?? null,
     right_in_a_row: session.stair?.right_in_a_row ?? 0,
+    practice: false,
   };
 }
 

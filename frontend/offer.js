@@ -47,6 +47,7 @@ export function offer(study, before) {
     facts([
       [text("offer.time"), duration(study.minutes)],
       [text("offer.pictures"), pictures(study)],
+      ...(study.practice ? [[text("practice.offer"), text("practice.offer.count", { n: study.practice })]] : []),
       [text("offer.pay"), pay(study)],
       ...(study.keep_days ? [[text("offer.kept"), text("offer.kept_for", { days: counted(study.keep_days, "day") })]] : []),
     ]),

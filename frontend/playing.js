@@ -8,6 +8,7 @@ import { judgmentOf } from "./judgment.js";
 import { startGuarding, stopGuarding } from "./leaving.js";
 import { mediumOf } from "./medium.js";
 import { instructions } from "./offer.js";
+import { afterPractice, beforePractice } from "./practice.js";
 import { ask, el, hideProgress, paragraphs } from "./screens.js";
 import { text } from "./texts.js";
 import { playBlock } from "./trials.js";
@@ -34,32 +35,34 @@ export function prepare(study) {
  * @param {Visit} visit
  */
 export async function playBlocks(api, study, visit) {
-  const blocks = visit.state.protocol.block_images.length;
+  const before = study.practice ? 1 : 0; // the practice is the first block, and no part
+  const blocks = visit.state.protocol.block_images.length - before;
   const [judgment, medium] = await prepare(study);
-  const isBack = visit.progress.answered > 0;
+  const isBack = (visit.next?.trial_index ?? 0) > 0;
   await askQuestions(visit);
   const areOwn = !isBack && (await showPages(visit, 0));
   if (!areOwn || visit.state.protocol.builtin_instructions) {
-    await ask("instructions", isBack ? text("instructions.title_back") : text("instructions.title"), [...instructions(study, judgment, isBack), ...followUpNotes(visit.state.protocol.follow_ups ?? null), ...withdrawing(visit)], [
+    await ask("instructions", isBack ? text("instructions.title_back") : text("instructions.title"), [...instructions(study, judgment, isBack), ...followUpNotes(visit.state.protocol.follow_ups ?? null), ...beforePractice(study, visit), ...withdrawing(visit)], [
       { label: isBack ? text("instructions.continue") : text("instructions.start"), value: "start", primary: true },
     ]);
   }
   startGuarding();
   let isBegun = visit.state.block_begun;
   while (!visit.done) {
-    const { block } = /** @type {import("./visit.js").Next} */ (visit.next);
-    if (block > 0 && !isBegun) await showPages(visit, block);
+    const { block, practice } = /** @type {import("./visit.js").Next} */ (visit.next);
+    if (block > before && !isBegun) await showPages(visit, block - before);
     isBegun = false;
     if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
     const display = study.flashes ? await fitDisplay(api, study, text("display.no_fault_stored")) : null;
     if (study.flashes && !display) return stopGuarding();
     await playBlock(visit, judgment, medium, display, study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0);
-    if (!visit.done) {
+    if (!visit.done && practice) await afterPractice(study, withdrawing(visit));
+    if (!visit.done && !practice) {
       await ask(
         "break",
         text("break.title"),
         [
-          el("p", {}, judgment.partDone({ part: block + 1, parts: blocks, answered: visit.progress.answered, total: visit.progress.total })),
+          el("p", {}, judgment.partDone({ part: block + 1 - before, parts: blocks, answered: visit.progress.answered, total: visit.progress.total })),
           el("p", {}, text("break.rest")),
           ...withdrawing(visit),
         ],

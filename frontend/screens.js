@@ -220,12 +220,14 @@ export function stageSize(size_px, largest_css, { width, height, pixel_ratio }) 
  * @param {number | null} earned
  * @param {string} currency
  * @param {import("./judgment.js").Judgment} judgment
+ * @param {boolean} [isPractice] whether it is the progress of the practice
  */
-export function showProgress(progress, earned, currency, judgment) {
+export function showProgress(progress, earned, currency, judgment, isPractice = false) {
   byId("bar").hidden = false;
   const shown = progress.answered + (progress.replaced ?? 0);
   const total = progress.total + (progress.replaced ?? 0);
-  byId("progress").textContent = judgment.progress(Math.min(shown + 1, total), total);
+  const n = Math.min(shown + 1, total);
+  byId("progress").textContent = isPractice ? text("practice.progress", { n, total }) : judgment.progress(n, total);
   /** @type {HTMLProgressElement} */ (byId("meter")).value = shown / total;
   byId("earned").textContent = earned === null ? "" : text("block.earned", { money: money(earned, currency) });
 }

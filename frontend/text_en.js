@@ -26,6 +26,23 @@ export const texts = {
   "answer.real": "Real",
   "answer.real_key": "J",
 
+  "check.instruction": "For this one, please press “{answer}”, whatever the picture shows.",
+  "check.right": "✓ Right: that was the answer asked for",
+  "check.wrong": "✗ That was not the answer asked for",
+
+  "practice.done.paid": "From here on, each right answer is paid.",
+  "practice.done.start": "Start",
+  "practice.done.text": "The practice is over. From here on, your answers count.",
+  "practice.done.title": "Now it counts",
+  "practice.intro": "You begin with practice. Pictures: {n}. After each answer you are told whether it was right.",
+  "practice.offer": "Practice",
+  "practice.offer.count": "{n} pictures at the start, which do not count",
+  "practice.progress": "Practice: {n} of {total}",
+  "practice.ready": "Ready to practise?",
+  "practice.title": "Practice first",
+  "practice.unpaid": "Practice answers do not count, and right ones are not paid.",
+  "practice.unscored": "Practice answers do not count.",
+
   "real_or_fake.question": "Real or fake?",
   "real_or_fake.half": "You will see pictures, one at a time. Half of them are real. The other half were made by a computer: they are fake. They come in random order.",
   "real_or_fake.chance": "You will see pictures, one at a time. Each one is either real, or was made by a computer: then it is fake. Both are equally likely each time, whatever came before.",

@@ -13,9 +13,10 @@ import { loadPictures } from "./pictures.js";
 import { makePresenter } from "./presenter.js";
 import { interruptionsSoFar, untilUncovered } from "./interruption.js";
 import { countSameAnswers, saySameAnswers } from "./same_answers.js";
+import { giveInstruction, ofInstruction } from "./instructed_check.js";
 import { loadStimuli, namesOf } from "./stimuli.js";
-import { ask, el, enterScreen, showProgress, showWaiting, stageSize, trialScreen } from "./screens.js";
 import { text } from "./texts.js";
+import { ask, el, enterScreen, showProgress, showWaiting, stageSize, trialScreen } from "./screens.js";
 
 const DECODED_AHEAD = 3;
 const FRAMES_MEASURED_QUICKLY = 60;
@@ -60,7 +61,7 @@ export async function playBlock(visit, judgment, medium, display, isPaid) {
   if (isTimed) {
     await Promise.all([pictures.all(), masks.all()]);
     await Promise.all(block.masks.map((/** @type {string} */ _, /** @type {number} */ i) => masks.needed(i)));
-    await ask("instructions", text("block.ready"), readyText(judgment.afterFlash), [{ label: text("instructions.start"), value: "start", primary: true }]);
+    await ask("instructions", text(visit.next?.practice ? "practice.ready" : "block.ready"), readyText(judgment.afterFlash), [{ label: text("instructions.start"), value: "start", primary: true }]);
   }
   await pictures.needed(0);
   const asked = protocol.follow_ups ?? null;
@@ -91,10 +92,12 @@ async function playTrials(scene, block, pictures) {
     const ahead = Array.from({ length: Math.min(DECODED_AHEAD, block.images.length - i) }, (_, k) => pictures.bitmap(i + k));
     const picture = spare ?? (await pictures.needed(i));
     await readyToFlash(scene, next, ahead);
-    showProgress(visit.progress, visit.earned, visit.state.currency, judgment);
+    showProgress(visit.progress, visit.earned, visit.state.currency, judgment, next.practice);
     const masks = await Promise.all((block.trial_masks[i] ?? []).map((/** @type {number} */ k) => scene.masks.needed(k)));
     await untilUncovered();
     const showing = await showPicture(scene, picture, masks, next);
+    const asked = block.instructed[i] ?? null;
+    if (asked) giveInstruction(screen, judgment, asked);
     const { response, confidence, rt, flags } = await answered(screen);
     const seen = await showing.settled;
     const facts = { exposure_ms: next.exposure_ms, frame_ms: scene.display.frame_ms, ...seen, flags: [...seen.flags, ...carried, ...flags] };
@@ -105,7 +108,7 @@ async function playTrials(scene, block, pictures) {
     const coming = reply.replaced_by === null ? null : pictures.extra(reply.replaced_by);
     coming?.catch(() => {}); // awaited below
     publish({ ...trial, was_correct: reply.was_correct, was_replaced: reply.replaced_by !== null });
-    await tell(screen, judgment, reply, response, visit.state.protocol.feedback_ms, scene.isPaid);
+    await tell(screen, asked ? ofInstruction(judgment) : judgment, reply, response, visit.state.protocol.feedback_ms, scene.isPaid);
     if (!reply.block_finished) await settleIn(scene, seen.flags);
     if (reply.may_end && !(await goesOn(scene))) {
       await visit.end();
@@ -113,7 +116,7 @@ async function playTrials(scene, block, pictures) {
     }
     spare?.close();
     spare = null;
-    carried = disagreement(block.staircase, /** @type {import("./staircase.js").StaircaseState} */ (next), reply);
+    carried = disagreement(asked ? null : block.staircase, /** @type {import("./staircase.js").StaircaseState} */ (next), reply);
     if (isRepeating(response) && !reply.block_finished) {
       const { same_answer_notice, half_real } = visit.state.protocol;
       await saySameAnswers(judgment.repeated(response, same_answer_notice), judgment.shares(half_real));

@@ -16,12 +16,13 @@ from typing import Any
 from backend.administration import catalogues
 from backend.administration.study_spec import StudySpec, base_protocol, check_models, check_name
 from backend.experiment import protocol as protocols
-from backend.experiment import sampling
+from backend.experiment import sampling, unscored
 from backend.experiment.judgments import judgment_of
-from backend.experiment.records import Stimulus, Study
+from backend.experiment.records import CHECK, PRACTICE, Stimulus, Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.foundation.names import clean
 from backend.foundation.permissions import private, share
+from backend.foundation.printable import printable
 from backend.foundation.timestamps import stamp
 from backend.stimuli.media import MEDIA
 from backend.stimuli.medium import Refused
@@ -105,9 +106,14 @@ def _made(
     )
 
     judgment = judgment_of(protocol.method)
+    aside = _aside(spec)
+
+    def with_roles(stimuli: Sequence[Stimulus]) -> tuple[Stimulus, ...]:
+        return unscored.set_aside(stimuli, protocol.unscored, Random(f"aside {spec.seed}"), [*aside])
 
     def lacking(stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
-        return judgment.lack(dataclasses.replace(study, classes=tuple(classes)), sampling.pool_of(stimuli))
+        pool = sampling.pool_of(with_roles(stimuli))
+        return judgment.lack(dataclasses.replace(study, classes=tuple(classes)), pool)
 
     try:
         intake = MEDIA[judgment.medium].ingest(
@@ -115,6 +121,7 @@ def _made(
             dict(spec.models),
             partial,
             size_px=protocol.stimuli.size_px,
+            **({"aside": aside} if aside else {}),
             image_format=protocol.stimuli.image_format,
             equalise=spec.equalise,
             skip_bad=spec.skip_bad,
@@ -130,6 +137,7 @@ def _made(
             raise InvalidInput(f"{refused}{f'; all are listed in {where}' if where else ''}") from None
     if say and (where := _listed(data, spec.name, intake.left_out_untold)):
         say(f"all files that were left out are listed in {where}")
+    intake = dataclasses.replace(intake, stimuli=with_roles(intake.stimuli))
     study = dataclasses.replace(study, classes=intake.classes, notes=(*trimmed, *intake.notes))
     of_pool = judgment.notes(study, sampling.pool_of(intake.stimuli))
     study = dataclasses.replace(study, notes=(*study.notes, *of_pool))
@@ -137,6 +145,12 @@ def _made(
     study = _with_flash_note(study, spec, partial, intake)
     _publish(store, data, study, intake.stimuli, partial, publish)
     return study
+
+
+def _aside(spec: StudySpec) -> dict[str, Path]:
+    """Return the folders of pictures that no scored trial shows, by role."""
+    given = {PRACTICE: spec.practice, CHECK: spec.checks}
+    return {role: folder for role, folder in given.items() if folder is not None}
 
 
 def _listed(data: DataDir, study: str, lines: Sequence[str]) -> Path | None:
@@ -174,6 +188,7 @@ def _checked(store: Store, spec: StudySpec) -> protocols.Protocol:
         protocol = catalogues.in_its_language(protocol, spec.settings)
     with spec.at("settings"):
         judgment_of(protocol.method).check(protocol, spec.kind)
+    _check_aside(spec, protocol)
     if not protocol.page.builtin_instructions and not spec.pages:
         with spec.at("settings", "builtin_instructions"):
             raise InvalidInput(
@@ -193,6 +208,29 @@ def _checked(store: Store, spec: StudySpec) -> protocols.Protocol:
         with spec.at("settings", "qualification"):
             check_qualification(store, spec.kind, protocol.admission.qualification)
     return protocol
+
+
+def _check_aside(spec: StudySpec, protocol: protocols.Protocol) -> None:
+    """Raise InvalidInput if a folder is given that no trial would show, or none for checks by pictures."""
+    shown = protocol.unscored
+    if spec.practice is not None and not shown.practice_images:
+        with spec.at("practice"):
+            raise InvalidInput(
+                f"{printable(spec.practice)} has pictures for practice, and practice_images is 0; "
+                "--set practice_images=N, or leave out --practice"
+            )
+    if spec.checks is not None and not shown.checks:
+        with spec.at("checks"):
+            raise InvalidInput(
+                f"{printable(spec.checks)} has pictures for attention checks, and picture_checks is 0; "
+                "--set picture_checks=N, or leave out --checks"
+            )
+    if shown.picture_checks and spec.checks is None:
+        with spec.at("settings", "picture_checks"):
+            raise InvalidInput(
+                "picture_checks need pictures whose truth is beyond doubt: --checks DIR, with sub-folders "
+                "real and fake"
+            )
 
 
 def check_qualification(store: Store, kind: str, name: str) -> None:
@@ -221,7 +259,7 @@ def _with_masks(
         )
     else:
         rng = Random(f"masks {spec.seed}")
-        pictures = sorted(partial / stimulus.name for stimulus in intake.stimuli)
+        pictures = sorted(partial / stimulus.name for stimulus in intake.stimuli if not stimulus.role)
         names = masks.make_masks(
             rng.sample(pictures, min(_MASKS, len(pictures))),
             partial,

@@ -35,6 +35,8 @@ ENTRIES = {
     "real": str,
     "models": dict,
     "masks": str,
+    "practice": str,
+    "checks": str,
     "equalise": list,
     "skip_bad": bool,
     "strict": bool,
@@ -77,6 +79,10 @@ class StudySpec:
     models: tuple[tuple[str, Path], ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
     masks: Path | None = None
+    practice: Path | None = None
+    """Folder with sub-folders `real` and `fake` of the pictures for practice; None to set some aside."""
+    checks: Path | None = None
+    """The same for attention checks."""
     equalise: tuple[str, ...] = ()
     skip_bad: bool = False
     strict: bool = False
@@ -135,6 +141,8 @@ def read_spec(path: Path) -> StudySpec:
         models=models,
         settings=settings,
         masks=_folder(file, here, "masks") if data.get("masks") else None,
+        practice=_folder(file, here, "practice") if data.get("practice") else None,
+        checks=_folder(file, here, "checks") if data.get("checks") else None,
         equalise=tuple(_texts(file, "equalise")),
         skip_bad=data.get("skip_bad", False),
         strict=data.get("strict", False),

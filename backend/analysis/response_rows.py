@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.recognition import recognised
-from backend.analysis.response_table import NAMES, NUMBERS, Answers, Coder, select_simulated, truth_value
-from backend.experiment.records import FAKE, REAL
+from backend.analysis.response_table import NAMES, NUMBERS, Answers, Coder, truth_value
+from backend.analysis.unscored_rows import excluded_of, scored_only, selected
+from backend.experiment.judgments import either
+from backend.experiment.records import FAKE, REAL, TEST, TRIAL_KINDS
 from backend.experiment.response_columns import truth_of
 from backend.foundation.errors import InvalidInput
 
@@ -28,10 +29,13 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
         name: [] for name in ("is_fake", "said_fake", "simulated", "exposure_ms", *NUMBERS)
     }
     kept = ["model", "evaluator", *NAMES, *(["block"] if method == "time" else [])]
+    kinds, excluded = Coder(), Coder()
     for some in _batches(_checked(rows, method, nameless)):
         for name in kept:
             is_text = name in (*NAMES, "model")
             texts[name].add([_text(row.get(name)) if is_text else row[name] for row in some])
+        kinds.add([_text(row.get("trial_kind")) for row in some])
+        excluded.add([_said(row.get("excluded")) for row in some])
         columns["is_fake"] += [truth_of(row["truth"]) == FAKE for row in some]
         columns["said_fake"] += [truth_of(row["response"]) == FAKE for row in some]
         columns["simulated"] += [bool(truth_value(row.get("simulated"))) for row in some]
@@ -55,7 +59,7 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
     )
     if nameless and not answers.is_fake.any():
         raise nameless[0]
-    return recognised(select_simulated(answers, simulated))
+    return selected(scored_only(answers, kinds.coded(), excluded_of(excluded.coded())), simulated)
 
 
 def _batches(rows: Iterator[Mapping[str, Any]], size: int = 4096) -> Iterator[list[Mapping[str, Any]]]:
@@ -86,7 +90,8 @@ def _checked(
             if _text(value) != "":
                 continue
             refusal = InvalidInput(f"row {number}: {name} must be a name, not {value!r}")
-            if name == "evaluator" or truth_of(truth) != REAL:
+            is_scored = _text(row.get("trial_kind")) in ("", TEST)
+            if name == "evaluator" or (is_scored and truth_of(truth) != REAL):
                 raise refusal
             nameless.append(refusal)
         for name, value in (("truth", truth), ("response", response)):
@@ -94,6 +99,12 @@ def _checked(
                 raise InvalidInput(f"row {number}: {name} must be 'real' or 'fake', not {value!r}")
         if truth_value(row.get("simulated")) is None:
             raise InvalidInput(f"row {number}: simulated must be true or false, not {row['simulated']!r}")
+        if _text(row.get("trial_kind")) not in ("", *TRIAL_KINDS):
+            raise InvalidInput(
+                f"row {number}: trial_kind must be {either(TRIAL_KINDS)}, not {row['trial_kind']!r}"
+            )
+        if truth_value(row.get("excluded")) is None:
+            raise InvalidInput(f"row {number}: excluded must be true or false, not {row['excluded']!r}")
         if method == "time":
             _check_shown(number, row)
         yield row
@@ -107,6 +118,11 @@ def _check_shown(number: int, row: Mapping[str, Any]) -> None:
         raise InvalidInput(
             f"row {number}: exposure_ms must be a number above 0 (HYPE-time), not {row.get('exposure_ms')!r}"
         )
+
+
+def _said(value: Any) -> Any:
+    """Return the value of a cell of `excluded`, '' if it is empty."""
+    return "" if _text(value) == "" else truth_value(value)
 
 
 def _text(value: Any) -> Any:

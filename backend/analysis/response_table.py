@@ -79,6 +79,13 @@ class Answers:
     """What was changed in the responses, in sentences (`analysis/recognition.py`)."""
     is_balanced: bool = False
     """Whether an evaluator's value is the mean of the errors on fakes and on reals (HYPE-infinity)."""
+    excluded: np.ndarray | None = None
+    """Whether each is of an evaluator whom the study's rule leaves out; None without a rule, or once the
+    others are selected."""
+    unexcluded: "Answers | None" = None
+    """Everybody's responses, if a rule for exclusion was declared and these are what it leaves."""
+    checks: Mapping[Any, tuple[int, int]] = field(default_factory=dict)
+    """The attention checks of each evaluator who had some: (right, shown)."""
     source: np.ndarray | None = None
     """The index of each original response, if some are repeated: reals that several models share."""
     reasons: tuple[str, ...] = ()
@@ -276,7 +283,7 @@ def take_rows(
         source: original response of each of all answers; default, itself.
     """
     is_repeated = source is not None or model is not None
-    arrays = ("is_fake", "said_fake", "block", "exposure_ms", "simulated")
+    arrays = ("is_fake", "said_fake", "block", "exposure_ms", "simulated", "excluded")
     columns = {name: getattr(answers, name) for name in arrays}
     return replace(
         answers,

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 def as_exposed(answers: "Answers", exposures: str) -> "Answers":
     """Return the responses with the given kind of exposures: `nominal`, or `shown` (`on_shown`)."""
-    return on_shown(answers) if exposures == "shown" else answers
+    if exposures != "shown":
+        return answers
+    shown = on_shown(answers)
+    before = answers.unexcluded
+    return shown if before is None else replace(shown, unexcluded=on_shown(before))
 
 
 def on_shown(answers: "Answers") -> "Answers":

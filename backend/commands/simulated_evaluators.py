@@ -24,9 +24,9 @@ from urllib.parse import urlsplit
 from backend.administration.clear import clear_outdated
 from backend.experiment import sampling
 from backend.experiment.judgments import judgment_of
-from backend.experiment.observer import Observer, parse_observer
+from backend.experiment.observer import ConstantObserver, Observer, parse_observer
 from backend.experiment.random_answers import random_answers
-from backend.experiment.records import Session, Stimulus, Study
+from backend.experiment.records import CHECK, Session, Stimulus, Study
 from backend.experiment.session import Cursor
 from backend.experiment.simulated_follow_ups import simulated_follow_ups
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
@@ -41,6 +41,8 @@ _SEED_BITS = 31
 _DEFAULT_OBSERVER = "0.75"
 _SURE_BY = 0.75
 """Accuracy by which confidence is simulated where an evaluator's own is not known."""
+ATTENTION = 0.98
+"""Probability (0 to 1) of a right answer to an attention check."""
 Pictures = Mapping[str, Stimulus]
 """The pictures of a study, by the names that browsers receive."""
 
@@ -227,13 +229,18 @@ class _Run:
             for_questions = Random(f"questions {self.seed} {number}")
             for_follow_ups = Random(f"follow-ups {self.seed} {number}")
 
+            def attentive(right: str) -> str:
+                accuracies.append(ATTENTION)
+                return ConstantObserver(ATTENTION).answer(right, None, rng, answers)
+
             def follow(response: str, truth: str, name: str) -> dict[str, Any]:
                 right, sure_by = response == truth, accuracies[-1]
                 return simulated_follow_ups(
                     self.study.protocol, response, right, sure_by, Random(name), for_follow_ups
                 )
 
-            _play(client, self.study, self.pictures, answer, opened, ("simulated",), for_questions, follow)
+            flags = ("simulated",)
+            _play(client, self.study, self.pictures, answer, opened, flags, for_questions, attentive, follow)
         finally:
             client.close()
 
@@ -326,12 +333,14 @@ def _play(
     opened: Mapping[str, Any],
     flags: tuple[str, ...],
     rng: Random,
+    attentive: Callable[[str], str] = str,
     follow: Callable[[str, str, str], dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Respond to all questions and trials of a session; return the reply's `done`, with the session's token.
 
     Args:
         rng: draws the answers to the researcher's questions.
+        attentive: function from the right answer to an attention check to a response; default, all right.
         follow: function from (response, right answer, name of the first picture in the pool) to what is
             posted with the response; default: what the study asks, drawn from `rng`.
     """
@@ -352,11 +361,15 @@ def _play(
         block = client.post(f"{path}/blocks", begin, token)
         shown = [[url.rpartition("/")[2] for url in urls.split(" ")] for urls in block["images"]]
         of_block = _model_judged([pictures[name] for names in shown for name in names])
-        for names in shown:
+        asked = block["instructed"] or [None] * len(shown)
+        for names, instruction in zip(shown, asked, strict=True):
             stimulus = [pictures[name] for name in names]
             model = _model_judged(stimulus) or of_block
-            truth = judgment.truth(stimulus)
-            response = answer(truth, model, trial["exposure_ms"])
+            truth = instruction or judgment.truth(stimulus)
+            if instruction or stimulus[0].role == CHECK:
+                response = attentive(truth)
+            else:
+                response = answer(truth, model, trial["exposure_ms"])
             posted = _answer_body(state["lease"], trial, " ".join(names), response, study.protocol, flags)
             posted |= follow(response, truth, stimulus[0].name)
             reply = client.post(f"{path}/answers", posted, token)
@@ -385,7 +398,7 @@ def _answer_questions(
 
 
 def _model_judged(shown: list[Stimulus]) -> str | None:
-    models = {picture.model for picture in shown} - {None}
+    models = {picture.model for picture in shown if picture.model and picture.role != CHECK}
     return models.pop() if len(models) == 1 else None
 
 

@@ -44,6 +44,20 @@ def _image_options(command: Any) -> Any:
                 metavar="NAME=DIR",
                 help="A model and the folder of its samples; once for each model.",
             ),
+            click.option(
+                "--practice",
+                type=click.Path(path_type=Path),
+                metavar="DIR",
+                help="Pictures for practice, in DIR/real and DIR/fake, with --set practice_images=N; without "
+                "DIR they are set aside from the study's own.",
+            ),
+            click.option(
+                "--checks",
+                type=click.Path(path_type=Path),
+                metavar="DIR",
+                help="Pictures whose truth is beyond doubt, in DIR/real and DIR/fake, for attention checks: "
+                "--set picture_checks=N.",
+            ),
             click.option("--size", type=int, metavar="PX", help="Width and height of the pictures shown."),
             click.option(
                 "--set",
@@ -191,7 +205,11 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _picked(options: dict[str, Any]) -> dict[str, Any]:
-    return {key: options[key] for key in ("masks", "equalise", "skip_bad", "strict") if key in options}
+    return {
+        key: options[key]
+        for key in ("masks", "practice", "checks", "equalise", "skip_bad", "strict")
+        if key in options
+    }
 
 
 def _create(world: World, spec: Any, place: str | None) -> None:
@@ -234,6 +252,8 @@ def _summary(study: "Study", options: str) -> Iterator[str]:
             f"mixed sessions: each evaluator judges {some}; evaluators wanted: "
             f"{study.evaluators_wanted:,}, for {protocol.admission.evaluators} of each model"
         )
+    if extra := _unscored(study):
+        yield f"not scored: {extra}"
     if shown.class_design == BETWEEN:
         yield (
             f"classes: each evaluator judges one of {len(study.classes)}; {protocol.admission.evaluators} "
@@ -252,6 +272,17 @@ def _summary(study: "Study", options: str) -> Iterator[str]:
         yield f"then: openhype create … --qualification {study.name}"
     elif protocol.admission.panel.private_links:
         yield f"then: openhype links {study.name}{options} --count N --url https://…"
+
+
+def _unscored(study: "Study") -> str:
+    """Return what a session shows besides its scored pictures; "" for nothing."""
+    shown = study.protocol.unscored
+    counts = {
+        "practice pictures before it": shown.practice_images,
+        "attention checks by pictures": shown.picture_checks,
+        "attention checks by instructions": shown.instructed_checks,
+    }
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
 
 
 def _serve_options(world: World) -> str:

@@ -69,6 +69,10 @@ class Judgment(ABC):
             raise InvalidInput(f"{title} has no qualifications; make a study")
         if protocol.page.debrief:
             raise InvalidInput(f"{title} has no debrief; leave debrief=false")
+        if protocol.unscored.practice_images or protocol.unscored.checks or protocol.exclusion.is_declared:
+            raise InvalidInput(
+                f"{title} has no practice trials, attention checks and rules for exclusion; leave them out"
+            )
         if protocol.stimuli.models_per_session > 1:
             raise InvalidInput(f"{title} shows one model a session; leave models_per_session=1")
         asked = protocol.follow_ups

@@ -181,6 +181,63 @@ class StimulusSettings:
 
 
 @dataclass(frozen=True)
+class UnscoredSettings:
+    """Trials that are shown to evaluators but not scored: practice and attention checks."""
+
+    practice_images: int = _setting(
+        0,
+        "practice pictures before the first block, half of them real, always with feedback; neither scored "
+        "nor paid by answer; from `--practice DIR`, or set aside from the study's pictures",
+        0,
+        200,
+    )
+    picture_checks: int = _setting(
+        0,
+        "attention checks a session by pictures of `--checks DIR`, whose truth is beyond doubt, half of them "
+        "real; among the scored pictures and not scored; not with `time`",
+        0,
+        200,
+    )
+    instructed_checks: int = _setting(
+        0,
+        "attention checks a session by an instruction, which says which answer to give, half of them `real`",
+        0,
+        200,
+    )
+
+    def __post_init__(self):
+        _check_numbers(self)
+        for setting in fields(self):
+            if (value := getattr(self, setting.name)) % 2:
+                raise InvalidInput(f"{setting.name} must be even, half of them being real, not {value}")
+
+    @property
+    def checks(self) -> int:
+        """Number of attention checks of a session."""
+        return self.picture_checks + self.instructed_checks
+
+
+@dataclass(frozen=True)
+class ExclusionSettings:
+    """The rule by which evaluators are left out of the primary scores; scores without it stand beside."""
+
+    exclude_checks_below: float = _setting(
+        0, "leave out of the primary scores who gets a smaller share of the attention checks right", 0, 1
+    )
+    exclude_faster_ms: float = _setting(
+        0, "leave out of the primary scores whose median response time is shorter", 0, 10000
+    )
+
+    def __post_init__(self):
+        _check_numbers(self)
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether there is a rule."""
+        return self.exclude_checks_below > 0 or self.exclude_faster_ms > 0
+
+
+@dataclass(frozen=True)
 class TimingSettings:
     """How stimuli are flashed."""
 
@@ -458,6 +515,8 @@ class Protocol:
     language: LanguageSettings = LanguageSettings()
     consent: ConsentSettings = ConsentSettings()
     admission: AdmissionSettings = AdmissionSettings()
+    unscored: UnscoredSettings = UnscoredSettings()
+    exclusion: ExclusionSettings = ExclusionSettings()
 
     def __post_init__(self):
         if self.page.debrief and self.admission.repeat_visits and self.pay.bonus_usd_cents:
@@ -502,6 +561,11 @@ SETTINGS = (
     "spare_images",
     "draw",
     "draw_random_share",
+    "practice_images",
+    "picture_checks",
+    "instructed_checks",
+    "exclude_checks_below",
+    "exclude_faster_ms",
     "staircase",
     "exposure_steps",
     "min_refresh_hz",
@@ -628,6 +692,11 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     for name, value in settings.items():
         if name in _STAIRCASE_SHORTHANDS or name in _PANEL_SHORTHANDS:
             continue
+        if name not in _FIELDS and name.startswith("exclude_"):
+            raise InvalidInput(
+                f"no rule for exclusion is called {name!r}; there are exclude_checks_below and "
+                "exclude_faster_ms: nobody is excluded by right or wrong answers on the measured models"
+            )
         if name not in _FIELDS:
             hint = did_you_mean(name, documented_settings(), "; `openhype settings` lists them all")
             raise InvalidInput(f"no setting is called {name!r}{hint}")

@@ -16,6 +16,9 @@ Truth = Literal["real", "fake"]
 REAL: Truth = "real"
 FAKE: Truth = "fake"
 TRUTHS = (REAL, FAKE)
+TEST, PRACTICE, CHECK, INSTRUCTED = "test", "practice", "check", "instructed"
+"""Kinds of trials: scored; practice; attention checks by a picture beyond doubt, or by an instruction."""
+TRIAL_KINDS = (TEST, PRACTICE, CHECK, INSTRUCTED)
 _BYTES_PER_SESSION, _BYTES_PER_TRIAL = 4000, 130
 """A trial takes a name of 88 bytes, and references to it, to its truth and to its model."""
 
@@ -32,6 +35,9 @@ class Stimulus:
     """The sub-folder that contained it; '' if the study has no classes."""
     source: str = ""
     """Path of the researcher's file, relative to the given folder; never leaves the server."""
+    role: str = ""
+    """`practice` or `check` for a stimulus that no scored trial shows; '' for all others. Such a stimulus has
+    no class, and a fake from a folder of its own has the model ''."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +141,17 @@ class PlannedBlock:
     class_: str = ""
     by_need: tuple[int, ...] = ()
     """Indices of the stimuli that were drawn by the study's rule (`draw`) rather than at random."""
+    kinds: tuple[str, ...] = ()
+    """The kind of each trial (`TRIAL_KINDS`); () if all are scored."""
+
+    def kind(self, offset: int) -> str:
+        """Return the kind of the trial at an index within the block."""
+        return self.kinds[offset] if self.kinds else TEST
+
+    @property
+    def is_practice(self) -> bool:
+        """Whether the block consists of practice trials; it is then the first one."""
+        return bool(self.kinds) and self.kinds[0] == PRACTICE
 
 
 @dataclass(frozen=True)

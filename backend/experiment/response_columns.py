@@ -125,6 +125,18 @@ COLUMNS = {
         "studies that draw by a rule",
         "random, least-seen, uncertain",
     ),
+    "trial_kind": Column(
+        "Whether the trial is scored (`test`), practice, an attention check by a picture beyond doubt "
+        "(`check`) or by an instruction (`instructed`; `truth` is the answer it asks for); empty: scored",
+        "test, practice, check, instructed",
+        Kind.CHOICE,
+    ),
+    "excluded": Column(
+        "Whether the rule for exclusion, declared with the study, leaves the evaluator out of the primary "
+        "scores; empty without a rule",
+        "true, false",
+        Kind.TRUTH_VALUE,
+    ),
 }
 """In the order of the file. To record another fact of a response, declare it here and post it in the page."""
 FACTS = {name: column for name, column in COLUMNS.items() if column.is_fact}

@@ -60,6 +60,8 @@ class Pool:
     """About how much memory its names take; those that a store reads on demand do not count."""
     needs: Mapping[tuple[str | None, str], Sequence[int]] = field(default_factory=dict)
     """By model (None: the reals) and class, the indices of the names that need evaluators most."""
+    aside: Mapping[str, Sequence[tuple[str, str | None, Names]]] = field(default_factory=dict)
+    """By role, the stimuli that no scored trial shows: truth, model and names of each part."""
 
 
 class _Listed(list[str]):
@@ -73,10 +75,19 @@ def pool_of(stimuli: Iterable[Stimulus]) -> Pool:
     """Return a study's stimuli as a pool, each list in the order given."""
     reals: dict[str, _Listed] = {}
     fakes: dict[str, dict[str, _Listed]] = {}
+    aside: dict[str, dict[tuple[str, str | None], _Listed]] = {}
     for stimulus in stimuli:
+        if stimulus.role:
+            part = (stimulus.truth, stimulus.model)
+            aside.setdefault(stimulus.role, {}).setdefault(part, _Listed()).append(stimulus.name)
+            continue
         by_class = reals if stimulus.model is None else fakes.setdefault(stimulus.model, {})
         by_class.setdefault(stimulus.class_, _Listed()).append(stimulus.name)
-    return Pool(reals, fakes)
+    return Pool(reals, fakes, aside={role: _parts(parts) for role, parts in aside.items()})
+
+
+def _parts(parts: Mapping[tuple[str, str | None], Names]) -> list[tuple[str, str | None, Names]]:
+    return [(truth, model, names) for (truth, model), names in parts.items()]
 
 
 def choose_condition(

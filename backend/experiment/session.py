@@ -12,7 +12,15 @@ from typing import Any
 
 from backend.experiment import staircase
 from backend.experiment.protocol import Protocol
-from backend.experiment.records import Interaction, PlannedBlock, Response, Session, Timing
+from backend.experiment.records import (
+    PRACTICE,
+    TEST,
+    Interaction,
+    PlannedBlock,
+    Response,
+    Session,
+    Timing,
+)
 from backend.experiment.staircase import StaircaseRule
 from backend.foundation.errors import Conflict
 
@@ -22,6 +30,8 @@ MISTIMED_FLAGS = frozenset({"mistimed", "hidden", "left_full_screen", "display_c
 """Flags of a flash that was not seen as planned."""
 MISTIMED_BEFORE_ASKING = 5
 """Number of consecutive mistimed flashes after which the evaluator is asked whether to continue or to end."""
+CHECKS = "checks"
+"""The key of right answers to attention checks in `Cursor.right`: they are paid, and not scored."""
 _FRAME_RANGE_MS = (1, 100)
 
 
@@ -38,7 +48,7 @@ class Cursor:
     exposure_ms: float | None = None
     right_in_a_row: int = 0
     right: Mapping[str, int] = field(default_factory=dict, hash=False)
-    """Number of right answers that count, by truth."""
+    """Number of right answers that are paid, by truth; those to attention checks under `CHECKS`."""
     voided_answers: int = 0
     """Number of answers to mistimed flashes, which are stored and paid but not scored."""
     voided_right: int = 0
@@ -64,6 +74,8 @@ class Picture:
     """The right answer."""
     model: str | None
     class_: str
+    kind: str = TEST
+    """The kind of its trial, one of `records.TRIAL_KINDS`."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +109,13 @@ def stimulus_at(session: Session, cursor: Cursor, trial_index: int) -> Picture:
         if index == trial_index:
             return picture_of(session, spare)
     block, offset = locate(session, trial_index)
-    planned = session.blocks[block]
-    return Picture(planned.stimuli[offset], planned.truths[offset], planned.models[offset], planned.class_)
+    return _planned(session.blocks[block], offset)
+
+
+def _planned(block: PlannedBlock, offset: int) -> Picture:
+    kind = block.kind(offset)
+    class_ = block.class_ if kind == TEST else ""
+    return Picture(block.stimuli[offset], block.truths[offset], block.models[offset], class_, kind)
 
 
 def locate(session: Session, trial_index: int) -> tuple[int, int]:
@@ -113,6 +130,11 @@ def locate(session: Session, trial_index: int) -> tuple[int, int]:
 def total_trials(session: Session) -> int:
     """Return the number of trials of the complete session."""
     return sum(len(block.stimuli) for block in session.blocks)
+
+
+def practice_trials(session: Session) -> int:
+    """Return the number of practice trials, with which a session begins."""
+    return len(session.blocks[0].stimuli) if session.blocks and session.blocks[0].is_practice else 0
 
 
 def has_answered(cursor: Cursor) -> bool:
@@ -137,9 +159,9 @@ def mark_returned(cursor: Cursor, at: str) -> Cursor:
 def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cursor:
     """Return the cursor after another visit has taken over the session.
 
-    In HYPE-time the stimulus of the open trial may have been flashed already, so a spare of the same
-    truth and class replaces it at the same exposure. If no spare is left, the session ends; its answers
-    are stored and paid.
+    In HYPE-time the stimulus of the open trial may have been flashed already, so that, if the trial is
+    scored, a spare of the same truth and class replaces it at the same exposure. If no spare is left, the
+    session ends; its answers are stored and paid.
 
     Raises:
         Conflict: `returned`.
@@ -148,6 +170,8 @@ def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cur
     taken = dataclasses.replace(cursor, version=cursor.version + 1, lease=cursor.lease + 1)
     if cursor.state != "active" or not protocol.is_timed or not _in_begun_block(session, cursor):
         return taken
+    if stimulus_at(session, cursor, cursor.trial_index).kind != TEST:
+        return taken  # not scored, and shown again
     return _voided(session, taken, at)
 
 
@@ -227,7 +251,8 @@ def answer(
     """Return the response to store and the cursor after it.
 
     An answer to a mistimed flash does not change the staircase: the trial stays open at its exposure, with
-    a spare stimulus of the same truth and class; if none is left, the session ends and is paid.
+    a spare stimulus of the same truth and class; if none is left, the session ends and is paid. Practice and
+    attention checks are not scored, so that their flashes are not repeated.
 
     Raises:
         Conflict: `returned`; `stale_lease`; `closed`; `out_of_order` if another trial is next or its block
@@ -251,7 +276,7 @@ def answer(
     block, _ = locate(session, cursor.trial_index)
     facts = {f.name: getattr(posted, f.name) for f in dataclasses.fields(Posted) if f.name != "lease"}
     response = Response(**facts, block=block, at=at, attempt=replaced_in_a_row(cursor))
-    if is_mistimed(protocol, posted):
+    if is_mistimed(protocol, posted) and picture.kind == TEST:
         answered = _after_mistimed(cursor, picture, response)
         return response, _voided(session, answered, at)
     return response, _after(session, protocol, cursor, picture, response)
@@ -311,8 +336,7 @@ def picture_of(session: Session, stimulus: str) -> Picture:
     """
     for block in (*session.blocks, *session.spares):
         if stimulus in block.stimuli:
-            i = block.stimuli.index(stimulus)
-            return Picture(stimulus, block.truths[i], block.models[i], block.class_)
+            return _planned(block, block.stimuli.index(stimulus))
     raise KeyError(stimulus)
 
 
@@ -324,6 +348,7 @@ def has_stimulus(session: Session, stimulus: str) -> bool:
 def earned_usd_cents(protocol: Protocol, cursor: Cursor) -> int:
     """Return what the session has earned so far: the base, and the bonus for each right answer.
 
+    Attention checks are paid as scored trials, so that pay does not reveal them; practice earns no bonus.
     Right answers to mistimed flashes are added at the end. Shown earlier, they would reveal the truth of
     the spare, which is that of the stimulus it replaces.
     """
@@ -371,26 +396,31 @@ def _after(
 ) -> Cursor:
     was_correct = response.response == picture.truth
     next_index = cursor.trial_index + 1
-    stair = _next_exposure(session, protocol, cursor, was_correct)
+    stair = _next_exposure(session, protocol, cursor, picture.kind, was_correct)
     return dataclasses.replace(
         cursor,
         version=cursor.version + 1,
         trial_index=next_index,
         exposure_ms=stair.exposure_ms if stair else None,
         right_in_a_row=stair.right_in_a_row if stair else 0,
-        right=_counted(cursor.right, picture.truth) if was_correct else cursor.right,
+        right=_counted(cursor.right, picture) if was_correct else cursor.right,
         state="finished" if next_index == total_trials(session) else cursor.state,
         last_at=response.at,
     )
 
 
-def _counted(right: Mapping[str, int], truth: str) -> dict[str, int]:
-    return {**right, truth: right.get(truth, 0) + 1}
+def _counted(right: Mapping[str, int], picture: Picture) -> Mapping[str, int]:
+    """Return the counts of paid right answers after one more, which is not counted if it was practice."""
+    if picture.kind == PRACTICE:
+        return right
+    key = picture.truth if picture.kind == TEST else CHECKS
+    return {**right, key: right.get(key, 0) + 1}
 
 
 def _next_exposure(
-    session: Session, protocol: Protocol, cursor: Cursor, was_correct: bool
+    session: Session, protocol: Protocol, cursor: Cursor, kind: str, was_correct: bool
 ) -> staircase.StaircaseState | None:
+    """Return the staircase after a trial; practice stays at its start, and checks do not move it."""
     block, offset = locate(session, cursor.trial_index)
     rule = block_rule(protocol, cursor, block)
     if rule is None:
@@ -398,7 +428,7 @@ def _next_exposure(
     if offset + 1 == len(session.blocks[block].stimuli):
         return staircase.start(protocol.timing.staircase)
     now = staircase.StaircaseState(cursor.exposure_ms, cursor.right_in_a_row)
-    return staircase.step(rule, now, was_correct)
+    return staircase.step(rule, now, was_correct) if kind == TEST else now
 
 
 def _start_exposure(protocol: Protocol) -> float | None:
@@ -447,7 +477,10 @@ def _in_begun_block(session: Session, cursor: Cursor) -> bool:
 
 
 def _models_of(block: PlannedBlock) -> set[str]:
-    return {model for model in block.models if model is not None}
+    """Return the models of a block's scored fakes."""
+    return {
+        model for offset, model in enumerate(block.models) if model is not None and block.kind(offset) == TEST
+    }
 
 
 def _next_spare(session: Session, cursor: Cursor) -> str | None:

@@ -209,4 +209,5 @@ def _fair_base(protocol: Protocol) -> str:
 def _largest_bonus(protocol: Protocol) -> int:
     """Return the bonus of an evaluator who is always right, on replaced flashes too."""
     spares = protocol.stimuli.spare_images * protocol.stimuli.blocks if protocol.is_timed else 0
-    return protocol.pay.bonus_usd_cents * (protocol.stimuli.trials + spares)
+    paid = protocol.stimuli.trials + protocol.unscored.checks + spares
+    return protocol.pay.bonus_usd_cents * paid

@@ -5,6 +5,7 @@ from typing import Any
 
 from backend.foundation.counts import counted
 from backend.report import (
+    attention,
     attrition,
     browsers,
     chance,
@@ -45,6 +46,7 @@ def compose(data: Mapping[str, Any], info: SourceInfo) -> Report:
         marks.section(found, info),
         difficulty.section(found, info),
         evaluators.section(found),
+        attention.section(found),
         browsers.section(found),
         questions.section(found, info),
         attrition.section(found),

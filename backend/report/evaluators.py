@@ -1,4 +1,4 @@
-"""Report section on evaluators: their responses compared with one another's; nobody is excluded."""
+"""Report section on evaluators: their responses compared with one another's; it excludes nobody."""
 
 from backend.foundation.counts import counted
 from backend.report import formatting
@@ -19,7 +19,9 @@ def section(found: FindingsView) -> Section | None:
     people = counted(found.data["people"], "evaluator")
     if found.data["people"] < len(rows):
         people += f" ({len(rows)} values: one for each model that they judged)"
-    paragraphs = [f"{people}, none left out. {_guessing(guessing)}"]
+    exclusion = found.data.get("exclusion")
+    left_out = f"{exclusion['excluded']} more left out by the declared rule" if exclusion else "none left out"
+    paragraphs = [f"{people}, {left_out}. {_guessing(guessing)}"]
     fast = [row for row in rows if (row.get("fast") or 0) > 0.1]
     if any(row.get("rt_median_ms") is not None for row in rows):
         paragraphs.append(

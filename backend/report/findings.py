@@ -1,7 +1,8 @@
 """Findings: the scores of responses with every further analysis of a report.
 
 `findings` returns the scores with one more key, `findings`: plain data, from which the report with its
-tables and figures is made. No evaluator is excluded.
+tables and figures is made. An evaluator is excluded only by a rule that the study declared; what the rule
+leaves out is in `exclusion`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,6 +34,7 @@ from backend.analysis.ranks import with_metrics
 from backend.analysis.reasons import comments, reasons
 from backend.analysis.response_table import Answers, filter_rows
 from backend.analysis.sides import sides
+from backend.analysis.unscored_rows import attention
 from backend.analysis.values import Values, values_by_model
 from backend.foundation.errors import InvalidInput
 from backend.scoring import groups_of, score_answers, score_models
@@ -99,6 +101,7 @@ def findings(
         "classes": _classes(answers, options),
         "reliability": _reliability(answers, values, groups, np.random.default_rng(chosen.seed)),
         "evaluators": evaluator_table(answers, values),
+        "attention": attention(answers, level),
         "images": images if in_columns else [*images],
         "staircases": staircases(answers) if answers.method == "time" else [],
         "browsers": by_browser(answers, values, level),

@@ -39,6 +39,7 @@ def as_sections(scores: Mapping[str, Any]) -> list[str]:
         "Reasons": _reasons(found, 1 - scores["settings"]["level"]),
         "Marks": _marks(found),
         "Evaluators to look at": _evaluators(found),
+        "Attention checks": _attention(found, level),
         "By browser": _browsers(found, unit),
         "Who began and who finished": _attrition(found),
     }
@@ -353,6 +354,21 @@ def _evaluators(found: Mapping[str, Any]) -> Iterator[str]:
             signs.append("the same answer to every image")
         if signs:
             yield f"{row['evaluator']} of {row['model']}: {'; '.join(signs)} (included in the scores)"
+
+
+def _attention(found: Mapping[str, Any], level: str) -> Iterator[str]:
+    checks = found["attention"]
+    if not checks:
+        return
+    ci = _brackets([100 * end for end in checks["ci"]]) if checks["ci"] else ""
+    yield (
+        f"{100 * checks['share']:.1f}%{ci} right on average over {counted(checks['people'], 'evaluator')} "
+        f"({checks['right']} of {checks['shown']} checks; {level} interval over evaluators)"
+    )
+    yield (
+        f"all right: {checks['all_right']} of {checks['people']}, "
+        f"{level} interval{_brackets([100 * end for end in checks['all_right_ci']])}%"
+    )
 
 
 def _browsers(found: Mapping[str, Any], unit: str) -> Iterator[str]:

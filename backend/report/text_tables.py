@@ -21,11 +21,25 @@ def as_table(scores: Mapping[str, Any]) -> str:
         name = "Wald test" if scores["design"] == "mixed" else "ANOVA"
         lines.append(f"{name}: F({df}) = {anova['F']:.2f}, {p_text(anova['p'])}")
     lines += _pairs(scores, unit)
+    lines += _exclusion(scores, unit)
     settings = scores["settings"]
     if settings["bootstrap"] != "exact":
         lines.append(f"intervals: Monte Carlo, {settings['iterations']} iterations, seed {settings['seed']}")
     lines += [f"warning: {text}" for text in scores["warnings"]]
     return "\n".join([*lines, *(f"note: {text}" for text in scores["notes"])])
+
+
+def _exclusion(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
+    """Yield whom a declared rule left out, and the scores without it."""
+    exclusion = scores.get("exclusion")
+    if not exclusion:
+        return
+    counts = (f"{row['excluded']} of {row['evaluators']} of {row['model']}" for row in exclusion["models"])
+    yield (
+        f"after exclusion by the rule declared with the study: {exclusion['excluded']} of "
+        f"{exclusion['people']} evaluators left out ({', '.join(counts)}); without exclusion:"
+    )
+    yield from _columns(exclusion["without"], unit)
 
 
 def _pairs(scores: Mapping[str, Any], unit: str) -> Iterator[str]:

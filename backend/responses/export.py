@@ -20,10 +20,11 @@ from typing import Any, TextIO
 
 from backend import __version__
 from backend.experiment import follow_ups
+from backend.experiment.exclusion import CHECK_KINDS
 from backend.experiment.judgments import judgment_of
 from backend.experiment.languages import CHOOSE
 from backend.experiment.protocol import to_json
-from backend.experiment.records import FAKE, Study
+from backend.experiment.records import FAKE, TEST, Study
 from backend.foundation.errors import Conflict
 from backend.responses import question_answers
 from backend.responses.codebook import COLUMNS, FILES
@@ -131,9 +132,10 @@ def _write_answers(
                 for event in _events(row):
                     write["events"](event)
             if which == "scored":
-                images.add(rows)
-                write["evaluators"](_evaluator(study, rows))
-                counts = {"sessions": counts["sessions"] + 1, "responses": counts["responses"] + len(rows)}
+                scored = [row for row in rows if row["trial_kind"] == TEST]
+                images.add(scored)
+                write["evaluators"]({**_evaluator(study, scored), **_checks(rows)})
+                counts = {"sessions": counts["sessions"] + 1, "responses": counts["responses"] + len(scored)}
     return counts
 
 
@@ -159,10 +161,17 @@ def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
         return {**same, **identity, "responses": len(rows), "value": float(judgment.value(method, rows))}
     models = {row["model"] for row in rows}
     model = models.pop() if len(models) == 1 else _ANY_MODEL  # a qualification mixes models
-    answers = random_share(answers_of(({**row, "model": model} for row in rows), method))
+    unmarked = ({**row, "model": model, "excluded": None} for row in rows)
+    answers = random_share(answers_of(unmarked, method))
     (found,) = evaluator_table(answers, values_by_model(answers))
     shown = {"model": "" if model == _ANY_MODEL else model}
     return {**found, **shown, **same}
+
+
+def _checks(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return how many attention checks an evaluator had and got right, and whether a rule excludes them."""
+    checks = [row["response"] == row["truth"] for row in rows if row["trial_kind"] in CHECK_KINDS]
+    return {"checks": len(checks), "checks_right": sum(checks), "excluded": rows[0]["excluded"]}
 
 
 def _events(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -81,12 +81,11 @@ def read_answers(path: Path, details: bool = False, simulated: bool = False) -> 
         InvalidInput: a row is invalid, columns are missing, or `simulated` is true and the file has no
             simulated sessions.
     """
-    from backend.analysis.recognition import recognised
-    from backend.analysis.response_table import select_simulated
+    from backend.analysis.unscored_rows import selected
     from backend.responses.reading.responses_file import read_columns
 
     file = _file_to_score(Path(path))
-    answers = recognised(select_simulated(read_columns(file, details), simulated))
+    answers = selected(read_columns(file, details), simulated)
     return replace(answers, reasons=_reasons_beside(file)) if "reasons" in answers.texts else answers
 
 
@@ -158,6 +157,8 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
         if None in numbers:
             raise chunk.cell_error(i, column, kind.value, text)
         return numbers
+    if column == "excluded" and not text:
+        return None
     if kind is Kind.TRUTH_VALUE:
         return text.lower() == "true"
     return tuple(text.split()) if kind is Kind.WORDS else text

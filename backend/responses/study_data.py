@@ -6,16 +6,17 @@ simulated sessions are never combined: a caller requests one kind or the other.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from backend import __version__
 from backend.analysis.shown_exposures import as_exposed
 from backend.experiment.browsers import engine_of, language_of
+from backend.experiment.exclusion import Answered, is_excluded
 from backend.experiment.judgments import check_analysed, judgment_of
-from backend.experiment.protocol import RANDOM_DRAW, to_json
-from backend.experiment.records import Session, Study
+from backend.experiment.protocol import RANDOM_DRAW, ExclusionSettings, to_json
+from backend.experiment.records import TEST, Response, Session, Study
 from backend.experiment.session import Cursor, is_scored, picture_of
 from backend.foundation.errors import InvalidInput
 from backend.stores.store import Store
@@ -47,7 +48,8 @@ def study_rows(
             continue
         sizes = {block: _size(cursor, block) for block in range(len(session.blocks))}
         models = {block: _model(study, session, block) for block in range(len(session.blocks))}
-        by_need, rule = session.drawn_by_need, study.protocol.stimuli.draw
+        by_need, drawn_by = session.drawn_by_need, study.protocol.stimuli.draw
+        rule = study.protocol.exclusion
         whose = {
             "study": study.name,
             "method": study.protocol.method,
@@ -56,6 +58,7 @@ def study_rows(
             "simulated": session.is_simulated,
             "browser": engine_of(session.device),
             "language": language_of(session.device),
+            "excluded": _is_excluded(rule, session, cursor, responses) if rule.is_declared else None,
         }
         for response in responses:
             if is_scored(session, cursor, response) == (which == "replaced"):
@@ -67,24 +70,43 @@ def study_rows(
                 facts = {**facts, "confidence_points": study.protocol.follow_ups.confidence_points}
             yield {
                 **whose,
-                "model": picture.model or models[response.block],
+                "model": picture.model or (models[response.block] if picture.kind == TEST else ""),
                 "class": picture.class_,
                 "truth": picture.truth,
+                "trial_kind": picture.kind,
                 **stored,
                 **(vars(response.timing) if response.timing else {}),
                 **facts,
                 **sizes[response.block],
                 **(
-                    {"draw": rule if response.stimulus in by_need else RANDOM_DRAW}
-                    if rule != RANDOM_DRAW
+                    {"draw": drawn_by if response.stimulus in by_need else RANDOM_DRAW}
+                    if drawn_by != RANDOM_DRAW
                     else {}
                 ),
             }
 
 
+def _is_excluded(
+    rule: ExclusionSettings, session: Session, cursor: Cursor, responses: Sequence[Response]
+) -> bool:
+    """Return whether a study's rule leaves a session out of the primary scores."""
+    final = [response for response in responses if is_scored(session, cursor, response)]
+    pictures = [picture_of(session, response.stimulus) for response in final]
+    answers = [
+        Answered(picture.kind, response.response == picture.truth, response.rt)
+        for picture, response in zip(pictures, final, strict=True)
+    ]
+    return is_excluded(rule, answers)
+
+
 def _model(study: Study, session: Session, block: int) -> str:
     """Return the model that the reals of a block belong to; "" if the session's models share them."""
-    models = {model for model in session.blocks[block].models if model is not None}
+    planned = session.blocks[block]
+    models = {
+        model
+        for offset, model in enumerate(planned.models)
+        if model is not None and planned.kind(offset) == TEST
+    }
     if study.protocol.is_timed and len(models) == 1:
         return models.pop()
     return session.model or ""

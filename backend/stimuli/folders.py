@@ -7,13 +7,17 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
+from backend.experiment.records import REAL, TRUTHS
 from backend.foundation.printable import printable
 from backend.stimuli.images import OTHER_PICTURES, SUFFIXES, BadKind
 
 _IGNORED = {"thumbs.db", "desktop.ini", "__macosx"}
 _NAMED = 5
+_ROLES = {"practice": "practice", "check": "attention-check"}
+"""Roles of pictures that no scored trial shows, as messages call them."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,8 @@ class Source:
     class_: str
     relative: str
     """Printable path, relative to the side's folder."""
+    role: str = ""
+    """`practice` or `check` for a picture that no scored trial shows; the model of its fakes is ''."""
 
 
 FindingKind = Literal["folder", "format", "dead link", "duplicate", "both sides"] | BadKind
@@ -58,6 +64,7 @@ class _Side:
     what: str
     model: str | None
     folder: Path
+    role: str = ""
     plain: list[Source] = field(default_factory=list)
     grouped: list[Source] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -79,15 +86,26 @@ class _Side:
         self.findings.append(Finding("folder", problem))
 
 
-def scan(real: Path, models: Mapping[str, Path], reals: str = "the reals") -> Scan:
+def scan(
+    real: Path,
+    models: Mapping[str, Path],
+    reals: str = "the reals",
+    aside: Mapping[str, Path] = MappingProxyType({}),
+) -> Scan:
     """Return the files to ingest, the classes, and the problems, from file names only.
 
     Args:
         reals: name of the images in `real`, for messages.
+        aside: by role, folders with sub-folders `real` and `fake` of pictures that no scored trial shows.
     """
     sides = [
         _Side(reals, None, real),
         *(_Side(f"model {name}", name, path) for name, path in models.items()),
+        *(
+            _Side(f"{_ROLES.get(role, role)} {truth}s", None if truth == REAL else "", path / truth, role)
+            for role, path in aside.items()
+            for truth in TRUTHS
+        ),
     ]
     there = [side for side in sides if _is_there(side)]
     readable = _apart(there)
@@ -95,7 +113,10 @@ def scan(real: Path, models: Mapping[str, Path], reals: str = "the reals") -> Sc
         _read(side)
     _compare_classes(readable)
     named = {
-        class_ for side in readable for class_ in side.classes if side.model is None or not side.findings
+        class_
+        for side in readable
+        for class_ in side.classes
+        if not side.role and (side.model is None or not side.findings)
     }
     return Scan(
         tuple(source for side in sides for source in side.sources),
@@ -152,6 +173,11 @@ def _read(side: _Side) -> None:
         side.refuse(
             f"{side.title} has both files ({side.plain[0].relative}) and sub-folders with files "
             f"({side.grouped[0].relative}); sub-folders are classes, so put every file into one, or none"
+        )
+    if side.role and side.grouped:
+        side.refuse(
+            f"{side.title} has a sub-folder with files ({side.grouped[0].relative}); pictures for practice "
+            "and checks have no classes, so put them into the folder itself"
         )
     if not side.sources and not side.findings:
         others = side.no_pictures[:_NAMED]
@@ -215,7 +241,7 @@ def _sort_in(side: _Side, path: Path, class_: str, pictures: list[Source]) -> No
         side.findings.append(Finding("format", printable(path), f"has the ending {suffix}"))
     else:
         name = f"{class_}/{path.name}" if class_ else path.name
-        pictures.append(Source(path, side.model, class_, printable(name)))
+        pictures.append(Source(path, side.model, class_, printable(name), side.role))
 
 
 def _compare_classes(sides: Sequence[_Side]) -> None:
@@ -229,6 +255,8 @@ def _compare_classes(sides: Sequence[_Side]) -> None:
         if other != class_:
             reals.refuse(f"{reals.title} has the classes {other} and {class_}, which differ by case only")
     for side in sides:
+        if side.role:
+            continue
         if side.sources and not side.findings and side.classes != reals.classes:
             side.refuse(
                 f"{side.what} in {printable(side.folder)} has {_listed(side.classes)}, the reals have "

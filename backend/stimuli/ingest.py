@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
-from backend.experiment.records import FAKE, REAL, Stimulus
+from backend.experiment.records import CHECK, FAKE, REAL, Stimulus
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
 from backend.stimuli.confounds import differences, treatments
@@ -78,6 +79,7 @@ def ingest(
     out: Path,
     *,
     size_px: int,
+    aside: Mapping[str, Path] = MappingProxyType({}),
     image_format: str = "auto",
     equalise: Sequence[str] = (),
     skip_bad: bool = False,
@@ -98,6 +100,7 @@ def ingest(
         real: folder of the real images; sub-folders are classes.
         models: folder of each model's samples, by the model's name.
         out: folder for the results, created here; removed again if anything fails.
+        aside: by role, folders of pictures that no scored trial shows, with sub-folders `real` and `fake`.
         skip_bad: whether to leave out unreadable files, and images that are on several sides, as well.
         strict: whether to refuse duplicates.
         lacking: returns what a pool (stimuli, classes) lacks, as a sentence; "" if it is sufficient.
@@ -112,7 +115,7 @@ def ingest(
     """
     chosen = resolve_format(image_format, size_px)
     losses = _checked_losses(equalise, size_px)
-    scanned = scan(real, models)
+    scanned = scan(real, models, aside=aside)
     key = rng.randbytes(32) if rng else secrets.token_bytes(32)
     jobs = [_Job(source, out, size_px, chosen, losses, key) for source in scanned.sources]
     out.mkdir(parents=True)
@@ -146,6 +149,7 @@ def ingest(
     notes = (
         *differences(_sides(good), size_px, losses),
         *treatments(_sides(good)),
+        *_marked_checks(good, size_px, losses),
         *_left_out_notes(no_pictures, duplicates, files),
     )
     left_out = (
@@ -223,7 +227,7 @@ def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list
     good, duplicates, torn = [], [], []
     for first, *others in by_name.values():
         path = printable(first.source.path)
-        if all(other.source.model == first.source.model for other in others):
+        if all(_side_of(other) == _side_of(first) for other in others):
             good.append(first)
             duplicates += [
                 Finding("duplicate", printable(other.source.path), f"shows the same picture as {path}")
@@ -291,14 +295,32 @@ def _make_uniform(out: Path, good: list[_Made], progress: Callable | None) -> No
 def _stimulus(item: _Made) -> Stimulus:
     source = item.source
     truth = REAL if source.model is None else FAKE
-    return Stimulus(item.name, truth, source.model, source.class_, source.relative)
+    return Stimulus(item.name, truth, source.model, source.class_, source.relative, source.role)
+
+
+def _side_of(item: _Made) -> tuple[str | None, str]:
+    return item.source.model, item.source.role
 
 
 def _sides(good: list[_Made]) -> dict[str | None, list[SourceFacts]]:
+    """Return the facts of the files that scored trials show, by model."""
     sides = defaultdict(list)
     for item in good:
-        sides[item.source.model].append(item.facts)
+        if not item.source.role:
+            sides[item.source.model].append(item.facts)
     return sides
+
+
+def _marked_checks(good: list[_Made], size_px: int, losses: Equalise) -> Iterator[str]:
+    """Yield what gives attention checks away beside what they show."""
+    facts = {
+        is_check: [item.facts for item in good if (item.source.role == CHECK) == is_check]
+        for is_check in (True, False)
+    }
+    if facts[True] and facts[False]:
+        sides = {None: facts[False], "attention checks": facts[True]}
+        for note in differences(sides, size_px, losses):
+            yield f"attention checks: {note.replace('the reals', 'the other pictures')}"
 
 
 def _left_out_notes(

@@ -80,10 +80,5 @@ def load_response(text: str) -> Response:
 
 
 def _block(data: dict[str, Any]) -> PlannedBlock:
-    return PlannedBlock(
-        tuple(data["stimuli"]),
-        tuple(data["truths"]),
-        tuple(data["models"]),
-        data["class_"],
-        tuple(data.get("by_need", ())),
-    )
+    parts = ("stimuli", "truths", "models", "by_need", "kinds")
+    return PlannedBlock(class_=data["class_"], **{name: tuple(data.get(name, ())) for name in parts})

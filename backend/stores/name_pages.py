@@ -137,23 +137,25 @@ class SideBuilder:
             self._pending = []
 
 
-def held_pool(rows: Iterable[tuple[str, str | None, str]]) -> Pool:
+def held_pool(rows: Iterable[tuple[str, str, str | None, str, str]]) -> Pool:
     """Return a pool that is kept in memory, 17 bytes per stimulus.
 
     Args:
-        rows: name, model (None for a real) and class of each stimulus, in the order of the names.
+        rows: name, truth, model (None for a real), class and role of each stimulus, in the order of the
+            names.
     """
-    sides: dict[tuple[str | None, str], SideBuilder] = {}
-    for name, model, class_ in rows:
-        side = sides.get((model, class_))
+    sides: dict[tuple[str, str | None, str, str], SideBuilder] = {}
+    for name, truth, model, class_, role in rows:
+        key = (truth, model, class_, role)
+        side = sides.get(key)
         if side is None:
-            side = sides[model, class_] = SideBuilder()
+            side = sides[key] = SideBuilder()
         side.add(name)
     pages: list[bytes] = []
     placed = []
-    for (model, class_), side in sides.items():
+    for key, side in sides.items():
         side.finish()
-        placed.append((model, class_, len(pages), side.count))
+        placed.append((key, len(pages), side.count))
         pages += side.pages
     return pool_of_sides(placed, held_pages(pages), held_bytes(pages, len(placed)))
 
@@ -168,11 +170,22 @@ def held_bytes(pages: Sequence[bytes], sides: int) -> int:
     return sum(map(len, pages)) + _BYTES_PER_PAGE * len(pages) + _BYTES_PER_SIDE * sides
 
 
-def pool_of_sides(sides: Iterable[tuple[str | None, str, int, int]], pages: Pages, memory_bytes: int) -> Pool:
-    """Return a pool of sides given as model (None for reals), class, first page and number of names."""
+def pool_of_sides(
+    sides: Iterable[tuple[tuple[str, str | None, str, str], int, int]], pages: Pages, memory_bytes: int
+) -> Pool:
+    """Return a pool of sides.
+
+    Args:
+        sides: (truth, model (None for reals), class, role), first page and number of names of each.
+    """
     reals: dict[str, PagedNames] = {}
     fakes: dict[str, dict[str, PagedNames]] = {}
-    for model, class_, first_page, count in sides:
-        by_class = reals if model is None else fakes.setdefault(model, {})
-        by_class[class_] = PagedNames(pages, first_page, count)
-    return Pool(reals, fakes, memory_bytes)
+    aside: dict[str, list[tuple[str, str | None, PagedNames]]] = {}
+    for (truth, model, class_, role), first_page, count in sides:
+        names = PagedNames(pages, first_page, count)
+        if role:
+            aside.setdefault(role, []).append((truth, model, names))
+        else:
+            by_class = reals if model is None else fakes.setdefault(model, {})
+            by_class[class_] = names
+    return Pool(reals, fakes, memory_bytes, aside)

@@ -65,14 +65,14 @@ class SqliteStore:
         self._thread.start()
 
     def add_study(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
-        rows = [(study.name, s.name, s.truth, s.model, s.class_, s.source) for s in stimuli]
+        rows = [(study.name, s.name, s.truth, s.model, s.class_, s.source, s.role) for s in stimuli]
 
         def write(db: sqlite3.Connection) -> None:
             try:
                 db.execute("INSERT INTO studies VALUES (?, ?)", (study.name, json_codec.dump(study)))
             except sqlite3.IntegrityError:
                 raise Conflict(f"a study {study.name} exists already; choose another name") from None
-            db.executemany("INSERT INTO stimuli VALUES (?, ?, ?, ?, ?, ?)", rows)
+            db.executemany("INSERT INTO stimuli VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
         self._write(write)
 
@@ -104,14 +104,14 @@ class SqliteStore:
         self._write(write)
 
     def stimuli(self, study: str) -> Iterator[Stimulus]:
-        sql = """SELECT name, truth, model, class, source FROM stimuli
+        sql = """SELECT name, truth, model, class, source, role FROM stimuli
                  WHERE study = ? AND name > ? ORDER BY name LIMIT ?"""
         for row in self._paged(sql, study):
             yield Stimulus(*row)
 
     def pool(self, study: str) -> Pool:
         self.study(study, even_deleted=True)
-        sql = """SELECT name, model, class FROM stimuli
+        sql = """SELECT name, truth, model, class, role FROM stimuli
                  WHERE study = ? AND name > ? ORDER BY name LIMIT ?"""
         return held_pool(self._paged(sql, study, rows_at_once=_POOL_ROWS))
 

@@ -82,5 +82,10 @@ def _set_simulated_apart(db: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS = (_create_tables, _number_attempts, _add_entries, _set_simulated_apart)
+def _add_roles(db: sqlite3.Connection) -> None:
+    """Give stimuli a role, for those of practice and of attention checks."""
+    db.execute("ALTER TABLE stimuli ADD COLUMN role TEXT NOT NULL DEFAULT ''")
+
+
+MIGRATIONS = (_create_tables, _number_attempts, _add_entries, _set_simulated_apart, _add_roles)
 """Numbered from 1 by their order; the file stores the number as its `user_version`. Append only."""

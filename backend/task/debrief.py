@@ -10,7 +10,7 @@ from math import fsum
 
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.published import published_scores
-from backend.experiment.records import FAKE, REAL, Response, Session, Study
+from backend.experiment.records import FAKE, REAL, TEST, Response, Session, Study
 from backend.experiment.session import Cursor, Picture, is_scored, picture_of
 from backend.foundation.errors import Conflict, NotAllowed
 from backend.foundation.recent import Recent
@@ -91,7 +91,7 @@ class Debriefing:
         return [
             (response, picture_of(session, response.stimulus))
             for response in self._store.responses(session.id)
-            if is_scored(session, cursor, response)
+            if is_scored(session, cursor, response) and picture_of(session, response.stimulus).kind == TEST
         ]
 
 

@@ -14,7 +14,7 @@ from backend.experiment.judgments import judgment_of
 from backend.experiment.languages import CHOOSE, texts_for_page
 from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig, code_for, return_link
 from backend.experiment.protocol import REQUIRED, WITH, Protocol, values_of
-from backend.experiment.records import Response, Session, Study
+from backend.experiment.records import INSTRUCTED, PRACTICE, PlannedBlock, Response, Session, Study
 from backend.experiment.session import Cursor
 from backend.task.reply_types import (
     Block,
@@ -59,6 +59,7 @@ def public_study(
         if protocol.pay.retainer_usd_cents
         else None,
         **_effort(protocol),
+        "practice": protocol.unscored.practice_images,
         "blocks": protocol.stimuli.blocks,
         "feedback": protocol.page.feedback,
         "half_real": protocol.stimuli.is_half_real,
@@ -156,14 +157,16 @@ def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[
         masks: for each trial of the block, the indices of its masks among the study's.
     """
     index, offset = sessions.locate(session, cursor.trial_index)
-    rule = sessions.block_rule(study.protocol, cursor, index)
-    trials = range(cursor.trial_index, cursor.trial_index + len(session.blocks[index].stimuli) - offset)
+    planned = session.blocks[index]
+    rule = None if planned.is_practice else sessions.block_rule(study.protocol, cursor, index)
+    trials = range(cursor.trial_index, cursor.trial_index + len(planned.stimuli) - offset)
     return {
         "block": index,
         "first_trial_index": cursor.trial_index,
         "images": [url(sessions.stimulus_at(session, cursor, trial).stimulus) for trial in trials],
         "masks": [url(name) for name in study.masks] if masks else [],
         "trial_masks": masks[offset:],
+        "instructed": _instructions(planned)[offset:],
         "staircase": vars(rule) if rule else None,
         "next": _next(study, session, cursor),
     }
@@ -181,12 +184,13 @@ def answer(
 
     It does not reveal whether the answer to a mistimed flash was right: the spare has the same truth.
     """
-    truth = sessions.picture_of(session, response.stimulus).truth
+    picture = sessions.picture_of(session, response.stimulus)
     is_open_again = cursor.trial_index == response.trial_index and cursor.state == "active"
-    tells = study.protocol.page.feedback and cursor.trial_index > response.trial_index
+    is_told = study.protocol.page.feedback or picture.kind == PRACTICE
+    tells = is_told and cursor.trial_index > response.trial_index
     return {
         "trial_index": response.trial_index,
-        "was_correct": response.response == truth if tells else None,
+        "was_correct": response.response == picture.truth if tells else None,
         "replaced_by": url(sessions.stimulus_at(session, cursor, response.trial_index).stimulus)
         if is_open_again
         else None,
@@ -246,12 +250,14 @@ def withdrawn(protocol: Protocol | None, kept: Mapping[str, Any]) -> Withdrawal:
 
 def _progress(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -> SessionProgress:
     protocol, is_done = study.protocol, cursor.state != "active"
+    practice = sessions.practice_trials(session)
+    is_practice = cursor.trial_index < practice
     earned = sessions.earned_usd_cents(protocol, cursor)
     return {
         "next": None if is_done else _next(study, session, cursor),
         "progress": {
-            "answered": cursor.trial_index,
-            "total": sessions.total_trials(session),
+            "answered": cursor.trial_index - (0 if is_practice else practice),
+            "total": practice if is_practice else sessions.total_trials(session) - practice,
             "replaced": cursor.voided_answers,
         },
         "earned_usd_cents": earned
@@ -304,7 +310,7 @@ def _done(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -
         "reported": config.by_server and bool(session.panel.get(record.evaluator)),
         "earned_usd_cents": sessions.earned_usd_cents(study.protocol, cursor),
         "right": sessions.right_answers(cursor, is_closed=True),
-        "answered": cursor.trial_index + cursor.voided_answers,
+        "answered": max(cursor.trial_index - sessions.practice_trials(session), 0) + cursor.voided_answers,
         "qualification": judgment.qualification_result(session, study.protocol, cursor)
         if study.kind == "qualification"
         else None,
@@ -318,7 +324,17 @@ def _next(study: Study, session: Session, cursor: Cursor) -> Next:
         "block": _next_block(session, cursor),
         "exposure_ms": cursor.exposure_ms,
         "right_in_a_row": cursor.right_in_a_row if study.protocol.page.feedback else None,
+        "practice": cursor.trial_index < sessions.practice_trials(session),
     }
+
+
+def _instructions(block: PlannedBlock) -> list[str | None]:
+    """Return, for each trial of a block, the answer that it asks for; empty if no trial asks for one."""
+    if INSTRUCTED not in block.kinds:
+        return []
+    return [
+        truth if kind == INSTRUCTED else None for truth, kind in zip(block.truths, block.kinds, strict=True)
+    ]
 
 
 def _next_block(session: Session, cursor: Cursor) -> int:
@@ -334,5 +350,5 @@ def _effort(protocol: Protocol) -> Effort:
             "base_usd_cents": protocol.pay.base_usd_cents,
             "bonus_usd_cents": protocol.pay.bonus_usd_cents,
         },
-        "images": protocol.stimuli.trials,
+        "images": protocol.stimuli.trials + protocol.unscored.checks,
     }

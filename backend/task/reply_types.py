@@ -78,6 +78,7 @@ class PublicStudy(Effort):
     retainer: Annotated[
         Retainer | None, Meta(description="Pay for waiting: usd_cents a minute, minutes at most")
     ]
+    practice: Annotated[int, Meta(description="Practice pictures before the first block, in no other count")]
     blocks: int
     feedback: bool
     half_real: Annotated[
@@ -149,10 +150,11 @@ class Next(TypedDict):
     right_in_a_row: Annotated[
         int | None, Meta(description="Of the staircase; null in a study without feedback")
     ]
+    practice: Annotated[bool, Meta(description="Whether it is practice, which is not scored and not paid")]
 
 
 class Progress(TypedDict):
-    answered: int
+    answered: Annotated[int, Meta(description="During practice: of the practice; afterwards without it")]
     total: int
     replaced: Annotated[
         int,
@@ -326,6 +328,10 @@ class Block(TypedDict):
     images: list[str]
     masks: list[str]
     trial_masks: Annotated[list[list[int]], Meta(description="For each trial the places of its masks")]
+    instructed: Annotated[
+        list[Truth | None],
+        Meta(description="For each trial the answer that it asks for, else null; empty if none asks for one"),
+    ]
     staircase: StaircaseRule | None
     next: Next
 

@@ -82,7 +82,7 @@ def _sampled(stimuli: Sequence[Stimulus], study: Study, each: int) -> list[Stimu
     rng = Random(_SEED)
     taken: list[Stimulus] = []
     for model in (None, *study.models):
-        available = [stimulus for stimulus in stimuli if stimulus.model == model]
+        available = [stimulus for stimulus in stimuli if stimulus.model == model and not stimulus.role]
         if len(available) < need:
             raise InvalidInput(
                 f"study {study.name} has {len(available)} pictures of a kind; a demo needs {need}"
@@ -96,6 +96,7 @@ def _described(study: Study, pictures: Sequence[Stimulus]) -> dict[str, Any]:
     public = replies.public_study(study, None)
     public["consent"]["text"] = _NOTICE
     public["pay"] = {"base_usd_cents": 0, "bonus_usd_cents": 0}
+    public |= {"images": protocol.stimuli.trials, "practice": 0}  # a demo has neither practice nor checks
     public |= {"panel_parameters": [], "signature_parameter": None, "preview": None}
     return {
         "study": public,

@@ -9,10 +9,10 @@ from math import fsum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import protocol as protocols
-from backend.experiment import sampling
+from backend.experiment import sampling, unscored
 from backend.experiment.judgment import Judgment, Method, Plan
 from backend.experiment.protocol import Protocol
-from backend.experiment.records import FAKE, REAL, TRUTHS, Condition, Session, Stimulus, Study
+from backend.experiment.records import FAKE, REAL, TEST, TRUTHS, Condition, Session, Stimulus, Study
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor
 from backend.experiment.staircase import modal_exposure
@@ -40,10 +40,11 @@ class RealOrFake(Judgment):
     has_report = True
 
     def check(self, protocol: Protocol, kind: str) -> None:
-        """Accept all settings: this judgment supports every one."""
+        """Accept all settings that fit together: this judgment supports every one."""
+        unscored.check(protocol, kind)
 
     def lack(self, study: Study, pool: Pool) -> str:
-        return sampling.lack(study, pool)
+        return "; ".join(filter(None, (sampling.lack(study, pool), unscored.lack(study, pool))))
 
     def notes(self, study: Study, pool: Pool) -> list[str]:
         """Return the effects of a small pool on scores and on the replacement of mistimed flashes."""
@@ -66,7 +67,8 @@ class RealOrFake(Judgment):
         turn: int,
     ) -> Plan:
         reals = sampling.real_counts(study, coin, is_second=turn % 2 == 1)
-        return sampling.draw_session(study, pool, condition, rng, reals, turn)
+        blocks, spares = sampling.draw_session(study, pool, condition, rng, reals, turn)
+        return unscored.with_unscored(study.protocol.unscored, pool, blocks, rng), spares
 
     def truth(self, shown: Sequence[Stimulus]) -> str:
         return shown[0].truth
@@ -86,7 +88,12 @@ class RealOrFake(Judgment):
 
         To pass is to finish with at least `pass_share` of the reals and of the fakes right (HYPE 2.3).
         """
-        truths = [truth for block in session.blocks for truth in block.truths]
+        truths = [
+            truth
+            for block in session.blocks
+            for offset, truth in enumerate(block.truths)
+            if block.kind(offset) == TEST
+        ]
         reals, fakes = (cursor.right.get(truth, 0) / truths.count(truth) for truth in (REAL, FAKE))
         needed = protocol.admission.pass_share
         return {

@@ -16,9 +16,10 @@ from backend.analysis.response_table import (
     distinct,
     truth_value,
 )
+from backend.analysis.unscored_rows import excluded_of, scored_only
 from backend.experiment import follow_ups
 from backend.experiment.judgments import METHODS, check_analysed, either
-from backend.experiment.records import FAKE, REAL, TRUTHS
+from backend.experiment.records import FAKE, REAL, TEST, TRIAL_KINDS, TRUTHS
 from backend.experiment.response_columns import NEEDED_FOR_TIME, number, truth_of, whole
 from backend.foundation.errors import InvalidInput
 from backend.foundation.names import clean
@@ -49,7 +50,7 @@ def read_columns(path: Path, details: bool) -> Answers:
     """
     file = ResponsesFile(path)
     texts = {name: Coder() for name in NAMES if name != "session" and (details or name in FOR_INTERVALS)}
-    blocks = Coder()
+    blocks, kinds, excluded = Coder(), Coder(), Coder()
     parts: dict[str, list[np.ndarray]] = {}
     for chunk in file.chunks():
         check_analysed(file.method or "")
@@ -57,6 +58,8 @@ def read_columns(path: Path, details: bool) -> Answers:
             texts[name].add(chunk.columns[name])
         if file.method == "time":
             blocks.add([file.integers["block"][cell] for cell in chunk.columns["block"]])
+        for name, coder in (("trial_kind", kinds), ("excluded", excluded)):
+            coder.add(chunk.columns.get(name) or [""] * len(chunk))
         for name, column in _arrays(file, chunk, details):
             parts.setdefault(name, []).append(column)
     columns = {name: np.concatenate(arrays) for name, arrays in parts.items()}
@@ -75,7 +78,7 @@ def read_columns(path: Path, details: bool) -> Answers:
     )
     if file.unnamed_error and not answers.is_fake.any():
         raise file.unnamed_error
-    return answers
+    return scored_only(answers, kinds.coded(), excluded_of(excluded.coded()))
 
 
 def _arrays(file: "ResponsesFile", chunk: Chunk, details: bool) -> Iterator[tuple[str, np.ndarray]]:
@@ -163,8 +166,11 @@ class ResponsesFile:
             bad = {cell for cell in set(chunk.columns[column]) if cell.strip().lower() not in answers}
             if bad:
                 chunk.refuse(column, either(answers), bad.__contains__)
-        if "simulated" in chunk.columns and None in map(truth_value, set(chunk.columns["simulated"])):
-            chunk.refuse("simulated", "true or false", lambda cell: truth_value(cell) is None)
+        for column in ("simulated", "excluded"):
+            if column in chunk.columns and None in map(truth_value, set(chunk.columns[column])):
+                chunk.refuse(column, "true or false", lambda cell: truth_value(cell) is None)
+        if not set(chunk.columns.get("trial_kind", ())) <= {"", *TRIAL_KINDS}:
+            chunk.refuse("trial_kind", either(TRIAL_KINDS), lambda cell: cell not in ("", *TRIAL_KINDS))
 
     def _answers(self, chunk: Chunk) -> tuple[str, ...]:
         """Return the possible responses, by the method that the file states."""
@@ -173,8 +179,13 @@ class ResponsesFile:
 
     def _check_unnamed(self, chunk: Chunk) -> None:
         """Raise InvalidInput for a fake without a model; a real may belong to no model."""
-        cells = zip(chunk.columns["model"], chunk.columns["truth"], strict=True)
-        unnamed = [(i, model, truth) for i, (model, truth) in enumerate(cells) if not model.strip()]
+        kinds = chunk.columns.get("trial_kind") or [""] * len(chunk)
+        cells = zip(chunk.columns["model"], chunk.columns["truth"], kinds, strict=True)
+        unnamed = [
+            (i, model, truth)
+            for i, (model, truth, kind) in enumerate(cells)
+            if not model.strip() and kind in ("", TEST)
+        ]
         for i, model, truth in unnamed:
             refusal = chunk.cell_error(i, "model", "a name", model)
             if truth_of(truth) != REAL:

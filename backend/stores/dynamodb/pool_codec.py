@@ -18,8 +18,17 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from backend.experiment.records import PlannedBlock, Session, Stimulus
+from backend.experiment.records import (
+    CHECK,
+    INSTRUCTED,
+    PRACTICE,
+    TEST,
+    PlannedBlock,
+    Session,
+    Stimulus,
+)
 from backend.experiment.sampling import Pool
+from backend.experiment.unscored import right_answer, role_of
 from backend.stores import json_codec
 from backend.stores.name_pages import (
     NAMES_PER_PAGE,
@@ -39,14 +48,25 @@ SOURCES_PER_ITEM = 4000
 """Paths per item: some bytes each, far below the 400 KB limit of an item."""
 
 
+SideKey = tuple[str, str | None, str, str]
+"""Truth, model, class and role of a side's stimuli."""
+_KIND_LETTERS = {TEST: "t", PRACTICE: "p", CHECK: "c", INSTRUCTED: "i"}
+_KINDS = {letter: kind for kind, letter in _KIND_LETTERS.items()}
+
+
 @dataclass(frozen=True)
 class Side:
-    """The stimuli of one truth, model and class."""
+    """The stimuli of one truth, model, class and role."""
 
     truth: str
     model: str | None
     class_: str
     count: int
+    role: str = ""
+
+    @property
+    def key(self) -> SideKey:
+        return self.truth, self.model, self.class_, self.role
 
 
 class StoredPool:
@@ -72,7 +92,7 @@ class StoredPool:
         self.sides, self.memory_bytes = sides, memory_bytes
         self._pages, self._firsts, self._by_name = pages, firsts, by_name
         *self._begins, self.page_count = accumulate((page_count(side.count) for side in sides), initial=0)
-        self._of = {(side.truth, side.model, side.class_): i for i, side in enumerate(sides)}
+        self._of = {side.key: i for i, side in enumerate(sides)}
         self._side_of_number = _sides_of_numbers(by_name) if by_name else None
         self.size = sum(map(len, by_name)) if by_name else self.page_count * NAMES_PER_PAGE
         """Numbers below this one are in use."""
@@ -80,15 +100,15 @@ class StoredPool:
     def pool(self) -> Pool:
         """Return the pool to draw from."""
         placed = zip(self.sides, self._begins, strict=True)
-        sides = ((side.model, side.class_, begin, side.count) for side, begin in placed)
+        sides = ((side.key, begin, side.count) for side, begin in placed)
         return pool_of_sides(sides, self._pages, self.memory_bytes)
 
     def numbers_of(self, blocks: Sequence[PlannedBlock]) -> list[int] | None:
         """Return the numbers of all stimuli of `blocks`, in order; None if one is not as in the pool."""
         found: list[tuple[int, int, str]] = []
         for block in blocks:
-            for name, truth, model in zip(block.stimuli, block.truths, block.models, strict=True):
-                side = self._of.get((truth, model, block.class_))
+            for offset, name in enumerate(block.stimuli):
+                side = self._side_of(block, offset)
                 page = -1 if side is None else self._page_of(side, name)
                 if side is None or page < 0:
                     return None
@@ -106,22 +126,29 @@ class StoredPool:
         return numbers
 
     def blocks(self, numbers: Sequence[int], parts: Iterable[Sequence[Any]]) -> list[PlannedBlock]:
-        """Return the blocks of the stimuli of `numbers`.
-
-        Args:
-            parts: size and class of each block, and `by_need` if it has any.
-        """
+        """Return the blocks of the stimuli of `numbers`, described by `parts` as returned by `_part`."""
         placed = [self._place_of(number) for number in numbers]
         names = names_at(self._pages, [paged for _, paged in placed])
         sides = [self.sides[side] for side, _ in placed]
         blocks, start = [], 0
-        for size, class_, *by_need in parts:
+        for size, class_, *more in parts:
+            (facts,) = more or ({},)
             shown = sides[start : start + size]
             truths, models = tuple(side.truth for side in shown), tuple(side.model for side in shown)
-            shown_names = tuple(names[start : start + size])
-            blocks.append(PlannedBlock(shown_names, truths, models, class_, *map(tuple, by_need)))
+            kinds = tuple(_KINDS[letter] for letter in facts.get("kinds", ""))
+            if kinds:
+                truths = tuple(map(right_answer, truths, kinds))
+            of_block = tuple(names[start : start + size])
+            by_need = tuple(facts.get("by_need", ()))
+            blocks.append(PlannedBlock(of_block, truths, models, class_, by_need, kinds))
             start += size
         return blocks
+
+    def _side_of(self, block: PlannedBlock, offset: int) -> int | None:
+        """Return the side that has the stimulus of a trial."""
+        truth, model, kind = block.truths[offset], block.models[offset], block.kind(offset)
+        class_ = block.class_ if kind == TEST else ""
+        return self._of.get((right_answer(truth, kind), model, class_, role_of(kind)))
 
     def _page_of(self, side: int, name: str) -> int:
         """Return the number of the only page that can have a name; -1 if none can."""
@@ -156,10 +183,11 @@ class PackedPool:
 
 def pack_pool(stimuli: Iterable[Stimulus]) -> PackedPool:
     """Return a pool encoded."""
-    by_side: dict[tuple[str, str | None, str], list[Stimulus]] = {}
+    by_side: dict[SideKey, list[Stimulus]] = {}
     for stimulus in sorted(stimuli, key=lambda stimulus: stimulus.name):
-        by_side.setdefault((stimulus.truth, stimulus.model, stimulus.class_), []).append(stimulus)
-    sides = [(*side, len(members)) for side, members in by_side.items()]
+        key = (stimulus.truth, stimulus.model, stimulus.class_, stimulus.role)
+        by_side.setdefault(key, []).append(stimulus)
+    sides = [(*side, len(members), *([role] if role else [])) for (*side, role), members in by_side.items()]
     pages = [page for members in by_side.values() for page in pages_of([each.name for each in members])]
     sources = [each.source for members in by_side.values() for each in members]
     parts = range(0, len(sources), SOURCES_PER_ITEM)
@@ -226,7 +254,10 @@ def pack_session(session: Session, pool: StoredPool) -> tuple[bytes, bytes]:
 
 
 def _part(block: PlannedBlock) -> list[Any]:
-    return [len(block.stimuli), block.class_, *([block.by_need] if block.by_need else [])]
+    """Return size and class of a block, and by name what else it has: `by_need`, and the trials' `kinds`."""
+    kinds = "".join(_KIND_LETTERS[kind] for kind in block.kinds)
+    more = {name: value for name, value in (("by_need", block.by_need), ("kinds", kinds)) if value}
+    return [len(block.stimuli), block.class_, *([more] if more else [])]
 
 
 def unpack_session(facts: bytes, numbers: bytes, pool: Callable[[], StoredPool]) -> Session:

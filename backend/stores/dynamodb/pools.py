@@ -107,7 +107,7 @@ class Pools:
         names = self._all_names(study, upload, pool.page_count)
         for side in pool.sides:
             for _ in range(side.count):
-                yield Stimulus(next(names), side.truth, side.model, side.class_, next(sources))
+                yield Stimulus(next(names), side.truth, side.model, side.class_, next(sources), side.role)
 
     def _all_names(self, study: str, upload: str, pages: int) -> Iterator[str]:
         for start in range(0, pages, _PAGES_AT_ONCE):

@@ -52,7 +52,7 @@ def test_a_full_page_of_hashes_is_below_four_kilobytes_with_its_keys():
 
 
 def rows_of(stimuli):
-    return [(s.name, s.model, s.class_) for s in sorted(stimuli, key=lambda s: s.name)]
+    return [(s.name, s.truth, s.model, s.class_, s.role) for s in sorted(stimuli, key=lambda s: s.name)]
 
 
 def test_a_pool_in_pages_is_the_pool_in_lists():

@@ -37,12 +37,24 @@ def as_item(value):
     return [as_item(part) for part in value] if isinstance(value, list) else value
 
 
+NEW_COLUMNS = {"trial_kind": "test", "excluded": None}
+"""Columns that rows have had since, with their values in studies that do not use them."""
+
+
+def rows_as_before(rows):
+    """Return rows without the columns added since, which must say that nothing of it was used."""
+    for row in rows:
+        assert {name: row[name] for name in NEW_COLUMNS} == NEW_COLUMNS
+        yield {name: value for name, value in row.items() if name not in NEW_COLUMNS}
+
+
 def seen_now(store):
     """Return by study what is made of a store, as plain data."""
     seen = {
         study.name: {
             "rows": {
-                which: list(study_rows(store, study, which)) for which in ("scored", "unfinished", "replaced")
+                which: list(rows_as_before(study_rows(store, study, which)))
+                for which in ("scored", "unfinished", "replaced")
             },
             "scores": study_scores(store, study),
             "owed": {key: account.data() for key, account in plain_accounts(store, study, LATER).items()},
