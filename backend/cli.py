@@ -43,6 +43,7 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "links": ("panels", "print private links, one a person"),
         "recruit": ("recruit", "recruit evaluators at a panel"),
         "call": ("people", "call the people who wait for a study"),
+        "draw": ("draws", "find which pictures need evaluators, to draw them"),
         "pay": ("pay", "show what evaluators are owed, and pay it"),
     },
     "Score and report": {

@@ -199,6 +199,10 @@ def _add_evaluator_routes(
         token = _token()
         return task.answering.answer(session, token, requests.posted(_body(requests.Answer)), picture_url)
 
+    @app.post("/api/sessions/<session>/questions")
+    def answer_questions(session: str) -> dict:
+        return task.answering.answer_questions(session, _token(), _body(requests.QuestionAnswers))
+
     @app.post("/api/sessions/<session>/end")
     def end(session: str) -> dict:
         return task.answering.end(session, _token(), _body(requests.End).lease)

@@ -21,6 +21,7 @@ from backend.analysis.browsers import browser_caveats, by_browser
 from backend.analysis.caveats import caveats
 from backend.analysis.comparisons import Groups
 from backend.analysis.designs import BETWEEN, design_of
+from backend.analysis.draws import random_share
 from backend.analysis.model_tests import between_subjects, tests_of
 from backend.analysis.response_rows import answers_of
 from backend.analysis.response_table import Answers
@@ -89,6 +90,7 @@ def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
 def _scores(answers: Answers, chosen: Options) -> dict[str, Any]:
     if not len(answers):
         raise InvalidInput("there are no responses to score")
+    answers = random_share(answers)
     unit = method_named(answers.method).unit
     values, intervals, beside, models = _scored(answers, chosen)
     groups = groups_of(values, [row["model"] for row in models])

@@ -104,7 +104,7 @@ function beside({ evaluators: n, mean }, unit, score, areSeveral) {
 /** @param {Debrief} debrief */
 function table({ unit, score, others, published }) {
   const rows = [
-    ...published.map((entry) => ({ ...entry, kind: "" })),
+    ...published.map((entry) => ({ ...entry, model: publishedName(entry.model), kind: "" })),
     { model: text("debrief.you"), data: text("debrief.these_pictures"), score, kind: "yours" },
     ...(others === null || others.mean === null ? [] : [{ model: text("debrief.others", { n: others.evaluators }), data: text("debrief.these_pictures"), score: others.mean, kind: "others" }]),
   ].sort((a, b) => b.score - a.score);
@@ -117,6 +117,12 @@ function table({ unit, score, others, published }) {
     el("thead", {}, el("tr", {}, ...[text("debrief.who"), text("debrief.score")].map((name) => el("th", { scope: "col" }, name)))),
     el("tbody", {}, ...rows.map((row) => el("tr", { class: row.kind }, el("th", { scope: "row" }, el("bdi", {}, row.model), el("span", {}, row.data)), scoreCell(row.score, longest, unit)))),
   );
+}
+
+/** @param {string} model as published: a proper name, and whether its samples were truncated */
+function publishedName(model) {
+  const name = model.replace(/ \(truncated\)$/, "");
+  return name === model ? model : text("debrief.truncated", { model: name });
 }
 
 /**

@@ -104,7 +104,7 @@ async function admitted(world, study) {
  */
 async function afterQualification(world, study, qualification) {
   const { api } = world;
-  const { playBlocks, showResult } = await world.playing();
+  const { askQuestions, playBlocks, showResult } = await world.playing();
   let visit = await world.resumed(qualification.study);
   if (!visit) {
     if (!(await consented(world, qualification, titleOf(study)))) return sayGoodbye(await exitLink(api, study, "no_consent"));
@@ -112,6 +112,7 @@ async function afterQualification(world, study, qualification) {
   }
   if (visit.state.stage === "block") await playBlocks(api, qualification, visit);
   if (!visit.done) return null; // the device could not show the pictures
+  await askQuestions(visit);
   const tested = /** @type {import("./visit.js").Tested} */ (visit);
   const { done } = tested;
   if (!done.qualification.passed && !done.qualification.may_retake) {

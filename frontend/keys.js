@@ -1,13 +1,14 @@
 // @ts-check
 /** Keyboard input: Enter or Space presses the screen's primary button; a trial adds its own keys. */
 
-/** @typedef {(key: string, onLatin: string) => void} TrialKeys */
+/** @typedef {(key: string, onLatin: string, digit: string) => void} TrialKeys */
 
 /** @type {TrialKeys | null} */
 let trialKeys = null;
 
 /**
- * @param {TrialKeys | null} handler receives a key in lower case, and the same key on a Latin keyboard; null for none
+ * @param {TrialKeys | null} handler receives a key in lower case, the same key on a Latin keyboard, and the digit on
+ *   it or ""; null for none
  */
 export function onTrialKeys(handler) {
   trialKeys = handler;
@@ -22,7 +23,7 @@ export function listenToKeys(page) {
     if (event.key === "Enter" || event.key === " ") {
       pressPrimary(cover ?? page.querySelector("main"), event);
     } else if (!cover) {
-      trialKeys?.(event.key.toLowerCase(), onLatin(event));
+      trialKeys?.(event.key.toLowerCase(), onLatin(event), digitOf(event));
     }
   });
 }
@@ -34,6 +35,15 @@ export function listenToKeys(page) {
 function onLatin({ key, code }) {
   const isLatin = /^[\x20-\x7e\u00c0-\u024f]$/.test(key);
   return isLatin ? key.toLowerCase() : (/^Key([A-Z])$/.exec(code)?.[1].toLowerCase() ?? "");
+}
+
+/**
+ * Return the digit on a key, also where the layout has it beside Shift (France), or "".
+ * @param {KeyboardEvent} event
+ */
+function digitOf({ key, code }) {
+  if (/^[0-9]$/.test(key)) return key;
+  return key.length === 1 ? (/^Digit([0-9])$/.exec(code)?.[1] ?? "") : "";
 }
 
 /**

@@ -153,8 +153,9 @@ function visitOf(token, state) {
  * @param {import("./visit.js").Visit} visit
  */
 async function playToEnd(study, visit) {
-  const { playBlocks, showDone } = await playing();
+  const { askQuestions, playBlocks, showDone } = await playing();
   if (visit.state.stage === "block") await playBlocks(api, study, visit);
+  if (visit.done) await askQuestions(visit);
   if (visit.done) await (showDemoEnd ?? showDone)(study, /** @type {import("./visit.js").Ended} */ (visit));
 }
 

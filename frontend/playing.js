@@ -3,12 +3,13 @@
 
 import { enterFullScreen, leaveFullScreen } from "./display.js";
 import { fitDisplay } from "./fitness.js";
+import { followUpNotes } from "./follow_ups.js";
 import { judgmentOf } from "./judgment.js";
 import { startGuarding, stopGuarding } from "./leaving.js";
 import { mediumOf } from "./medium.js";
 import { instructions } from "./offer.js";
-import { ask, el, hideProgress } from "./screens.js";
 import { afterPractice, beforePractice } from "./practice.js";
+import { ask, el, hideProgress, paragraphs } from "./screens.js";
 import { text } from "./texts.js";
 import { playBlock } from "./trials.js";
 import { withdrawalNote } from "./withdraw_link.js";
@@ -38,12 +39,19 @@ export async function playBlocks(api, study, visit) {
   const blocks = visit.state.protocol.block_images.length - before;
   const [judgment, medium] = await prepare(study);
   const isBack = (visit.next?.trial_index ?? 0) > 0;
-  await ask("instructions", isBack ? text("instructions.title_back") : text("instructions.title"), [...instructions(study, judgment, isBack), ...beforePractice(study, visit), ...withdrawing(visit)], [
-    { label: isBack ? text("instructions.continue") : text("instructions.start"), value: "start", primary: true },
-  ]);
+  await askQuestions(visit);
+  const areOwn = !isBack && (await showPages(visit, 0));
+  if (!areOwn || visit.state.protocol.builtin_instructions) {
+    await ask("instructions", isBack ? text("instructions.title_back") : text("instructions.title"), [...instructions(study, judgment, isBack), ...followUpNotes(visit.state.protocol.follow_ups ?? null), ...beforePractice(study, visit), ...withdrawing(visit)], [
+      { label: isBack ? text("instructions.continue") : text("instructions.start"), value: "start", primary: true },
+    ]);
+  }
   startGuarding();
+  let isBegun = visit.state.block_begun;
   while (!visit.done) {
     const { block, practice } = /** @type {import("./visit.js").Next} */ (visit.next);
+    if (block > before && !isBegun) await showPages(visit, block - before);
+    isBegun = false;
     if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
     const display = study.flashes ? await fitDisplay(api, study, text("display.no_fault_stored")) : null;
     if (study.flashes && !display) return stopGuarding();
@@ -65,6 +73,29 @@ export async function playBlocks(api, study, visit) {
   stopGuarding();
   await leaveFullScreen();
   hideProgress();
+}
+
+/**
+ * Ask the researcher's questions that are to be answered now, if there are any.
+ * @param {Visit} visit
+ */
+export async function askQuestions(visit) {
+  if (!visit.questions) return;
+  const { askOpenQuestions } = await import("./questions.js");
+  await askOpenQuestions(visit);
+}
+
+/**
+ * Show the researcher's own instructions that come before a block; return whether there are any.
+ * @param {Visit} visit
+ * @param {number} block
+ */
+async function showPages(visit, block) {
+  const pages = (visit.state.pages ?? []).filter(({ before_block }) => before_block === block);
+  for (const { title, text: own } of pages) {
+    await ask("instructions", title, [...paragraphs(own), ...withdrawing(visit)], [{ label: text("pages.continue"), value: "on", primary: true }]);
+  }
+  return pages.length > 0;
 }
 
 /**

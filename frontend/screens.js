@@ -140,24 +140,59 @@ export function showWaiting(title, words) {
 }
 
 /**
+ * @typedef {{button: HTMLButtonElement, answer: string, confidence: number | null}} AnswerButton
+ * @typedef {object} Answers
+ * @property {HTMLElement} element
+ * @property {AnswerButton[]} buttons
+ * @property {() => void} begin called before each question
+ * @property {(key: string, onLatin: string, digit: string) => AnswerButton | undefined} byKey the button that a key
+ *   presses (`keys.js`)
+ */
+
+/**
+ * Return a button for each answer.
+ * @param {import("./judgment.js").Judgment} judgment
+ * @returns {Answers}
+ */
+export function answerButtons({ choices }) {
+  const buttons = choices.map(({ answer, label, keys }) => ({ button: choice(label, keys[0]), answer, confidence: null }));
+  return {
+    element: el("div", { class: "choices" }, ...buttons.map(({ button }) => button)),
+    buttons,
+    begin: () => {},
+    byKey: (key, onLatin) => buttons[choiceOf(choices, key, onLatin)],
+  };
+}
+
+/**
+ * Return the place of the choice that a key stands for, in the study's language or else on a Latin keyboard; or -1.
+ * @param {{keys: string[]}[]} choices
+ * @param {string} key
+ * @param {string} onLatin
+ */
+export function choiceOf(choices, key, onLatin) {
+  const place = choices.findIndex(({ keys }) => keys.includes(key));
+  return place >= 0 ? place : choices.findIndex(({ keys }) => keys.includes(onLatin));
+}
+
+/**
  * Create the screen of trials, once per block, so that nothing moves between trials.
  * @param {import("./judgment.js").Judgment} judgment
+ * @param {Answers} [answers]
  */
-export function trialScreen(judgment) {
+export function trialScreen(judgment, answers = answerButtons(judgment)) {
   const stage = el("div", { class: "stage" });
-  const buttons = new Map(judgment.choices.map(({ answer, label, keys }) => [answer, choice(label, keys[0])]));
   const verdict = el("p", { class: "verdict", role: "status" });
   const heading = el("h1", { tabindex: "-1" }, judgment.heading);
   const main = byId("main");
-  const choices = el("div", { class: "choices" }, ...buttons.values());
   const asking = el("div", { class: "asking" }, heading, verdict);
   /** Show this screen, also after another one replaced it. */
   const enter = () => {
     main.className = "page trial";
-    main.replaceChildren(stage, asking, choices);
+    main.replaceChildren(stage, asking, answers.element);
   };
   enter();
-  return { main, stage, buttons, verdict, heading, enter };
+  return { main, stage, answers, verdict, heading, enter };
 }
 
 /**

@@ -92,6 +92,38 @@ export function writePass(study, link, pass) {
   }
 }
 
+/** @param {string} session @param {string} when */
+const draftKey = (session, when) => `openhype:draft:${session}:${when}`;
+
+/**
+ * Return the answers to questions that this tab has not sent yet; {} if there are none.
+ * @param {string} session
+ * @param {string} when
+ * @returns {Record<string, unknown>}
+ */
+export function readDraft(session, when) {
+  try {
+    return JSON.parse(sessionStorage.getItem(draftKey(session, when)) ?? "{}");
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Keep answers that are not sent yet, for a reload.
+ * @param {string} session
+ * @param {string} when
+ * @param {Record<string, unknown> | null} draft null removes it
+ */
+export function writeDraft(session, when, draft) {
+  try {
+    if (draft === null) sessionStorage.removeItem(draftKey(session, when));
+    else sessionStorage.setItem(draftKey(session, when), JSON.stringify(draft));
+  } catch {
+    // done without
+  }
+}
+
 /**
  * Acquire the study's lock for this tab, until the tab is closed.
  * If the browser has no locks, the task runs anyway: the server's lease also restricts a session to one tab.

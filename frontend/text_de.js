@@ -199,6 +199,7 @@ export const texts = {
   "debrief.you": "Sie, gerade eben",
   "debrief.others": "Andere Sitzungen ({n})",
   "debrief.these_pictures": "diese Bilder",
+  "debrief.truncated": "{model} (gekappt)",
   "debrief.right_ones": "Richtig beurteilte Bilder: {n}",
   "debrief.wrong_ones": "Was Sie falsch beurteilt haben",
   "debrief.all_right": "Sie haben jedes Bild richtig beurteilt",

@@ -199,6 +199,7 @@ export const texts = {
   "debrief.you": "Usted, ahora mismo",
   "debrief.others": "Otras sesiones ({n})",
   "debrief.these_pictures": "estas imágenes",
+  "debrief.truncated": "{model} (truncado)",
   "debrief.right_ones": "Imágenes acertadas: {n}",
   "debrief.wrong_ones": "En qué se equivocó",
   "debrief.all_right": "Acertó en todas las imágenes",

@@ -199,6 +199,7 @@ export const texts = {
   "debrief.you": "Vous, à l’instant",
   "debrief.others": "Autres sessions ({n})",
   "debrief.these_pictures": "ces images",
+  "debrief.truncated": "{model} (tronqué)",
   "debrief.right_ones": "Images bien jugées : {n}",
   "debrief.wrong_ones": "Vos erreurs",
   "debrief.all_right": "Vous avez bien jugé toutes les images",

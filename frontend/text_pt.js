@@ -199,6 +199,7 @@ export const texts = {
   "debrief.you": "Você, agora mesmo",
   "debrief.others": "Outras sessões ({n})",
   "debrief.these_pictures": "estas imagens",
+  "debrief.truncated": "{model} (truncado)",
   "debrief.right_ones": "Imagens que você acertou: {n}",
   "debrief.wrong_ones": "O que você errou",
   "debrief.all_right": "Você acertou todas as imagens",

@@ -199,6 +199,7 @@ export const texts = {
   "debrief.you": "您，刚才",
   "debrief.others": "其他人（{n}）",
   "debrief.these_pictures": "这些图片",
+  "debrief.truncated": "{model}（截断）",
   "debrief.right_ones": "您答对的 {n} 张",
   "debrief.wrong_ones": "您答错的图片",
   "debrief.all_right": "您答对了所有图片",

@@ -88,7 +88,8 @@ export function percent(share, digits = 0) {
  * @param {string} currency ISO 4217
  */
 export function money(cents, currency) {
-  return format({ style: "currency", currency }).format(cents / 100);
+  const currencyDisplay = direction(current) === "rtl" ? "name" : "symbol"; // among Arabic letters, `US$` reads `$US`
+  return format({ style: "currency", currency, currencyDisplay }).format(cents / 100);
 }
 
 /**

@@ -2,7 +2,9 @@
 /** One block of trials: show, ask, store, give feedback. Each trial waits until the last response is stored. */
 
 import * as staircase from "./staircase.js";
+import { answersWithConfidence } from "./confidence.js";
 import { isFullScreen } from "./display.js";
+import { askFollowUps } from "./follow_ups.js";
 import { goesOn, isGone, readyToFlash, settleIn, showPicture } from "./flash.js";
 import { measureRefresh, waitFrames } from "./frames.js";
 import { takeInteractions } from "./interactions.js";
@@ -62,7 +64,8 @@ export async function playBlock(visit, judgment, medium, display, isPaid) {
     await ask("instructions", text(visit.next?.practice ? "practice.ready" : "block.ready"), readyText(judgment.afterFlash), [{ label: text("instructions.start"), value: "start", primary: true }]);
   }
   await pictures.needed(0);
-  const screen = trialScreen(judgment);
+  const asked = protocol.follow_ups ?? null;
+  const screen = trialScreen(judgment, asked?.confidence_with ? answersWithConfidence(judgment, asked.confidence_points) : undefined);
   const presenter = await makePresenter(screen.stage, size, isTimed);
   await playTrials({ visit, judgment, medium, screen, presenter, masks, display: measured, isFull: isFullScreen(), isPaid }, block, pictures);
   presenter.end();
@@ -95,12 +98,13 @@ async function playTrials(scene, block, pictures) {
     const showing = await showPicture(scene, picture, masks, next);
     const asked = block.instructed[i] ?? null;
     if (asked) giveInstruction(screen, judgment, asked);
-    const { response, rt, flags } = await answered(screen, judgment);
+    const { response, confidence, rt, flags } = await answered(screen);
     const seen = await showing.settled;
     const facts = { exposure_ms: next.exposure_ms, frame_ms: scene.display.frame_ms, ...seen, flags: [...seen.flags, ...carried, ...flags] };
     const trial = { trial_index: next.trial_index, attempt, ...facts };
     publish(trial);
-    const reply = await visit.answer({ ...trial, stimulus: namesOf(stimulus), response, rt, interactions: takeInteractions() });
+    const followUps = await askFollowUps(screen, visit.state.protocol.follow_ups ?? null, response, confidence);
+    const reply = await visit.answer({ ...trial, stimulus: namesOf(stimulus), response, rt, ...followUps, interactions: takeInteractions() });
     const coming = reply.replaced_by === null ? null : pictures.extra(reply.replaced_by);
     coming?.catch(() => {}); // awaited below
     publish({ ...trial, was_correct: reply.was_correct, was_replaced: reply.replaced_by !== null });
@@ -137,12 +141,13 @@ async function playTrials(scene, block, pictures) {
 /**
  * Ask for the response; `rt` (ms) runs from when the buttons are enabled, and includes any interruption.
  * @param {Screen} screen
- * @param {import("./judgment.js").Judgment} judgment
- * @returns {Promise<{response: string, rt: number, flags: string[]}>}
+ * @returns {Promise<{response: string, confidence: number | null, rt: number, flags: string[]}>}
  */
-function answered(screen, { choices }) {
+function answered(screen) {
   if (isGone(screen)) return new Promise(() => {});
-  const buttons = [...screen.buttons.values()];
+  const { answers } = screen;
+  const buttons = answers.buttons.map(({ button }) => button);
+  answers.begin();
   for (const button of buttons) {
     button.disabled = false;
     button.classList.remove("given");
@@ -152,19 +157,19 @@ function answered(screen, { choices }) {
   const asked = performance.now();
   const before = interruptionsSoFar();
   return new Promise((resolve) => {
-    /** @param {string} response */
-    const give = (response) => {
+    /** @param {import("./screens.js").AnswerButton} given */
+    const give = ({ button: pressed, answer: response, confidence }) => {
       if (buttons[0].disabled) return;
       for (const button of buttons) button.disabled = true;
-      screen.buttons.get(response)?.classList.add("given");
+      pressed.classList.add("given");
       onTrialKeys(null);
       const flags = interruptionsSoFar() === before ? [] : ["interrupted"];
-      resolve({ response, rt: performance.now() - asked, flags });
+      resolve({ response, confidence, rt: performance.now() - asked, flags });
     };
-    for (const [answer, button] of screen.buttons) button.onclick = () => give(answer);
-    onTrialKeys((key, onLatin) => {
-      const meant = choices.find(({ keys }) => keys.includes(key)) ?? choices.find(({ keys }) => keys.includes(onLatin));
-      if (meant) give(meant.answer);
+    for (const each of answers.buttons) each.button.onclick = () => give(each);
+    onTrialKeys((key, onLatin, digit) => {
+      const meant = answers.byKey(key, onLatin, digit);
+      if (meant) give(meant);
     });
   });
 }

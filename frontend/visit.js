@@ -30,6 +30,8 @@ export function makeVisit(api, token, state) {
     next: state.next,
     /** @type {SessionProgress["done"]} */
     done: state.done,
+    /** Questions of the researcher that are to be answered now. */
+    questions: state.questions ?? null,
     fetchPicture: api.picture,
     /** @param {object} display */
     beginBlock: (display) =>
@@ -38,6 +40,8 @@ export function makeVisit(api, token, state) {
     debrief: () => api.get(`${path}/debrief`, token, () => false),
     /** @param {object} answer */
     answer: async (answer) => moved(await api.post(`${path}/answers`, { lease: state.lease, ...answer }, token)),
+    /** @param {{when: string, answers: object, declined?: boolean}} given */
+    answerQuestions: async (given) => moved(await api.post(`${path}/questions`, { lease: state.lease, ...given }, token)),
     /** End early; the server permits this after repeated mistimed flashes. */
     end: async () => moved(await api.post(`${path}/end`, { lease: state.lease }, token)),
   };
@@ -50,6 +54,7 @@ export function makeVisit(api, token, state) {
     visit.earned = reply.earned_usd_cents;
     visit.next = reply.next;
     visit.done = reply.done;
+    visit.questions = reply.questions ?? null;
     return reply;
   }
   return visit;

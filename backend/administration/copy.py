@@ -115,7 +115,8 @@ def _is_behind(target: Store, session: Session, cursor: Cursor, responses: list[
     except NotFound:
         return True
     common = min(len(stored), len(responses))
-    if target.session(session.id) != session or stored[:common] != responses[:common]:
+    other = any(existing.questions.get(when, given) != given for when, given in cursor.questions.items())
+    if other or target.session(session.id) != session or stored[:common] != responses[:common]:
         raise Conflict(
             f"session {session.id} has other answers at the target; it was left as it is, and the copy ended"
         )

@@ -6,156 +6,32 @@ that a stored study always has its images.
 
 import dataclasses
 import errno
-import re
 import shutil
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from backend.administration import catalogues
-from backend.experiment import panel as panels
+from backend.administration.study_spec import StudySpec, base_protocol, check_models, check_name
 from backend.experiment import protocol as protocols
 from backend.experiment import sampling, unscored
-from backend.experiment.judgments import judgment_of, method_named
-from backend.experiment.panel import PanelRecord
+from backend.experiment.judgments import judgment_of
 from backend.experiment.records import CHECK, PRACTICE, Stimulus, Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.foundation.names import clean
 from backend.foundation.permissions import private, share
 from backend.foundation.printable import printable
-from backend.foundation.text_files import read_text
 from backend.foundation.timestamps import stamp
-from backend.panels.signed_links import check_installed
 from backend.stimuli.media import MEDIA
 from backend.stimuli.medium import Refused
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.studies import lifecycle
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
-_MODEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9 ._@+-]{0,98}[A-Za-z0-9._@+-])?")
 _MASKS = 64
 """Masks per study: enough that four per trial never become familiar, few enough to load fast."""
-
-
-@dataclass(frozen=True)
-class StudySpec:
-    """A study as ordered by a researcher."""
-
-    name: str
-    kind: str
-    method: str
-    real: Path
-    models: tuple[tuple[str, Path], ...]
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    masks: Path | None = None
-    practice: Path | None = None
-    """Folder with sub-folders `real` and `fake` of the pictures for practice; None to set some aside."""
-    checks: Path | None = None
-    """The same for attention checks."""
-    equalise: tuple[str, ...] = ()
-    skip_bad: bool = False
-    strict: bool = False
-    seed: int = 0
-
-
-def read_spec(path: Path) -> StudySpec:
-    """Return the study described by a TOML file; its relative paths start at the file's folder.
-
-    Raises:
-        InvalidInput: names the file and the entry that is missing, unknown or of a wrong type.
-    """
-    data = _read_toml(path)
-    known = {
-        "name",
-        "kind",
-        "method",
-        "real",
-        "models",
-        "settings",
-        "masks",
-        "practice",
-        "checks",
-        "equalise",
-        "skip_bad",
-        "strict",
-        "panel",
-        "texts",
-    }
-    unknown, missing = sorted(set(data) - known), sorted({"name", "real", "models"} - set(data))
-    if unknown or missing:
-        problem = f"has unknown entries {unknown}" if unknown else f"lacks the entries {missing}"
-        raise InvalidInput(f"{path} {problem}; it may have {sorted(known)}")
-    for name, kind in {"models": dict, "settings": dict, "texts": dict, "equalise": list}.items():
-        if name in data and not isinstance(data[name], kind):
-            raise InvalidInput(f"{path}: {name} must be a {'list' if kind is list else 'table'}")
-    here = path.parent
-    settings = with_texts(data.get("settings", {}), here)
-    if "texts" in data:
-        settings["texts"] = data["texts"]
-    if "panel" in data:
-        settings["panel"] = read_panel(str(data["panel"]), here)
-    return StudySpec(
-        name=str(data["name"]),
-        kind=data.get("kind", "study"),
-        method=data.get("method", "infinity"),
-        real=here / str(data["real"]),
-        models=tuple((model, here / str(folder)) for model, folder in data["models"].items()),
-        settings=settings,
-        masks=here / str(data["masks"]) if data.get("masks") else None,
-        practice=here / str(data["practice"]) if data.get("practice") else None,
-        checks=here / str(data["checks"]) if data.get("checks") else None,
-        equalise=tuple(map(str, data.get("equalise", ()))),
-        skip_bad=bool(data.get("skip_bad", False)),
-        strict=bool(data.get("strict", False)),
-    )
-
-
-def with_texts(settings: Mapping[str, Any], here: Path = Path()) -> dict[str, Any]:
-    """Return settings with each `@FILE` replaced by the text of the file; `@@` escapes a leading `@`.
-
-    Raises:
-        NotFound: there is no such file.
-        InvalidInput: the file is not readable text.
-    """
-    found = dict(settings)
-    for name in protocols.TEXTS & set(settings):
-        if isinstance(settings[name], Mapping):  # the table of texts
-            continue
-        value = str(settings[name])
-        if value.startswith("@@"):
-            found[name] = value[1:]
-        elif value.startswith("@"):
-            found[name] = read_text(here / value[1:]).strip()
-    return found
-
-
-def read_panel(text: str, here: Path = Path()) -> PanelRecord:
-    """Return the panel called `text`, or the one described by the TOML file at `text`.
-
-    Raises:
-        InvalidInput: there is no such panel or file, or an entry is invalid.
-        NotInstalled: the panel signs its links, and the library for verifying signatures is missing.
-    """
-    if not text.endswith(".toml"):
-        return panels.named(text)
-    path = here / text
-    data = _read_toml(path)
-    record = panels.from_json(data, str(path))
-    if record.signature:
-        check_installed()
-    return record
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(read_text(path))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InvalidInput(f"{path} must be TOML: {error}") from None
 
 
 def create(
@@ -225,6 +101,8 @@ def _made(
         protocol=protocol,
         created_at=created_at,
         settings_id=lifecycle.new_settings_id(),
+        pages=spec.pages,
+        questions=spec.questions,
     )
 
     judgment = judgment_of(protocol.method)
@@ -255,7 +133,8 @@ def _made(
         )
     except Refused as refused:
         where = _listed(data, spec.name, refused.everything)
-        raise InvalidInput(f"{refused}{f'; all are listed in {where}' if where else ''}") from None
+        with spec.at(*spec.entry_of(str(refused))):
+            raise InvalidInput(f"{refused}{f'; all are listed in {where}' if where else ''}") from None
     if say and (where := _listed(data, spec.name, intake.left_out_untold)):
         say(f"all files that were left out are listed in {where}")
     intake = dataclasses.replace(intake, stimuli=with_roles(intake.stimuli))
@@ -300,18 +179,22 @@ def _with_clean_names(spec: StudySpec) -> tuple[StudySpec, list[str]]:
 
 def _checked(store: Store, spec: StudySpec) -> protocols.Protocol:
     """Return the protocol of a specification after checking its names, settings and qualification."""
-    if not _NAME.fullmatch(spec.name):
-        raise InvalidInput(
-            "a study's name must be 1 to 63 lower-case letters, digits and hyphens, starting with a letter "
-            f"or digit, not {spec.name!r}"
-        )
-    _check_models([name for name, _ in spec.models])
-    lifecycle.check_name(store, spec.name)
-    base = _base(spec)
-    protocol = protocols.new_protocol(base, spec.kind, spec.settings)
-    protocol = catalogues.in_its_language(protocol, spec.settings)
-    judgment_of(protocol.method).check(protocol, spec.kind)
+    check_name(spec.name)
+    check_models([name for name, _ in spec.models])
+    with spec.at("name"):
+        lifecycle.check_name(store, spec.name)
+    protocol = protocols.new_protocol(base_protocol(spec.kind, spec.method), spec.kind, spec.settings)
+    with spec.at_texts():
+        protocol = catalogues.in_its_language(protocol, spec.settings)
+    with spec.at("settings"):
+        judgment_of(protocol.method).check(protocol, spec.kind)
     _check_aside(spec, protocol)
+    if not protocol.page.builtin_instructions and not spec.pages:
+        with spec.at("settings", "builtin_instructions"):
+            raise InvalidInput(
+                "builtin_instructions=false leaves evaluators without instructions; write [[pages]] of your "
+                "own in a study.toml (docs/study-file.md)"
+            )
     if spec.kind == "qualification" and protocol.page.debrief:
         raise InvalidInput(
             "a qualification must not have debrief=true: a person who retakes it, or hears of it, would know "
@@ -322,7 +205,8 @@ def _checked(store: Store, spec: StudySpec) -> protocols.Protocol:
     if spec.masks is not None:
         protocol = protocol.changed(masks=protocols.OWN_MASKS)
     if protocol.admission.qualification:
-        check_qualification(store, spec.kind, protocol.admission.qualification)
+        with spec.at("settings", "qualification"):
+            check_qualification(store, spec.kind, protocol.admission.qualification)
     return protocol
 
 
@@ -330,44 +214,23 @@ def _check_aside(spec: StudySpec, protocol: protocols.Protocol) -> None:
     """Raise InvalidInput if a folder is given that no trial would show, or none for checks by pictures."""
     shown = protocol.unscored
     if spec.practice is not None and not shown.practice_images:
-        raise InvalidInput(
-            f"{printable(spec.practice)} has pictures for practice, and practice_images is 0; "
-            "--set practice_images=N, or leave out --practice"
-        )
-    if spec.checks is not None and not shown.checks:
-        raise InvalidInput(
-            f"{printable(spec.checks)} has pictures for attention checks, and picture_checks is 0; "
-            "--set picture_checks=N, or leave out --checks"
-        )
-    if shown.picture_checks and spec.checks is None:
-        raise InvalidInput(
-            "picture_checks need pictures whose truth is beyond doubt: --checks DIR, with sub-folders real "
-            "and fake"
-        )
-
-
-def _base(spec: StudySpec) -> protocols.Protocol:
-    if spec.kind not in ("study", "qualification"):
-        raise InvalidInput(f"kind must be 'study' or 'qualification', not {spec.kind!r}")
-    if spec.kind == "qualification":
-        return protocols.QUALIFICATION
-    return method_named(spec.method).protocol
-
-
-def _check_models(names: Sequence[str]) -> None:
-    if not names:
-        raise InvalidInput("a study needs at least one model: --model NAME=FOLDER")
-    for name in names:
-        if not _MODEL.fullmatch(name):
+        with spec.at("practice"):
             raise InvalidInput(
-                "a model's name must be 1 to 100 letters, digits, spaces and . _ @ + -, starting with a "
-                f"letter or digit and not ending with a space, not {name!r}"
+                f"{printable(spec.practice)} has pictures for practice, and practice_images is 0; "
+                "--set practice_images=N, or leave out --practice"
             )
-    folded: dict[str, str] = {}
-    for name in names:
-        if (other := folded.setdefault(name.casefold(), name)) is not name:
-            how = "are called" if other == name else "differ by case only:"
-            raise InvalidInput(f"two models {how} {other!r} and {name!r}; each needs a name of its own")
+    if spec.checks is not None and not shown.checks:
+        with spec.at("checks"):
+            raise InvalidInput(
+                f"{printable(spec.checks)} has pictures for attention checks, and picture_checks is 0; "
+                "--set picture_checks=N, or leave out --checks"
+            )
+    if shown.picture_checks and spec.checks is None:
+        with spec.at("settings", "picture_checks"):
+            raise InvalidInput(
+                "picture_checks need pictures whose truth is beyond doubt: --checks DIR, with sub-folders "
+                "real and fake"
+            )
 
 
 def check_qualification(store: Store, kind: str, name: str) -> None:

@@ -69,7 +69,7 @@ def _written(value: Any) -> str:
         return next(name for name, rule in NAMED_RULES.items() if rule == value)
     if isinstance(value, PanelRecord):
         return value.name
-    if isinstance(value, tuple):
+    if isinstance(value, tuple):  # empty by default, whatever separates the entries
         return ",".join(value)
     if isinstance(value, float):
         return f"{value:g}"

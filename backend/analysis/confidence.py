@@ -23,7 +23,6 @@ import numpy as np
 
 from backend.analysis.clusters import Area, area_of, mean_of, share_of
 from backend.analysis.intervals import spread_of, student_quantile, wilson
-from backend.analysis.own_answers import counted_once
 from backend.analysis.response_table import Answers
 from backend.foundation.counts import counted
 
@@ -83,7 +82,7 @@ def confidence(answers: Answers, level: float) -> dict[str, Any] | None:
         return None
     position, points, notes = _positions(given, answers.numbers.get("confidence_points"))
     has = ~np.isnan(position)
-    own = counted_once(answers)
+    own = answers.is_first
     without = int((own & np.isnan(given)).sum())
     if without:
         notes.append(f"{without:,} of {answers.given:,} answers have no confidence and are left out here")

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.own_answers import counted_once
 from backend.analysis.response_table import Answers
 from backend.experiment.response_columns import number
 from backend.foundation.counts import counted
@@ -81,7 +80,7 @@ def marks(answers: Answers, level: float, rng: np.random.Generator) -> dict[str,
     found = [parsed(cell) for cell in column.names]
     is_written = np.array([bool(str(cell).strip()) for cell in column.names], bool)[column.codes]
     is_mark = np.array([mark is not None for mark in found], bool)[column.codes]
-    once = counted_once(answers)
+    once = answers.is_first
     used = is_mark & once & answers.said_fake
     notes = []
     if unreadable := int((is_written & once & ~is_mark).sum()):

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.clusters import difference_of, share_of
-from backend.analysis.own_answers import counted_once
 from backend.analysis.repeated import holm
 from backend.analysis.response_table import Answers
 from backend.experiment.response_columns import number
@@ -43,7 +42,7 @@ def reasons(answers: Answers, level: float) -> dict[str, Any] | None:
         return None
     groups = [(name, answers.model.codes == code) for code, name in enumerate(answers.model.names)]
     if len(groups) > 1:
-        groups.append((None, counted_once(answers)))
+        groups.append((None, answers.is_first))
     rows: list[dict[str, Any]] = []
     for response, said in (("fake", answers.said_fake), ("real", ~answers.said_fake)):
         if has[said].any():  # otherwise reasons were not asked for these answers
@@ -75,7 +74,7 @@ def comments(answers: Answers) -> list[dict[str, Any]]:
             "response": "fake" if answers.said_fake[i] else "real",
             "comment": str(column.names[column.codes[i]]).encode(errors="replace").decode(),
         }
-        for i in np.flatnonzero(is_written & counted_once(answers)).tolist()
+        for i in np.flatnonzero(is_written & answers.is_first).tolist()
     ]
 
 

@@ -15,11 +15,22 @@ import numpy as np
 
 from backend.foundation.errors import InvalidInput
 
-NAMES = ("session", "stimulus", "class", "flags", "browser", "evidence", "reasons", "comment", "mark")
+NAMES = (
+    "session",
+    "stimulus",
+    "class",
+    "flags",
+    "browser",
+    "evidence",
+    "draw",
+    "reasons",
+    "comment",
+    "mark",
+)
 """Optional columns of texts."""
 NUMBERS = ("trial_index", "frames", "frame_ms", "rt", "confidence", "confidence_points")
 """Optional columns of numbers; an empty cell is NaN."""
-FOR_INTERVALS = ("stimulus", "trial_index", "frame_ms", "browser")
+FOR_INTERVALS = ("stimulus", "trial_index", "frame_ms", "browser", "draw")
 """The columns of `NAMES` and `NUMBERS` that the scores use if they exist."""
 
 
@@ -128,6 +139,18 @@ class Answers:
         sides = (judges.fakes > 0).astype(int) + (judges.reals > 0)
         mine = np.where(self.is_fake, judges.fakes[judges.of_response], judges.reals[judges.of_response])
         return 1 / (sides[judges.of_response] * mine)
+
+    @cached_property
+    def first_of_source(self) -> np.ndarray:
+        """The indices of the responses given, one each: of repeated ones the first."""
+        return np.arange(len(self)) if self.source is None else np.unique(self.source, return_index=True)[1]
+
+    @cached_property
+    def is_first(self) -> np.ndarray:
+        """Whether each is the first of those that repeat one response given."""
+        first = np.zeros(len(self), bool)
+        first[self.first_of_source] = True
+        return first
 
     @property
     def given(self) -> int:

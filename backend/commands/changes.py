@@ -37,11 +37,11 @@ set = set_settings  # a command is found by its name, which shadows a Python bui
 
 def _read(settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings with texts and the panel read from the files they name."""
-    from backend.administration.create import with_texts
+    from backend.administration.study_spec import with_texts
 
     settings = with_texts(settings)
     if str(settings.get("panel", "")).endswith(".toml"):
-        from backend.administration.create import read_panel
+        from backend.administration.study_spec import read_panel
 
         settings["panel"] = read_panel(settings["panel"])
     return settings

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backend.administration.create import StudySpec, create
+from backend.administration.create import create
+from backend.administration.study_spec import StudySpec
 from backend.foundation.timestamps import utc_now
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store

@@ -25,8 +25,10 @@ from backend.administration.clear import clear_outdated
 from backend.experiment import sampling
 from backend.experiment.judgments import judgment_of
 from backend.experiment.observer import ConstantObserver, Observer, parse_observer
+from backend.experiment.random_answers import random_answers
 from backend.experiment.records import CHECK, Session, Stimulus, Study
 from backend.experiment.session import Cursor
+from backend.experiment.simulated_follow_ups import simulated_follow_ups
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
@@ -37,6 +39,8 @@ _FRAME_MS = 1000 / 60
 _SECONDS_TO_RETRY = 120
 _SEED_BITS = 31
 _DEFAULT_OBSERVER = "0.75"
+_SURE_BY = 0.75
+"""Accuracy by which confidence is simulated where an evaluator's own is not known."""
 ATTENTION = 0.98
 """Probability (0 to 1) of a right answer to an attention check."""
 Pictures = Mapping[str, Stimulus]
@@ -132,7 +136,7 @@ def take_part(
     if names is not None:
         session = opened["state"]["session"]
         pictures = {names.sealed(session, name): what for name, what in pictures.items()}
-    return _play(client, study, pictures, answer, opened, ())
+    return _play(client, study, pictures, answer, opened, (), Random(opened["token"]))
 
 
 def simulate(
@@ -215,15 +219,28 @@ class _Run:
             }
 
             answers = judgment_of(self.study.protocol.method).answers
+            accuracies = []
 
             def answer(truth: str, model: str | None, exposure_ms: float | None) -> str:
                 observer = varied.get(model) or varied.get("all") or rng.choice([*varied.values()])
+                accuracies.append(observer.accuracy(exposure_ms))
                 return observer.answer(truth, exposure_ms, rng, answers)
 
+            for_questions = Random(f"questions {self.seed} {number}")
+            for_follow_ups = Random(f"follow-ups {self.seed} {number}")
+
             def attentive(right: str) -> str:
+                accuracies.append(ATTENTION)
                 return ConstantObserver(ATTENTION).answer(right, None, rng, answers)
 
-            _play(client, self.study, self.pictures, answer, opened, ("simulated",), attentive)
+            def follow(response: str, truth: str, name: str) -> dict[str, Any]:
+                right, sure_by = response == truth, accuracies[-1]
+                return simulated_follow_ups(
+                    self.study.protocol, response, right, sure_by, Random(name), for_follow_ups
+                )
+
+            flags = ("simulated",)
+            _play(client, self.study, self.pictures, answer, opened, flags, for_questions, attentive, follow)
         finally:
             client.close()
 
@@ -241,7 +258,13 @@ class _Run:
         gate = self.qualification
         opened = self._open(client, gate, pictures, None)
         done = _play(
-            client, gate, self.gate_pictures, lambda truth, model, exposure_ms: truth, opened, ("simulated",)
+            client,
+            gate,
+            self.gate_pictures,
+            lambda truth, model, exposure_ms: truth,
+            opened,
+            ("simulated",),
+            Random(opened["token"]),
         )
         return done["token"]
 
@@ -309,16 +332,29 @@ def _play(
     answer: Callable[[str, str | None, float | None], str],
     opened: Mapping[str, Any],
     flags: tuple[str, ...],
+    rng: Random,
     attentive: Callable[[str], str] = str,
+    follow: Callable[[str, str, str], dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Respond to all trials of a session; return the reply's `done`, with the session's token.
+    """Respond to all questions and trials of a session; return the reply's `done`, with the session's token.
 
     Args:
+        rng: draws the answers to the researcher's questions.
         attentive: function from the right answer to an attention check to a response; default, all right.
+        follow: function from (response, right answer, name of the first picture in the pool) to what is
+            posted with the response; default: what the study asks, drawn from `rng`.
     """
+    if follow is None:
+
+        def follow(response: str, truth: str, name: str) -> dict[str, Any]:
+            return simulated_follow_ups(
+                study.protocol, response, response == truth, _SURE_BY, Random(name), rng
+            )
+
     state, token = opened["state"], opened["token"]
     path = f"/api/sessions/{state['session']}"
-    trial, done = state["next"], None
+    reply = _answer_questions(client, study, path, token, state, state, rng)
+    trial, done = reply["next"], None
     judgment = judgment_of(study.protocol.method)
     while done is None:
         begin = {"lease": state["lease"], "block": trial["block"], "display": {"refresh_hz": 60}}
@@ -329,14 +365,36 @@ def _play(
         for names, instruction in zip(shown, asked, strict=True):
             stimulus = [pictures[name] for name in names]
             model = _model_judged(stimulus) or of_block
+            truth = instruction or judgment.truth(stimulus)
             if instruction or stimulus[0].role == CHECK:
-                response = attentive(instruction or judgment.truth(stimulus))
+                response = attentive(truth)
             else:
-                response = answer(judgment.truth(stimulus), model, trial["exposure_ms"])
+                response = answer(truth, model, trial["exposure_ms"])
             posted = _answer_body(state["lease"], trial, " ".join(names), response, study.protocol, flags)
+            posted |= follow(response, truth, stimulus[0].name)
             reply = client.post(f"{path}/answers", posted, token)
             trial, done = reply["next"], reply["done"]
+    _answer_questions(client, study, path, token, state, reply, rng)
     return {**done, "token": token}
+
+
+def _answer_questions(
+    client: Client,
+    study: Study,
+    path: str,
+    token: str,
+    state: Mapping[str, Any],
+    reply: Mapping[str, Any],
+    rng: Random,
+) -> Mapping[str, Any]:
+    """Answer the questions that a reply says are open, if any; return the latest reply."""
+    if "questions" not in reply:
+        return reply
+    when, earlier = reply["questions"]["when"], reply["questions"]["earlier"]
+    answers = random_answers(study.questions, when, earlier, rng)
+    return client.post(
+        f"{path}/questions", {"lease": state["lease"], "when": when, "answers": answers}, token
+    )
 
 
 def _model_judged(shown: list[Stimulus]) -> str | None:

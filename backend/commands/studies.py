@@ -106,7 +106,7 @@ def create(
     world: World, name: str, method: str, real: Path | None, models: tuple, place: str | None, **options: Any
 ) -> None:
     """Make a study NAME from folders of images, or from a description in NAME.toml."""
-    from backend.administration.create import StudySpec, read_spec
+    from backend.administration.study_spec import StudySpec, read_spec
 
     if name.endswith(".toml"):
         if real is not None or models:
@@ -157,7 +157,7 @@ def qualification(
     world: World, name: str, real: Path | None, models: tuple, place: str | None, **options: Any
 ) -> None:
     """Make a qualification NAME; a study asks for it with `--qualification NAME`."""
-    from backend.administration.create import StudySpec
+    from backend.administration.study_spec import StudySpec
 
     _need_folders(real, models)
     settings = _settings(options)
@@ -192,13 +192,13 @@ def _folders(models: tuple) -> tuple[tuple[str, Path], ...]:
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    from backend.administration.create import with_texts
+    from backend.administration.study_spec import with_texts
 
     settings = with_texts(dict(options["settings"]))
     named = {"size_px": "size", "evaluators": "evaluators", "qualification": "qualification"}
     settings.update({key: options[name] for key, name in named.items() if options.get(name) is not None})
     if options.get("panel"):
-        from backend.administration.create import read_panel
+        from backend.administration.study_spec import read_panel
 
         settings["panel"] = read_panel(options["panel"])
     return settings
@@ -249,8 +249,8 @@ def _summary(study: "Study", options: str) -> Iterator[str]:
         groups = len(study.model_groups)
         some = f"{shown.models_per_session} of them, in {groups} groups" if groups > 1 else "all of them"
         yield (
-            f"mixed sessions: each evaluator judges {some}; {study.evaluators_wanted:,} evaluators are "
-            f"wanted in total, for {protocol.admission.evaluators} of each model"
+            f"mixed sessions: each evaluator judges {some}; evaluators wanted: "
+            f"{study.evaluators_wanted:,}, for {protocol.admission.evaluators} of each model"
         )
     if extra := _unscored(study):
         yield f"not scored: {extra}"

@@ -35,16 +35,19 @@ def engine_of(device: Mapping[str, Any]) -> str:
     return next(found, "")
 
 
+def language_of(device: Mapping[str, Any]) -> str:
+    """Return the language that the page was in; '' if it is unknown."""
+    language = device.get("shown_language")
+    return language if language in LANGUAGES else ""
+
+
 def retained(device: Mapping[str, Any]) -> dict[str, str]:
     """Return what remains of a device's data after its deletion: engine and language of the page, if known.
 
     The language is a condition of the experiment, of which there are few.
     """
-    engine, language = engine_of(device), device.get("shown_language")
-    return {
-        **({"engine": engine} if engine else {}),
-        **({"shown_language": language} if language in LANGUAGES else {}),
-    }
+    found = {"engine": engine_of(device), "shown_language": language_of(device)}
+    return {name: value for name, value in found.items() if value}
 
 
 class MistimedFlashes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from backend.experiment.protocol import Protocol
+from backend.experiment.protocol import ALL, NONE, Protocol
 from backend.experiment.records import Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column
 from backend.experiment.sampling import Pool
@@ -75,6 +75,11 @@ class Judgment(ABC):
             )
         if protocol.stimuli.models_per_session > 1:
             raise InvalidInput(f"{title} shows one model a session; leave models_per_session=1")
+        asked = protocol.follow_ups
+        if (asked.reasons or asked.comment != NONE) and asked.reasons_for not in (*self.answers, ALL):
+            raise InvalidInput(f"{title} has no answer {asked.reasons_for!r}; set reasons_for=all")
+        if asked.mark != NONE:
+            raise InvalidInput(f"{title} has no marks; leave mark=none")
 
     @abstractmethod
     def lack(self, study: Study, pool: Pool) -> str:

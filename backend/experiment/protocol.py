@@ -41,8 +41,19 @@ you can withdraw, then or later: your answers are deleted, and what you earned i
 
 WITHIN, BETWEEN = "within", "between"
 """Whether an evaluator judges all classes of a study, or one."""
+RANDOM_DRAW = "random"
+DRAWS_BY_NEED = ("least-seen", "uncertain")
+"""Rules by which a part of a session's pictures is drawn."""
 EXACT_BALANCE, CHANCE_BALANCE = "session", "people"
 """Unit within which half the stimuli are real: each block of a session, or a pair of evaluators."""
+
+NONE, OPTIONAL, REQUIRED = "none", "optional", "required"
+SLIDER, AFTER, WITH, CLICK, BOX, ALL = "slider", "after", "with", "click", "box", "all"
+MOST_POINTS, SLIDER_POINTS = 7, 101
+"""Points of confidence at most, and the values from 0 to 100 of a slider."""
+_ANSWERS_ASKED = ("fake", "real")
+_MOST_REASONS, _LONGEST_REASON = 12, 80
+_BETWEEN_REASONS = "|"
 
 
 def _setting(default: Any, doc: str, low: float | None = None, high: float | None = None):
@@ -55,6 +66,25 @@ def _check_numbers(group: Any) -> None:
         value = getattr(group, setting.name)
         if low is not None and not low <= value <= high:
             raise InvalidInput(f"{setting.name} must be from {low:g} to {high:g}, not {brief(value)}")
+
+
+def _check_choice(group: Any, name: str, choices: tuple[str, ...]) -> None:
+    if (value := getattr(group, name)) not in choices:
+        raise InvalidInput(f"{name} must be one of {', '.join(choices)}, not {brief(value)}")
+
+
+def _check_reasons(reasons: tuple[str, ...]) -> None:
+    if len(reasons) > _MOST_REASONS:
+        raise InvalidInput(f"reasons must be at most {_MOST_REASONS}, not {len(reasons)}")
+    for reason in reasons:
+        is_line = reason.isprintable() and reason == reason.strip() and _BETWEEN_REASONS not in reason
+        if not is_line or not 1 <= len(reason) <= _LONGEST_REASON:
+            raise InvalidInput(
+                f"reasons must be of 1 to {_LONGEST_REASON} printable characters each, without "
+                f"{_BETWEEN_REASONS}, not {brief(reason)}"
+            )
+    if twice := [reason for i, reason in enumerate(reasons) if reason in reasons[:i]]:
+        raise InvalidInput(f"reasons must differ from each other; {brief(twice[0])} is there twice")
 
 
 def _check_contact(contact: str) -> None:
@@ -92,6 +122,15 @@ class StimulusSettings:
         "fake by chance, so that counting does not help, and evaluators in pairs see half and half",
     )
     spare_images: int = _setting(20, "spare pictures that replace voided ones, half of them real", 0, 1000)
+    draw: str = _setting(
+        RANDOM_DRAW,
+        "how the pictures of a session are drawn: `random`; or, by what `openhype draw` last found, "
+        "`least-seen`: those with the fewest answers, `uncertain`: those that need more evaluators; of "
+        "these two, scores use the random share alone (`infinity`)",
+    )
+    draw_random_share: float = _setting(
+        0.5, "with `draw` other than `random`, share of each session's pictures drawn at random", 0, 1
+    )
     size_px: int = _setting(256, "width and height that pictures are brought to", 16, 2048)
     largest_css_px: int = _setting(
         0,
@@ -112,6 +151,13 @@ class StimulusSettings:
             raise InvalidInput(f"class_design must be 'within' or 'between', not {self.class_design!r}")
         if self.balance not in (EXACT_BALANCE, CHANCE_BALANCE):
             raise InvalidInput(f"balance must be 'session' or 'people', not {self.balance!r}")
+        if self.draw not in (RANDOM_DRAW, *DRAWS_BY_NEED):
+            raise InvalidInput(f"draw must be 'random', 'least-seen' or 'uncertain', not {self.draw!r}")
+        if self.draws_by_need and not self.draw_random_share:
+            raise InvalidInput(
+                f"with draw={self.draw}, draw_random_share must be above 0, such as 0.5: scores use the "
+                "random share alone"
+            )
 
     @property
     def shown_at_most_css_px(self) -> int:
@@ -122,6 +168,11 @@ class StimulusSettings:
     def is_half_real(self) -> bool:
         """Whether exactly half of each block is real."""
         return self.balance == EXACT_BALANCE
+
+    @property
+    def draws_by_need(self) -> bool:
+        """Whether a part of each session's pictures is drawn by a rule."""
+        return self.draw != RANDOM_DRAW
 
     @property
     def trials(self) -> int:
@@ -238,8 +289,12 @@ class TimingSettings:
 
 @dataclass(frozen=True)
 class PageSettings:
-    """Feedback to evaluators on their answers."""
+    """Instructions, and feedback to evaluators on their answers."""
 
+    builtin_instructions: bool = _setting(
+        True,
+        "show the built-in instructions, after the study's own `[[pages]]` if any; false: only its own",
+    )
     feedback: bool = _setting(
         True,
         "show after each answer whether it was right; always true with a staircase, "
@@ -261,6 +316,66 @@ class PageSettings:
 
     def __post_init__(self):
         _check_numbers(self)
+
+
+@dataclass(frozen=True)
+class FollowUpSettings:
+    """What evaluators are asked besides the judgment itself, after it or (confidence) with it."""
+
+    confidence: str = _setting(
+        "none",
+        "how sure evaluators are of each answer: `none` (not asked), a number of points from `2` to `7`, or "
+        "`slider` (0 to 100)",
+    )
+    confidence_when: str = _setting(
+        "after",
+        "`after`: asked once the answer is given; `with`: one press gives answer and confidence, by a row of "
+        "points for each answer",
+    )
+    reasons: tuple[str, ...] = _setting(
+        (),
+        "reasons that evaluators can choose for an answer, several or none: 1 to 12, separated by vertical "
+        "bars (in a study.toml, a list); `none`: not asked",
+    )
+    reasons_for: str = _setting(
+        "fake", "answers after which reasons and comment are asked: `fake`, `real` or `all`"
+    )
+    comment: str = _setting(
+        "none", "a comment in the evaluator's own words: `none`, `optional` or `required`"
+    )
+    mark: str = _setting(
+        "none",
+        "where a picture that was called fake looks so: `none` (not asked), `click` (a point) or `box`; only "
+        "without a time limit",
+    )
+    mark_needed: str = _setting(
+        "optional", "`optional`: evaluators may mark no particular place; `required`: each has to mark one"
+    )
+
+    def __post_init__(self):
+        _check_choice(self, "confidence", (NONE, *map(str, range(2, MOST_POINTS + 1)), SLIDER))
+        _check_choice(self, "confidence_when", (AFTER, WITH))
+        _check_choice(self, "reasons_for", (*_ANSWERS_ASKED, ALL))
+        _check_choice(self, "comment", (NONE, OPTIONAL, REQUIRED))
+        _check_choice(self, "mark", (NONE, CLICK, BOX))
+        _check_choice(self, "mark_needed", (OPTIONAL, REQUIRED))
+        _check_reasons(self.reasons)
+        if self.confidence_when == WITH and self.confidence in (NONE, SLIDER):
+            raise InvalidInput(
+                f"confidence_when=with goes with 2 to {MOST_POINTS} points of confidence, not with "
+                f"confidence={self.confidence}"
+            )
+
+    @property
+    def confidence_points(self) -> int:
+        """Number of values that confidence can take; 0 if it is not asked."""
+        named = {NONE: 0, SLIDER: SLIDER_POINTS}
+        return named[self.confidence] if self.confidence in named else int(self.confidence)
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether anything is asked besides the judgment."""
+        return bool(self.reasons) or {self.confidence, self.comment, self.mark} != {NONE}
 
 
 @dataclass(frozen=True)
@@ -311,8 +426,8 @@ class LanguageSettings:
     )
     texts: tuple[languages.OwnText, ...] = _setting(
         (),
-        "texts of the page in place of ours, by key ([languages](languages.md)): the table `[texts]` of a "
-        "study.toml, or `@FILE` with such a table",
+        "texts of the page in place of its own, by key: the table `[texts]` of a study.toml, or `@FILE` with "
+        "such a table",
     )
 
     def __post_init__(self):
@@ -395,6 +510,7 @@ class Protocol:
     stimuli: StimulusSettings = StimulusSettings()
     timing: TimingSettings = TimingSettings()
     page: PageSettings = PageSettings()
+    follow_ups: FollowUpSettings = FollowUpSettings()
     pay: PaySettings = PaySettings()
     language: LanguageSettings = LanguageSettings()
     consent: ConsentSettings = ConsentSettings()
@@ -407,6 +523,12 @@ class Protocol:
             raise InvalidInput(
                 "debrief reveals the truth of the pictures, so that a person who returns (repeat_visits) "
                 "would be paid for knowing them; set bonus_usd_cents=0, or one of the two to false"
+            )
+        if self.is_timed and self.follow_ups.mark != NONE:
+            raise InvalidInput(
+                f"mark={self.follow_ups.mark} does not go with a time limit: to be marked, the picture would "
+                "have to be shown again, a second look after the flash; leave mark=none, or make the study "
+                "with --method infinity"
             )
 
     @property
@@ -437,6 +559,8 @@ SETTINGS = (
     "models_per_session",
     "balance",
     "spare_images",
+    "draw",
+    "draw_random_share",
     "practice_images",
     "picture_checks",
     "instructed_checks",
@@ -452,9 +576,17 @@ SETTINGS = (
     "masks",
     "mask_count",
     "mask_ms",
+    "builtin_instructions",
     "feedback",
     "feedback_ms",
     "same_answer_notice",
+    "confidence",
+    "confidence_when",
+    "reasons",
+    "reasons_for",
+    "comment",
+    "mark",
+    "mark_needed",
     "size_px",
     "largest_css_px",
     "image_format",
@@ -624,6 +756,8 @@ def from_json(data: Mapping[str, Any]) -> Protocol:
         values["staircase"] = StaircaseRule(**values["staircase"])
     if "texts" in values:
         values["texts"] = tuple((language, key, text) for language, key, text in values["texts"])
+    if "reasons" in values:
+        values["reasons"] = tuple(values["reasons"])
     if "panel" in values:
         values["panel"] = panels.from_json(values["panel"])
     older = {name: values.pop(name) for name in _PANEL_SHORTHANDS if name in values}
@@ -681,11 +815,25 @@ def _parse(setting: dataclasses.Field, value: Any) -> Any:
         return value if isinstance(value, StaircaseRule) else parse_staircase(str(value))
     if setting.name == "texts":
         return languages.parse_texts(value)
+    if setting.name == "reasons":
+        return _reasons(value)
     if setting.type is bool:
         return _truth_value(setting.name, value)
     if setting.type in (int, float):
         return _number(setting.name, value, setting.type)
     return _text(setting.name, str(value))
+
+
+def _reasons(value: Any) -> tuple[str, ...]:
+    """Return the reasons of a list, or of a text that separates them; `none` and an empty text have none."""
+    if isinstance(value, str):
+        parts = [reason.strip() for reason in value.split(_BETWEEN_REASONS)]
+        value = [] if parts in ([""], [NONE]) else parts
+    if not isinstance(value, (list, tuple)) or not all(isinstance(reason, str) for reason in value):
+        raise InvalidInput(
+            f"reasons must be texts, separated by {_BETWEEN_REASONS} or in a list, not {brief(value)}"
+        )
+    return tuple(_text("reasons", reason) for reason in value)
 
 
 def _text(name: str, value: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from backend.experiment.model_groups import model_groups
 from backend.experiment.protocol import BETWEEN, Protocol
+from backend.experiment.questionnaire import Page, Question
 
 Truth = Literal["real", "fake"]
 REAL: Truth = "real"
@@ -77,6 +78,10 @@ class Study:
     """When the first real evaluator was about to be admitted; '' before. After that no setting changes."""
     deleted_at: str = ""
     """When its deletion began; '' if it is not being deleted."""
+    pages: tuple[Page, ...] = ()
+    """The researcher's own pages of instructions."""
+    questions: tuple[Question, ...] = ()
+    """The researcher's own questions before and after the task."""
 
     @property
     def is_mixed(self) -> bool:
@@ -134,6 +139,8 @@ class PlannedBlock:
     """The right answers."""
     models: tuple[str | None, ...]
     class_: str = ""
+    by_need: tuple[int, ...] = ()
+    """Indices of the stimuli that were drawn by the study's rule (`draw`) rather than at random."""
     kinds: tuple[str, ...] = ()
     """The kind of each trial (`TRIAL_KINDS`); () if all are scored."""
 
@@ -185,6 +192,11 @@ class Session:
     def condition(self) -> str | None:
         """Name of its condition; None for a qualification, which has none."""
         return Condition(self.models, self.class_).name if self.models else None
+
+    @property
+    def drawn_by_need(self) -> frozenset[str]:
+        """The stimuli that were drawn by the study's rule rather than at random."""
+        return frozenset(block.stimuli[i] for block in self.blocks for i in block.by_need)
 
     @property
     def memory_bytes(self) -> int:

@@ -120,6 +120,11 @@ COLUMNS = {
     "browser": Column(
         "Engine of the evaluator's browser; empty where it is not known", "Chromium, Firefox, WebKit"
     ),
+    "draw": Column(
+        "How the picture was drawn: at random, or by a rule, in which case scores leave the response out; in "
+        "studies that draw by a rule",
+        "random, least-seen, uncertain",
+    ),
     "trial_kind": Column(
         "Whether the trial is scored (`test`), practice, an attention check by a picture beyond doubt "
         "(`check`) or by an instruction (`instructed`; `truth` is the answer it asks for); empty: scored",

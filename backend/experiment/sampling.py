@@ -6,6 +6,10 @@ study may draw each stimulus's truth at random instead (`balance`). The design i
 judges one model, or one class of one model (`class_design`), namely the condition with the fewest sessions.
 In a mixed study a condition has several models, in parts that differ by one stimulus at most. Random numbers
 are drawn from the argument `rng`.
+
+A study may draw a part of each side by need (`draw`): from the list of those that need evaluators most, at
+random, so that evaluators who come at the same time do not all get the same ones. The rest is drawn first,
+and from the whole pool, so that scores computed from it alone are unbiased.
 """
 
 from collections import Counter
@@ -54,6 +58,8 @@ class Pool:
     fakes: Mapping[str, Mapping[str, Names]]
     memory_bytes: int = 0
     """About how much memory its names take; those that a store reads on demand do not count."""
+    needs: Mapping[tuple[str | None, str], Sequence[int]] = field(default_factory=dict)
+    """By model (None: the reals) and class, the indices of the names that need evaluators most."""
     aside: Mapping[str, Sequence[tuple[str, str | None, Names]]] = field(default_factory=dict)
     """By role, the stimuli that no scored trial shows: truth, model and names of each part."""
 
@@ -183,7 +189,7 @@ def lack(study: Study, pool: Pool) -> str:
             "class_design=between needs classes: sub-folders of the same names in the folder of reals and of "
             "every model"
         )
-    if problem := _mixed_problem(study):
+    if problem := _mixed_problem(study) or _draw_problem(study):
         return problem
     short = [
         f"{side.there} of {side.needed} {side.what}"
@@ -260,6 +266,23 @@ def _fewest_fakes(study: Study, images: int) -> int:
     """Return the smallest number of fakes in a session with blocks of `images`."""
     sizes = _block_sizes(study.protocol.changed(images=images), _classes_of_a_session(study))
     return sum(size - _most_of_a_side(study.protocol, size) for size in sizes)
+
+
+def _draw_problem(study: Study) -> str:
+    """Return why a study cannot draw pictures by need as its settings say; "" if it can."""
+    shown = study.protocol.stimuli
+    if not shown.draws_by_need:
+        return ""
+    if study.kind == "qualification":
+        return f"draw={shown.draw} is for studies: a qualification draws its pictures at random"
+    if study.protocol.method != "infinity":
+        return (
+            f"draw={shown.draw} goes with HYPE-infinity (--method infinity): with other methods leave "
+            "draw=random"
+        )
+    if shown.blocks > 1:
+        return f"draw={shown.draw} goes with blocks=1, not {shown.blocks}"
+    return ""
 
 
 def _sides(study: Study, pool: Pool, images: int) -> list[_Side]:
@@ -381,20 +404,32 @@ class _Draw:
         self, reals: int, fakes: int, class_: str, shares: "_Shares", allow_fewer: bool = False
     ) -> PlannedBlock:
         """Return a block of one class, in random order."""
-        trials = [(name, REAL, None) for name in self._take(None, class_, reals, allow_fewer)]
+        trials = self._take(None, class_, reals, allow_fewer)
         for model, share in shares.of(fakes).items():
-            drawn = self._take(model, class_, share, allow_fewer) if share else []
-            trials += [(name, FAKE, model) for name in drawn]
+            trials += self._take(model, class_, share, allow_fewer) if share else []
         self.rng.shuffle(trials)
-        names, truths, models = zip(*trials, strict=True) if trials else ((), (), ())
-        return PlannedBlock(names, truths, models, class_)
+        return PlannedBlock(
+            tuple(trial.name for trial in trials),
+            tuple(REAL if trial.model is None else FAKE for trial in trials),
+            tuple(trial.model for trial in trials),
+            class_,
+            tuple(i for i, trial in enumerate(trials) if trial.is_by_need),
+        )
 
-    def _take(self, model: str | None, class_: str, count: int, allow_fewer: bool) -> list[str]:
+    def _take(self, model: str | None, class_: str, count: int, allow_fewer: bool) -> "list[_Drawn]":
         """Draw `count` names not drawn before: of the reals if `model` is None, else of the model's fakes."""
-        drawn = self._deck(model, class_).deal(count)
-        if len(drawn) < count and not allow_fewer:
+        deck = self._deck(model, class_)
+        needy = () if allow_fewer else self.pool.needs.get((model, class_), ())
+        at_random = ceil(count * self.study.protocol.stimuli.draw_random_share) if needy else count
+        drawn = deck.deal(at_random)
+        more = deck.deal_of(needy, count - at_random)
+        if len(drawn) + len(more) < count and not allow_fewer:
             raise InvalidInput(f"study {self.study.name} has too few images for one session")
-        return drawn
+        return [
+            _Drawn(name, model, is_by_need)
+            for names, is_by_need in ((drawn, False), (more, True))
+            for name in names
+        ]
 
     def _deck(self, model: str | None, class_: str) -> "_Deck":
         deck = self.decks.get((model, class_))
@@ -426,6 +461,15 @@ class _Shares:
         return {model: dealt[model] for model in self.models}
 
 
+@dataclass(frozen=True)
+class _Drawn:
+    """A stimulus of a block."""
+
+    name: str
+    model: str | None
+    is_by_need: bool
+
+
 class _Deck:
     """Names dealt at random without replacement, in time and memory that do not grow with their number.
 
@@ -436,18 +480,40 @@ class _Deck:
         self.names, self.rng = names, rng
         self.dealt = 0
         self.moved: dict[int, int] = {}
+        self.gone: set[int] = set()
+        self.taken: set[int] = set()
+        """Indices dealt out of turn, which their turn has not come to yet."""
 
     @property
     def left(self) -> int:
         """Number of names that are not dealt yet."""
-        return len(self.names) - self.dealt
+        return len(self.names) - self.dealt - len(self.taken)
 
     def deal(self, count: int) -> list[str]:
         """Return the next `count` names, or all that are left."""
         count = min(count, self.left)
         return self.names.several([self._next() for _ in range(count)])
 
+    def deal_of(self, places: Sequence[int], count: int) -> list[str]:
+        """Return `count` names, drawn from those at some indices; where they do not suffice, from all."""
+        if not count:
+            return []
+        there = [place for place in places if place < len(self.names) and place not in self.gone]
+        chosen = self.rng.sample(there, min(count, len(there)))
+        self.gone.update(chosen)
+        self.taken.update(chosen)
+        names = self.names.several(chosen) if chosen else []
+        return names + self.deal(count - len(names)) if len(names) < count else names
+
     def _next(self) -> int:
+        place = self._turn()
+        while place in self.taken:
+            self.taken.discard(place)
+            place = self._turn()
+        self.gone.add(place)
+        return place
+
+    def _turn(self) -> int:
         place = self.rng.randrange(self.dealt, len(self.names))
         drawn = self.moved.pop(place, place)
         first = self.moved.pop(self.dealt, self.dealt)

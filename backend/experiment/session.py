@@ -60,6 +60,9 @@ class Cursor:
     last_at: str = ""
     displays: tuple[dict[str, Any], ...] = ()
     """What the browser reported about its display at the start of each block."""
+    questions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
+    """Answers to the researcher's questions, by when they are asked (`before`, `after`): `at` (UTC),
+    `answers` by the questions' names, and `declined` if the evaluator chose not to answer. Never changed."""
 
 
 @dataclass(frozen=True)
@@ -310,7 +313,10 @@ def is_scored(session: Session, cursor: Cursor, response: Response) -> bool:
 def replay(session: Session, protocol: Protocol, cursor: Cursor, responses: Sequence[Response]) -> Cursor:
     """Return the cursor as it was after `responses`, the first ones of the session."""
     past = dataclasses.replace(
-        opening(protocol, session.opened_at), voids=cursor.voids, displays=cursor.displays
+        opening(protocol, session.opened_at),
+        voids=cursor.voids,
+        displays=cursor.displays,
+        questions=cursor.questions,
     )
     for response in responses:
         picture = picture_of(session, response.stimulus)
@@ -450,10 +456,15 @@ def check_not_returned(cursor: Cursor) -> None:
         raise Conflict("the place of this session was given back at the panel", code="returned")
 
 
-def _check_open(cursor: Cursor, lease: int) -> None:
-    check_not_returned(cursor)
+def check_lease(cursor: Cursor, lease: int) -> None:
+    """Raise Conflict (`stale_lease`) if another visit has taken the session over."""
     if lease != cursor.lease:
         raise Conflict("the session goes on in another tab or browser", code="stale_lease")
+
+
+def _check_open(cursor: Cursor, lease: int) -> None:
+    check_not_returned(cursor)
+    check_lease(cursor, lease)
     if cursor.state != "active":
         raise Conflict("the session is closed; no further answer is expected", code="closed")
 

@@ -10,7 +10,7 @@ would not get, so that a person who follows the picture fails. HYPE-time has no 
 staircase's exposure no truth is beyond doubt, and a longer flash would mark the check.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -191,12 +191,13 @@ def _placed(
             if scored in check_after:
                 trials.append(check_after[scored])
             scored += 1
-        yield _block(trials, block.class_)
+        yield _block(trials, block.class_, {block.stimuli[i] for i in block.by_need})
 
 
-def _block(trials: Sequence[_Trial], class_: str) -> PlannedBlock:
+def _block(trials: Sequence[_Trial], class_: str, drawn_by_need: Container[str] = ()) -> PlannedBlock:
     names, truths, models, kinds = zip(*trials, strict=True)
-    return PlannedBlock(names, truths, models, class_, () if set(kinds) == {TEST} else kinds)
+    by_need = tuple(i for i, name in enumerate(names) if name in drawn_by_need)
+    return PlannedBlock(names, truths, models, class_, by_need, () if set(kinds) == {TEST} else kinds)
 
 
 def _shares(total: int, parts: int, rng: "Random") -> list[int]:

@@ -16,6 +16,7 @@ _PLACE = re.compile(r"(?P<text>.*) - at (?P<is_key>`key` in )?`\$(?P<path>[^`]*)
 """Matches the last path in a message, since a quoted value before it may contain one."""
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 _MISSING = re.compile(r"Object missing required field `(.*)`")
+_CONTAINERS = (inspect.DictType, inspect.ListType, inspect.VarTupleType)
 _LONGEST_NAMED = 60
 
 
@@ -46,6 +47,8 @@ def _message(problem: str, data: Any, declared: Any) -> str:
         path += f".{missing[1]}"
     value, node, where = data, inspect.type_info(declared), ""
     for name, place in _STEP.findall(path):
+        if place and not isinstance(_inner(node), _CONTAINERS):
+            break  # of several types that are accepted here, a list is not the first
         node = _inner(node)
         if isinstance(node, inspect.DictType):
             name = _wrong_entry(value, node)
@@ -92,6 +95,10 @@ def _members(node: Any) -> list[Any]:
 def _fits(entry: Any, kind: Any) -> bool:
     if isinstance(kind, inspect.StrType):
         return isinstance(entry, str) and (kind.max_length is None or len(entry) <= kind.max_length)
+    if isinstance(kind, inspect.ListType):
+        members = _members(kind.item_type)
+        is_short = isinstance(entry, list) and len(entry) <= (kind.max_length or len(entry))
+        return is_short and all(any(_fits(each, member) for member in members) for each in entry)
     if isinstance(kind, inspect.FloatType):
         return isinstance(entry, float) and (kind.ge is None or kind.ge <= entry <= kind.le)
     plain = {inspect.BoolType: bool, inspect.IntType: int, inspect.NoneType: type(None)}

@@ -14,11 +14,12 @@ from backend.experiment.protocol import to_json
 from backend.experiment.records import Study
 from backend.foundation import optional_packages
 from backend.foundation.errors import InvalidInput
-from backend.report import heat_maps, images, marks, page, thumbnails
+from backend.report import difficulty, heat_maps, images, marks, page, thumbnails
 from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report
 from backend.report.leaderboard import Entry, leaderboard
+from backend.responses import question_answers
 from backend.stores.store import Store
 from backend.studies.withdrawals import sessions_of
 
@@ -77,7 +78,8 @@ def study_report(
         **options.scoring_options,
     )
     view = FindingsView(found)
-    pictures = thumbnails.thumbnails(read, study.name, images.shown_names(view))
+    shown = dict.fromkeys([*images.shown_names(view), *difficulty.shown_names(view)])
+    pictures = thumbnails.thumbnails(read, study.name, shown)
     marked = thumbnails.thumbnails(read, study.name, marks.shown_names(view), heat_maps.SIZE_PX)
     info = _source_info(store, study, now, options.simulated)
     settings = [("exposures scored", options.exposures)] if study.protocol.method == "time" else []
@@ -137,7 +139,7 @@ def _source_info(store: Store, study: Study, now: datetime, simulated: bool) -> 
     settings = [
         (name.replace("_", " "), value)
         for name, value in to_json(study.protocol).items()
-        if name not in _OMITTED_SETTINGS and value not in (None, "")
+        if name not in _OMITTED_SETTINGS and value not in (None, "", ())
     ]
     return SourceInfo(
         title=f"Results of {study.name}",
@@ -147,6 +149,7 @@ def _source_info(store: Store, study: Study, now: datetime, simulated: bool) -> 
         collected=collected(store, study, simulated),
         study=[("made", study.created_at[:10]), ("classes", ", ".join(study.classes)), *settings],
         notes=study.notes,
+        texts=question_answers.texts(store, study, simulated),
     )
 
 

@@ -62,6 +62,8 @@ def section(found: FindingsView) -> Section | None:
             f"average evaluator and an average picture; standard deviations: {', '.join(spreads)}. "
             "Differences are not corrected for their number."
         )
+    elif note := found.findings["crossed_model_note"]:
+        notes.append(f"{note[0].upper()}{note[1:]}.")
     title = "Against guessing" if tested else "Sensitivity and bias"
     return Section(
         "chance",

@@ -25,6 +25,8 @@ class SourceInfo:
     notes: Sequence[str] = ()
     metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Automatic metrics, by metric and then by model."""
+    texts: Sequence[Mapping[str, Any]] = ()
+    """What evaluators wrote, by question and evaluator."""
     thumbnails: Mapping[str, str] = field(default_factory=dict)
     """Thumbnails as `data:` URIs, by name of the stimulus."""
     marked: Mapping[str, str] = field(default_factory=dict)

@@ -79,6 +79,8 @@ class Thumbnail:
     """A `data:` URI."""
     words: str
     alt: str
+    mark: str = ""
+    """A text that stands out."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ class Gallery:
     pictures: tuple[Thumbnail, ...]
     is_large: bool = False
     """Whether its pictures are shown at twice the size, for their details."""
+    is_wide: bool = False
+    """Whether the texts need more room than a few digits."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def section(found: FindingsView) -> Section | None:
         "evaluators",
         "Evaluators",
         tuple(paragraphs),
-        tables=() if figure else (_table(found, rows),),
+        tables=(*(() if figure else (_table(found, rows),)), *_shrunk(found)),
         figures=(figure,) if figure else (),
         notes=() if found.findings.get("attrition") else (_UNKNOWN,),
     )
@@ -89,6 +89,26 @@ def _table(found: FindingsView, rows: list[dict]) -> Table:
         )
         columns.append(Column("under 300 ms", lambda row: formatting.share(row.get("fast"))))
     return Table("evaluators", "Evaluators, by model", tuple(columns), rows, shown=200)
+
+
+def _shrunk(found: FindingsView) -> list[Table]:
+    """Return the table of evaluators as the crossed model estimates them; none if it was not fitted."""
+    crossed = found.findings["crossed_model"]
+    rows = crossed and crossed["by_evaluator"]
+    if not rows:
+        return []
+    columns = (
+        Column("evaluator", lambda row: row["evaluator"], is_number=False),
+        Column("of", lambda row: row["models"], is_number=False),
+        Column("responses", lambda row: str(row["responses"])),
+        Column("d′", lambda row: formatting.amount(row["d_prime"], "", 2)),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(row["d_prime_ci"], 2)),
+        Column("c", lambda row: formatting.amount(row["criterion"], "", 2)),
+        Column(f"{found.level} interval of c", lambda row: formatting.brackets(row["criterion_ci"], 2)),
+    )
+    caption = "Evaluators by sensitivity (d′) and bias (c), as the crossed model estimates them"
+    shown = [{**row, "models": formatting.listing(row["models"], len(row["models"]))} for row in rows]
+    return [Table("evaluators-crossed", caption, columns, shown, shown=200)]
 
 
 def _figure(found: FindingsView, rows: list[dict]) -> Figure | None:

@@ -18,11 +18,12 @@ from backend.analysis.checkpoints import progress
 from backend.analysis.comparisons import Groups
 from backend.analysis.confidence import confidence
 from backend.analysis.costs import Costs
-from backend.analysis.crossed_model import crossed_model
+from backend.analysis.crossed_model import crossed_model, crossed_model_note
 from backend.analysis.crossing import crossed_interval
 from backend.analysis.curve import width_curve
 from backend.analysis.designs import BETWEEN, crossing_of, design_of
 from backend.analysis.detection import detection
+from backend.analysis.draws import random_share
 from backend.analysis.exposures import exposures_of, staircases
 from backend.analysis.fooling import image_table
 from backend.analysis.marks import marks
@@ -78,6 +79,7 @@ def findings(
         InvalidInput: no responses, or an option out of range.
     """
     chosen = findings_options or FindingsOptions()
+    everything, answers = answers, random_share(answers)
     scores = score_answers(answers, **options)
     values = values_by_model(answers)
     order = [row["model"] for row in scores["models"]]
@@ -87,12 +89,13 @@ def findings(
     if answers.method == "infinity":
         tests = over_models([row["chance"] for row in models], level)
         models = [{**row, "chance": test} for row, test in zip(models, tests, strict=True)]
-    images = image_table(answers, level) if "stimulus" in answers.texts else []
+    images = image_table(everything, level) if "stimulus" in everything.texts else []
     found = {
         "models": models,
         "sides": sides(answers, level, order),
         **further_tests(answers, values, groups, level),
-        "crossed_model": crossed_model(answers, level),
+        "crossed_model": crossed_model(everything, level),
+        "crossed_model_note": crossed_model_note(everything),
         "metrics": with_metrics({row["model"]: row["score"] for row in scores["models"]}, chosen.metrics),
         "progress": progress(scores["models"]),
         "classes": _classes(answers, options),

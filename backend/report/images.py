@@ -20,11 +20,12 @@ def section(found: FindingsView, info: SourceInfo) -> Section | None:
         return None
     galleries, ranked = [], []
     guesses, fakes = _counted(rows)
+    has_difficulty = bool(found.findings["crossed_model"])  # which is shown with the same pictures
     for model in found.names:
         most, least = extremes(fakes.get(model, ()), model)
         ranked += [{"rank": f"most {i}", **row} for i, row in enumerate(most, 1)]
         ranked += [{"rank": f"least {i}", **row} for i, row in enumerate(least, 1)]
-        if len(galleries) < 2 * _MODELS:
+        if len(galleries) < 2 * _MODELS and not has_difficulty:
             galleries += _galleries(info, model, most, least)
     paragraphs = [
         f"{counted(len(rows), 'picture')} were judged {guesses / len(rows):.1f} times on "
@@ -53,6 +54,8 @@ def section(found: FindingsView, info: SourceInfo) -> Section | None:
 
 def shown_names(found: FindingsView) -> list[str]:
     """Return the names of the stimuli that the page shows as thumbnails."""
+    if found.findings["crossed_model"]:
+        return []
     _, fakes = _counted(found.findings.get("images") or [])
     sides = (side for model in found.names[:_MODELS] for side in extremes(fakes.get(model, ()), model))
     return [row["image_path"] for side in sides for row in side]

@@ -7,6 +7,7 @@ from backend.analysis.shown_exposures import as_exposed
 from backend.experiment.browsers import MistimedFlashes, engine_of
 from backend.experiment.records import Study
 from backend.report.findings import FindingsOptions, findings
+from backend.responses import question_answers
 from backend.responses.attrition import attrition
 from backend.responses.study_data import study_answers
 from backend.stores.store import Store
@@ -31,7 +32,10 @@ def study_findings(
     found = findings(answers, findings_options, **options)
     left = attrition(store, study, now, found["settings"]["level"], simulated)
     flashes = _mistimed(store, study, simulated) if study.protocol.is_timed else None
-    return {**found, "findings": {**found["findings"], "attrition": left, "mistimed": flashes}}
+    more = {"attrition": left, "mistimed": flashes}
+    if study.questions:
+        more["questions"] = question_answers.summaries(store, study, simulated)
+    return {**found, "findings": {**found["findings"], **more}}
 
 
 def _mistimed(store: Store, study: Study, simulated: bool) -> list[dict[str, Any]]:

@@ -2,8 +2,10 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
+from backend.analysis.crossed_model import UNDECIDED_WIDTH
 from backend.foundation.counts import counted
 from backend.report.formatting import SPREADS, outcome
 from backend.report.formatting import listed_counts as listed
@@ -25,6 +27,8 @@ def as_sections(scores: Mapping[str, Any]) -> list[str]:
         "Sensitivity and bias, over evaluators": _detection(found),
         "Sensitivity and bias, over evaluators and pictures (crossed model)": _crossed_model(found),
         f"Confidence ({level} intervals over evaluators)": _confidence(found),
+        "Quality of evaluators (crossed model)": _shrunk_evaluators(found),
+        "Difficulty of images (crossed model)": _difficulties(found),
         "Between models": _between(found),
         "Effect of each pair (Hedges' g)": _effects(found),
         "Automatic metrics (Spearman)": _metrics(found),
@@ -132,6 +136,8 @@ def _detection(found: Mapping[str, Any]) -> Iterator[str]:
 def _crossed_model(found: Mapping[str, Any]) -> Iterator[str]:
     crossed = found["crossed_model"]
     if crossed is None:
+        if found["crossed_model_note"]:
+            yield found["crossed_model_note"]
         return
     for row in crossed["models"]:
         yield (
@@ -207,6 +213,48 @@ def _marks(found: Mapping[str, Any]) -> Iterator[str]:
                 f"{row['agreement']:.2f} ({p_text(row['p'])})"
             )
     yield from data["notes"]
+
+
+def _shrunk_evaluators(found: Mapping[str, Any]) -> Iterator[str]:
+    rows = found["crossed_model"] and found["crossed_model"]["by_evaluator"]
+    if not rows:
+        return
+    able = sum(row["d_prime_ci"][0] > 0 for row in rows)
+    leaning = [sum(_leaning(row["criterion_ci"]).endswith(side) for row in rows) for side in ("real", "fake")]
+    yield (
+        f"{able} of {counted(len(rows), 'evaluator')} told fakes from reals (interval of d' above 0); "
+        f"{leaning[0]} lean to real, {leaning[1]} to fake"
+    )
+    for what, row in (("least", rows[-1]), ("most", rows[0])):
+        yield (
+            f"{what} sensitive: {row['evaluator']} of {', '.join(row['models'])}: "
+            f"d' {row['d_prime']:.2f}{_brackets(row['d_prime_ci'], 2)}, "
+            f"c {row['criterion']:.2f}{_brackets(row['criterion_ci'], 2)}"
+        )
+
+
+def _difficulties(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how many pictures need more evaluators, and of each side the hardest and the easiest picture."""
+    rows = found["crossed_model"] and found["crossed_model"]["by_picture"]
+    if not rows:
+        return
+    needing = sum(row["needs_evaluators"] for row in rows)
+    yield (
+        f"{needing:,} of {len(rows):,} images need more evaluators: the interval includes 50% and is wider "
+        f"than {100 * UNDECIDED_WIDTH:.0f} points"
+    )
+    for side, group in groupby(rows, lambda row: f"fakes of {row['model']}" if row["generated"] else "reals"):
+        mine = [*group]
+        needing = sum(row["needs_evaluators"] for row in mine)
+        yield (
+            f"{side}: {needing:,} of {len(mine):,} need more; hardest {_difficulty(mine[0])}, "
+            f"easiest {_difficulty(mine[-1])}"
+        )
+
+
+def _difficulty(row: Mapping[str, Any]) -> str:
+    ci = [100 * end for end in row["called_fake_ci"]]
+    return f"{row['image_path']} called fake by {100 * row['called_fake']:.0f}%{_brackets(ci, 0)}"
 
 
 def _leaning(ci: Sequence[float] | None) -> str:

@@ -57,12 +57,19 @@ def write(report: Report, out: Path, progress: Callable[..., Iterable] | None = 
 
 
 def _data(report: Report) -> Mapping[str, Any]:
-    """Return the data of a report; more than `LONG` images are only in the table of images."""
-    found = report.data.get("findings")
-    if not found or len(found["images"]) <= LONG:
+    """Return the data of a report; more than `LONG` rows of images are only in the tables of images."""
+    found, files = report.data.get("findings"), {}
+    if not found:
         return report.data
-    without_images = {name: value for name, value in found.items() if name != "images"}
-    return {**report.data, "findings": without_images, "files": {"images": "tables/images.csv.gz"}}
+    if len(found["images"]) > LONG:
+        found = {name: value for name, value in found.items() if name != "images"}
+        files["images"] = "tables/images.csv.gz"
+    crossed = found["crossed_model"]
+    if crossed and len(crossed["by_picture"]) > LONG:
+        crossed = {name: value for name, value in crossed.items() if name != "by_picture"}
+        found = {**found, "crossed_model": crossed}
+        files["by_picture"] = "tables/difficulty.csv.gz"
+    return {**report.data, "findings": found, "files": files} if files else report.data
 
 
 def _write(path: Path, content: str | bytes) -> None:

@@ -9,7 +9,7 @@ from backend.experiment.response_columns import Column
 EVALUATORS = (
     "study", "method", "session", "model", "evaluator", "simulated", "responses", "value", "accuracy",
     "fakes_error", "reals_error", "said_fake", "guessing_p", "rt_median_ms", "rt_total_ms", "fast",
-    "same_answer_notices", "checks", "checks_right", "excluded",
+    "same_answer_notices", "language", "checks", "checks_right", "excluded",
 )  # fmt: skip
 """Columns of the table of evaluators; comparisons with other evaluators are in the report only."""
 IMAGES = (
@@ -38,6 +38,10 @@ COLUMNS = {
     "same_answer_notices": Column(
         "Runs of equal answers for which the page showed a notice (flag same_answer_notice)",
         "count",
+    ),
+    "language": Column(
+        "Language that the page was in, in studies whose evaluators choose it (`language=choose`)",
+        "code of two letters",
     ),
     "checks": Column("Attention checks that the evaluator answered", "count"),
     "checks_right": Column("Attention checks that were answered right", "count"),

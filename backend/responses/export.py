@@ -12,17 +12,21 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
 
 from backend import __version__
+from backend.experiment import follow_ups
 from backend.experiment.exclusion import CHECK_KINDS
 from backend.experiment.judgments import judgment_of
+from backend.experiment.languages import CHOOSE
 from backend.experiment.protocol import to_json
 from backend.experiment.records import FAKE, TEST, Study
 from backend.foundation.errors import Conflict
+from backend.responses import question_answers
 from backend.responses.codebook import COLUMNS, FILES
 from backend.responses.readers import row_writer
 from backend.responses.study_data import study_rows
@@ -39,6 +43,7 @@ _EVENT_FLAGS = (
 )
 """Flags that record what an evaluator or a display did; the other flags assess the response."""
 _ANY_MODEL = "-"
+_QUESTIONS = "answers to the researcher's own questions, one row a session, a column for each question"
 _NOBODY = "They are simulated: nobody looked at the pictures"
 
 
@@ -65,16 +70,32 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
     has_images = judgment_of(study.protocol.method).has_report
     if not has_images:
         paths.pop("images").unlink(missing_ok=True)
+    answers = out / "data" / f"study-{keyword}_description-questions_data.csv"
+    if study.questions:
+        _write_questions(store, study, simulated, answers)
+    else:
+        answers.unlink(missing_ok=True)
     images = _Images()
     with contextlib.ExitStack() as files:
         write = {
-            which: row_writer(files.enter_context(_atomic(path)), FILES[which][0])
+            which: row_writer(files.enter_context(_atomic(path)), _columns(study, which))
             for which, path in paths.items()
         }
         counts = _write_answers(store, study, simulated, write, images)
         for row in images.rows() if has_images else ():
             write["images"](row)
-    return [*paths.values(), *_write_about(study, name, simulated, out, paths[""], counts)]
+    asked = [answers] if study.questions else []
+    return [*paths.values(), *asked, *_write_about(study, name, simulated, out, paths[""], counts)]
+
+
+def _columns(study: Study, which: str) -> list[str]:
+    """Return the columns of a file; some are only in studies with a certain setting."""
+    absent = set(follow_ups.COLUMNS) - follow_ups.columns_of(study.protocol)
+    if not study.protocol.stimuli.draws_by_need:
+        absent.add("draw")
+    if study.protocol.language.language != CHOOSE:
+        absent.add("language")
+    return [column for column in FILES[which][0] if column not in absent]
 
 
 def keyword_of(name: str) -> str:
@@ -118,21 +139,30 @@ def _write_answers(
     return counts
 
 
+def _write_questions(store: Store, study: Study, simulated: bool, path: Path) -> None:
+    with _atomic(path) as file:
+        write = row_writer(file, question_answers.header(study))
+        for row in question_answers.rows(store, study, simulated):
+            write(row)
+
+
 def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the row of an evaluator from the rows of one session."""
+    from backend.analysis.draws import random_share
     from backend.analysis.quality import evaluator_table
     from backend.analysis.response_rows import answers_of
     from backend.analysis.values import values_by_model
 
     method = study.protocol.method
     judgment = judgment_of(method)
-    same = {name: rows[0][name] for name in ("study", "method", "session", "simulated")}
+    same = {name: rows[0][name] for name in ("study", "method", "session", "simulated", "language")}
     if not judgment.has_report:
         identity = {name: rows[0][name] for name in ("model", "evaluator")}
         return {**same, **identity, "responses": len(rows), "value": float(judgment.value(method, rows))}
     models = {row["model"] for row in rows}
     model = models.pop() if len(models) == 1 else _ANY_MODEL  # a qualification mixes models
-    answers = answers_of(({**row, "model": model, "excluded": None} for row in rows), method)
+    unmarked = ({**row, "model": model, "excluded": None} for row in rows)
+    answers = random_share(answers_of(unmarked, method))
     (found,) = evaluator_table(answers, values_by_model(answers))
     shown = {"model": "" if model == _ANY_MODEL else model}
     return {**found, **shown, **same}
@@ -198,6 +228,8 @@ def _write_about(
     settings = {**to_json(study.protocol), "panel": study.protocol.admission.panel.name}
     materials = {"study": study.name, "kind": study.kind, "models": study.models, "classes": study.classes}
     materials |= {"created_at": study.created_at, "settings": settings, "notes": study.notes}
+    materials |= {"pages": list(map(asdict, study.pages))} if study.pages else {}
+    materials |= {"questions": list(map(asdict, study.questions))} if study.questions else {}
     kind = "finished simulated sessions" if simulated else "finished sessions"
     content = f"{counts['responses']} responses of {counts['sessions']} {kind}"
     texts = {
@@ -215,7 +247,8 @@ def _write_about(
 
 def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
     whose = "simulated evaluators" if simulated else "evaluators"
-    used = {column for columns, _ in FILES.values() for column in columns}
+    used = {column for which in FILES for column in _columns(study, which)}
+    asked = {**question_answers.FIXED, **question_answers.columns(study)} if study.questions else {}
     judgment = judgment_of(study.protocol.method)
     title = judgment.methods[study.protocol.method].title
     return {
@@ -238,8 +271,8 @@ def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
                 "description": column.description,
                 "unitText": column.unit,
             }
-            for name, column in {**COLUMNS, **judgment.columns}.items()
-            if name in used
+            for name, column in {**COLUMNS, **judgment.columns, **asked}.items()
+            if name in used or name in asked
         ],
     }
 
@@ -254,6 +287,8 @@ def _readme(study: Study, title: str, scored: Path, content: str) -> str:
         for which, (_, what) in FILES.items()
         if which != "images" or judgment.has_report
     )
+    if study.questions:
+        files += f"\n- `data/{stem}_description-questions_data.csv`: {_QUESTIONS}"
     return f"""# {title}
 
 Answers to the question {judgment.question}: {kind}

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.analysis.confidence_sequence import score_by_evaluators
+from backend.analysis.draws import random_share
 from backend.analysis.values import values_by_model
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import Study
@@ -26,7 +27,7 @@ def live_scores(store: Store, study: Study, ended: Mapping[str, str]) -> dict[st
             scores = study_scores(store, study)
             models = [{**row, "narrowing": []} for row in scores["models"]]
             return {name: scores[name] for name in _FIELDS} | {"models": models}
-        answers = study_answers(store, study)
+        answers = random_share(study_answers(store, study))
         scores = score_answers(answers)
     except InvalidInput:  # the only finished session has been withdrawn since
         return None

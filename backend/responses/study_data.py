@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from backend import __version__
 from backend.analysis.shown_exposures import as_exposed
-from backend.experiment.browsers import engine_of
+from backend.experiment.browsers import engine_of, language_of
 from backend.experiment.exclusion import Answered, is_excluded
 from backend.experiment.judgments import check_analysed, judgment_of
-from backend.experiment.protocol import ExclusionSettings, to_json
+from backend.experiment.protocol import RANDOM_DRAW, ExclusionSettings, to_json
 from backend.experiment.records import TEST, Response, Session, Study
 from backend.experiment.session import Cursor, is_scored, picture_of
 from backend.foundation.errors import InvalidInput
@@ -48,6 +48,7 @@ def study_rows(
             continue
         sizes = {block: _size(cursor, block) for block in range(len(session.blocks))}
         models = {block: _model(study, session, block) for block in range(len(session.blocks))}
+        by_need, drawn_by = session.drawn_by_need, study.protocol.stimuli.draw
         rule = study.protocol.exclusion
         whose = {
             "study": study.name,
@@ -56,6 +57,7 @@ def study_rows(
             "evaluator": session.evaluator,
             "simulated": session.is_simulated,
             "browser": engine_of(session.device),
+            "language": language_of(session.device),
             "excluded": _is_excluded(rule, session, cursor, responses) if rule.is_declared else None,
         }
         for response in responses:
@@ -64,6 +66,8 @@ def study_rows(
             picture = picture_of(session, response.stimulus)
             stored = dict(vars(response))
             facts = stored.pop("facts")
+            if "confidence" in facts:
+                facts = {**facts, "confidence_points": study.protocol.follow_ups.confidence_points}
             yield {
                 **whose,
                 "model": picture.model or (models[response.block] if picture.kind == TEST else ""),
@@ -74,6 +78,11 @@ def study_rows(
                 **(vars(response.timing) if response.timing else {}),
                 **facts,
                 **sizes[response.block],
+                **(
+                    {"draw": drawn_by if response.stimulus in by_need else RANDOM_DRAW}
+                    if drawn_by != RANDOM_DRAW
+                    else {}
+                ),
             }
 
 

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from backend.experiment import protocol as protocols
+from backend.experiment.questionnaire import Page, question_of
 from backend.experiment.records import TRUTHS, Interaction, PlannedBlock, Response, Session, Study, Timing
 from backend.experiment.session import Cursor
 
@@ -31,6 +32,8 @@ def load_study(text: str) -> Study:
     data["protocol"] = protocols.from_json(data["protocol"])
     for name in ("models", "classes", "masks", "notes"):
         data[name] = tuple(data[name])
+    data["pages"] = tuple(Page(**page) for page in data.get("pages", ()))
+    data["questions"] = tuple(question_of(question) for question in data.get("questions", ()))
     return Study(**data)
 
 
@@ -77,5 +80,5 @@ def load_response(text: str) -> Response:
 
 
 def _block(data: dict[str, Any]) -> PlannedBlock:
-    lists = (tuple(data.get(name, ())) for name in ("stimuli", "truths", "models"))
-    return PlannedBlock(*lists, data["class_"], tuple(data.get("kinds", ())))
+    parts = ("stimuli", "truths", "models", "by_need", "kinds")
+    return PlannedBlock(class_=data["class_"], **{name: tuple(data.get(name, ())) for name in parts})

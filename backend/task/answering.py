@@ -5,6 +5,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from backend.experiment import follow_ups, session_questions
 from backend.experiment import session as sessions
 from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import either, judgment_of
@@ -13,7 +14,7 @@ from backend.experiment.session import Cursor, Posted
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
 from backend.stores.updates import retried
 from backend.studies import withdrawals
-from backend.task import replies
+from backend.task import replies, requests
 from backend.task.access import BUSY, SessionAccess
 from backend.task.debrief import Debriefing
 from backend.task.picture_names import PictureNames
@@ -50,15 +51,35 @@ class Answering:
     ) -> Block:
         """Begin the current block and return its stimuli; if already begun, return the remaining ones."""
         session, study = self._access.authorized(session_id, token)
+
+        def begun(now: Cursor) -> Cursor:
+            session_questions.check_answered(study, now)
+            return sessions.begin_block(
+                session, study.protocol, now, lease, block, display, self._access.now()
+            )
+
+        cursor = self._access.change(study, session, begun)
+        masks = _masks_of_block(study, session, block)
+        return replies.block(study, session, cursor, _urls(session, url), masks)
+
+    def answer_questions(
+        self, session_id: str, token: str, posted: requests.QuestionAnswers
+    ) -> SessionProgress:
+        """Store the answers to the researcher's questions once; the first ones stored count.
+
+        Raises:
+            Conflict, InvalidInput: as `session_questions.answer_questions`.
+        """
+        session, study = self._access.authorized(session_id, token)
         cursor = self._access.change(
             study,
             session,
-            lambda now: sessions.begin_block(
-                session, study.protocol, now, lease, block, display, self._access.now()
+            lambda now: session_questions.answer_questions(
+                study, now, posted.lease, posted.when, posted.answers, posted.declined, self._access.now()
             ),
         )
-        masks = _masks_of_block(study, session, block)
-        return replies.block(study, session, cursor, _urls(session, url), masks)
+        config = self._access.panel_config(study, session, cursor)
+        return replies.questions_answered(study, session, cursor, config)
 
     def end(self, session_id: str, token: str, lease: int) -> SessionProgress:
         """End a session at its evaluator's request, after repeated mistimed flashes; idempotent.
@@ -171,10 +192,11 @@ def _urls(session: Session, url: Callable[[Session, str], str]) -> Callable[[str
 
 
 def _check_answer(study: Study, posted: Posted) -> None:
-    """Raise InvalidInput if the answer belongs to another kind of judgment."""
+    """Raise InvalidInput if answer or follow-ups are not among those that the study asks for."""
     answers = judgment_of(study.protocol.method).answers
     if posted.response not in answers:
         raise InvalidInput(f"response must be {either(answers)}, not {posted.response!r}")
+    follow_ups.check(study.protocol, posted.response, posted.facts)
 
 
 def _masks_of_block(study: Study, session: Session, block: int) -> list[list[int]]:

@@ -2,7 +2,9 @@
 
 import hmac
 import json
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 from random import Random
 
 from backend.experiment import sampling
@@ -13,6 +15,8 @@ from backend.experiment.sampling import Pool
 from backend.foundation.recent import Recent
 from backend.foundation.timestamps import stamp
 from backend.stores.store import Capacity
+from backend.studies import needs
+from backend.studies.needs import Side
 from backend.task.access import SessionAccess, hash_of
 from backend.task.eligibility import stored_parameters
 from backend.task.requests import Opening
@@ -21,6 +25,8 @@ _SEED_BITS = 53
 _POOLS_BYTES = 48 << 20
 """Cached pools of studies: about two million stimuli, unless the store reads them on demand."""
 _BYTES_PER_POOL = 10_000
+_NEEDS_FOR = timedelta(minutes=1)
+"""How long a process goes on with what it read of the pictures that need evaluators."""
 
 
 class SessionPlans:
@@ -33,6 +39,7 @@ class SessionPlans:
     def __init__(self, access: SessionAccess, dice: Random):
         self._access, self._dice = access, dice
         self._store, self._hash_key, self._clock = access.store, access.hash_key, access.clock
+        self._needs_read: dict[tuple[str, str, bool], tuple[datetime, Mapping[Side, Sequence[int]]]] = {}
         self._pools = Recent[Pool](_POOLS_BYTES, lambda pool: pool.memory_bytes + _BYTES_PER_POOL)
 
     def planned(self, study: Study, key: str | None, opening: Opening, secret: str) -> Session:
@@ -49,6 +56,8 @@ class SessionPlans:
         condition, turn = self.turn(study, rng, is_simulated)
         coin = self._coin(study, condition, turn)
         pool = self._pool(study.name, study.created_at)
+        if study.protocol.stimuli.draws_by_need:
+            pool = replace(pool, needs=self._needs(study, is_simulated))
         judgment = judgment_of(study.protocol.method)
         blocks, spares = judgment.draw(study, pool, condition, rng, coin, turn)
         return Session(
@@ -104,6 +113,17 @@ class SessionPlans:
             return self._dice
         said = json.dumps([study.name, study.created_at, condition.name, turn // 2])
         return Random(hmac.digest(self._hash_key, said.encode(), "sha256"))
+
+    def _needs(self, study: Study, simulated: bool) -> Mapping[Side, Sequence[int]]:
+        """Return which pictures need evaluators most, by a snapshot that is read again after a minute."""
+        key = (study.name, study.created_at, simulated)
+        read_at, sides = self._needs_read.get(key, (None, {}))
+        now = self._clock()
+        if read_at is None or now - read_at >= _NEEDS_FOR:
+            found = needs.read(self._store, study, simulated)
+            sides = found.sides if found else {}
+            self._needs_read[key] = (now, sides)
+        return sides
 
     def _pool(self, study_name: str, created_at: str) -> Pool:
         """Return a study's pool; cached by `created_at` too, since an unbegun study's name can be reused.

@@ -7,11 +7,13 @@ and the completion code appears only with a closed session.
 from collections.abc import Mapping
 from typing import Any
 
+from backend.experiment import follow_ups, questionnaire, session_questions
 from backend.experiment import session as sessions
+from backend.experiment.browsers import language_of
 from backend.experiment.judgments import judgment_of
-from backend.experiment.languages import CHOOSE, LANGUAGES, texts_for_page
+from backend.experiment.languages import CHOOSE, texts_for_page
 from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig, code_for, return_link
-from backend.experiment.protocol import Protocol, values_of
+from backend.experiment.protocol import REQUIRED, WITH, Protocol, values_of
 from backend.experiment.records import INSTRUCTED, PRACTICE, PlannedBlock, Response, Session, Study
 from backend.experiment.session import Cursor
 from backend.task.reply_types import (
@@ -19,8 +21,12 @@ from backend.task.reply_types import (
     Confirmation,
     Done,
     Effort,
+    FollowUps,
+    InstructionPage,
     Next,
+    OpenQuestions,
     PublicStudy,
+    Question,
     SessionProgress,
     State,
     Withdrawal,
@@ -96,12 +102,28 @@ def protocol_of(protocol: Protocol) -> dict[str, Any]:
         "full_screen",
         "size_px",
         "same_answer_notice",
+        "builtin_instructions",
     )
     settings = values_of(protocol)
     return {
         **{name: settings[name] for name in names},
         "largest_css_px": protocol.stimuli.shown_at_most_css_px,
         "half_real": protocol.stimuli.is_half_real,
+        "follow_ups": _follow_ups(protocol) if protocol.follow_ups.is_asking else None,
+    }
+
+
+def _follow_ups(protocol: Protocol) -> FollowUps:
+    asked, answers = protocol.follow_ups, judgment_of(protocol.method).answers
+    return {
+        "confidence_points": asked.confidence_points,
+        "confidence_with": asked.confidence_when == WITH,
+        "reasons": list(asked.reasons),
+        "comment": asked.comment,
+        "why_after": [answer for answer in answers if follow_ups.asks_why(asked, answer)],
+        "mark": asked.mark,
+        "where_after": [answer for answer in answers if follow_ups.asks_where(asked, answer)],
+        "mark_needed": asked.mark_needed == REQUIRED,
     }
 
 
@@ -122,6 +144,7 @@ def state(
             "block_images": [len(planned.stimuli) for planned in session.blocks],
         },
         "block_begun": _next_block(session, cursor) < cursor.blocks_begun,
+        **({"pages": [_instructions(page) for page in study.pages]} if study.pages else {}),
         **_progress(study, session, cursor, config),
     }
 
@@ -178,6 +201,13 @@ def answer(
     }
 
 
+def questions_answered(
+    study: Study, session: Session, cursor: Cursor, config: PanelConfig = NO_PANEL_CONFIG
+) -> SessionProgress:
+    """Return the reply that confirms stored answers to the researcher's questions."""
+    return _progress(study, session, cursor, config)
+
+
 def end(
     study: Study, session: Session, cursor: Cursor, config: PanelConfig = NO_PANEL_CONFIG
 ) -> SessionProgress:
@@ -187,12 +217,11 @@ def end(
 
 def withdrawal(study: Study, session: Session, cursor: Cursor) -> Withdrawal:
     """Return what an evaluator is shown before withdrawing."""
-    shown = session.device.get("shown_language")
     return {
         "study": study.name,
         "title": study.protocol.consent.title,
         **_language(study.protocol),
-        "shown_language": shown if shown in LANGUAGES else None,
+        "shown_language": language_of(session.device) or None,
         "contact": study.protocol.consent.contact,
         "is_withdrawn": False,
         "answers": cursor.trial_index + cursor.voided_answers,
@@ -235,7 +264,39 @@ def _progress(study: Study, session: Session, cursor: Cursor, config: PanelConfi
         if study.protocol.pay.is_paid and (study.protocol.page.feedback or is_done)
         else None,
         "done": _done(study, session, cursor, config) if is_done else None,
+        **_questions(study, cursor),
     }
+
+
+def _questions(study: Study, cursor: Cursor) -> dict[str, OpenQuestions]:
+    when = session_questions.open_questions(study, cursor)
+    if when is None:
+        return {}
+    pages = questionnaire.pages_of(questionnaire.asked(study.questions, when))
+    return {
+        "questions": {
+            "when": when,
+            "pages": [
+                {"title": title, "questions": [_question(question) for question in questions]}
+                for title, questions in pages
+            ],
+            "earlier": session_questions.answers_of(cursor, questionnaire.BEFORE),
+        }
+    }
+
+
+def _question(question: questionnaire.Question) -> Question:
+    names = ("name", "kind", "text", "required", "min", "max", "step", "points", "low", "high", "max_length")
+    condition = question.shown_if
+    return {
+        **{name: getattr(question, name) for name in names},
+        "choices": list(question.choices),
+        "shown_if": condition and {"question": condition.question, "answers": list(condition.answers)},
+    }
+
+
+def _instructions(page: questionnaire.Page) -> InstructionPage:
+    return {"title": page.title, "text": page.text, "before_block": page.before_block - 1}
 
 
 def _done(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -> Done:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 from msgspec import Meta
 
 from backend.experiment.judgments import METHODS
+from backend.experiment.questionnaire import KINDS, TIMES
 
 Currency = Annotated[
     Literal["USD", "GBP"],
@@ -103,6 +104,23 @@ class PublicStudy(Effort):
     paused: NotRequired[Annotated[bool, Meta(description="Whether no new session is opened for now")]]
 
 
+class FollowUps(TypedDict):
+    """What is asked besides the judgment; posted together with the answer."""
+
+    confidence_points: Annotated[
+        int, Meta(description="Values that `confidence` can take; 101 for a slider from 0; 0: not asked")
+    ]
+    confidence_with: Annotated[
+        bool, Meta(description="Whether one press gives answer and confidence; else it is asked afterwards")
+    ]
+    reasons: Annotated[list[str], Meta(description="In `Answer` they are numbers, from 1")]
+    comment: Literal["none", "optional", "required"]
+    why_after: Annotated[list[str], Meta(description="Answers after which reasons and comment are asked")]
+    mark: Literal["none", "click", "box"]
+    where_after: Annotated[list[str], Meta(description="Answers after which the mark is asked")]
+    mark_needed: bool
+
+
 class PageProtocol(TypedDict):
     """The parameters of the experiment that a page needs."""
 
@@ -116,8 +134,10 @@ class PageProtocol(TypedDict):
     full_screen: bool
     size_px: int
     same_answer_notice: int
+    builtin_instructions: bool
     largest_css_px: Annotated[float, Meta(description="The largest width of a picture, in CSS pixels")]
     half_real: bool
+    follow_ups: FollowUps | None
     block_images: list[int]
 
 
@@ -174,8 +194,61 @@ class Done(TypedDict):
     qualification: QualificationResult | None
 
 
+class InstructionPage(TypedDict):
+    """A page of the researcher's own instructions; empty lines in its text separate paragraphs."""
+
+    title: str
+    text: str
+    before_block: Annotated[int, Meta(description="The block (from 0) before which it is shown")]
+
+
+class ShownIf(TypedDict):
+    """Condition of a question: its `question` is shown, and answered by one of `answers`."""
+
+    question: str
+    answers: list[str | int]
+
+
+class Question(TypedDict):
+    """A question of the researcher."""
+
+    name: str
+    kind: Literal[KINDS]
+    text: str
+    required: bool
+    choices: list[str]
+    min: float | None
+    max: float | None
+    step: Annotated[float, Meta(description="Of numbers, from `min` or 0 on; 0 for any")]
+    points: Annotated[int, Meta(description="Of a scale, answered as 1 to `points`")]
+    low: str
+    high: str
+    max_length: Annotated[int, Meta(description="Characters of a text at most")]
+    shown_if: ShownIf | None
+
+
+class QuestionPage(TypedDict):
+    title: Annotated[str, Meta(description="May be empty")]
+    questions: list[Question]
+
+
+class OpenQuestions(TypedDict):
+    """The questions to be answered now."""
+
+    when: Literal[TIMES]
+    pages: list[QuestionPage]
+    earlier: Annotated[
+        dict[str, str | float | list[str]],
+        Meta(description="Answers to the questions before the task, on which conditions may depend"),
+    ]
+
+
 class SessionProgress(TypedDict):
     """The current state of a session."""
+
+    questions: NotRequired[
+        Annotated[OpenQuestions, Meta(description="In studies with questions: those that are open now")]
+    ]
 
     next: Next | None
     progress: Progress
@@ -198,6 +271,9 @@ class State(SessionProgress):
     stage: Literal["block", "done"]
     protocol: PageProtocol
     block_begun: bool
+    pages: NotRequired[
+        Annotated[list[InstructionPage], Meta(description="The researcher's own instructions, if any")]
+    ]
 
 
 class Resumed(TypedDict):

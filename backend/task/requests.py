@@ -5,13 +5,14 @@ Nothing past this module meets a wrong type, a NaN, or an overlong text.
 
 import json
 import re
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 
 from backend.experiment.judgments import ANSWERS, either
 from backend.experiment.panel import OUTCOMES
+from backend.experiment.questionnaire import MOST_QUESTIONS, TIMES
 from backend.experiment.records import Interaction, Timing
 from backend.experiment.response_columns import FACTS, Kind
 from backend.experiment.session import Posted
@@ -28,6 +29,8 @@ _MAX_ENTRIES = 40
 _MAX_FLOAT = 1.7e308
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, and halves of surrogate pairs."""
+_UNPRINTABLE_IN_LINES = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+"""The same without the line feed."""
 
 Whole = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Text = Annotated[str, Meta(max_length=300)]
@@ -36,6 +39,14 @@ Word = Annotated[str, Meta(pattern="^[a-z0-9_-]{1,32}$", extra={"expected": "a s
 Plain = Annotated[
     bool | int | Annotated[float, Meta(ge=-_MAX_FLOAT, le=_MAX_FLOAT)] | Text | None,
     Meta(extra={"expected": "a short text, a finite number, true or false"}),
+]
+QuestionAnswer = Annotated[
+    Annotated[str, Meta(max_length=2000)]
+    | int
+    | Annotated[float, Meta(ge=-_MAX_FLOAT, le=_MAX_FLOAT)]
+    | Annotated[list[Text], Meta(max_length=100)]
+    | None,
+    Meta(extra={"expected": "a text, a finite number, or a list of choices"}),
 ]
 Facts = Annotated[dict[Text, Plain], Meta(max_length=_MAX_ENTRIES)]
 Numbers = Annotated[
@@ -117,6 +128,18 @@ class BlockBegin(Struct, frozen=True):
         _check_size("display", self.display)
 
 
+class QuestionAnswers(Struct, frozen=True):
+    """Answers to the researcher's questions before or after the task, by their names."""
+
+    allows_lines: ClassVar[bool] = True
+    lease: Whole
+    when: Literal[TIMES]
+    answers: Annotated[dict[Text, QuestionAnswer], Meta(max_length=MOST_QUESTIONS)] = {}
+    declined: Annotated[
+        bool, Meta(description="The evaluator chose not to answer the questions after the task")
+    ] = False
+
+
 class End(Struct, frozen=True):
     """Request to end a session early."""
 
@@ -184,8 +207,11 @@ class PanelEvent(Struct, frozen=True):
     resource_id: str
 
 
-def parse_object(body: bytes) -> dict[str, Any]:
+def parse_object(body: bytes, allows_lines: bool = False) -> dict[str, Any]:
     """Return the JSON object in `body`.
+
+    Args:
+        allows_lines: whether texts may have several lines.
 
     Raises:
         InvalidInput: not JSON, not an object, a number that is not valid JSON (NaN, Infinity), or a text
@@ -197,7 +223,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
         raise InvalidInput("the body must be a JSON object in UTF-8; it could not be read as JSON") from None
     if not isinstance(data, dict):
         raise InvalidInput(f"the body must be a JSON object, not {named(data)}")
-    _check_texts(data)
+    _check_texts(data, _UNPRINTABLE_IN_LINES if allows_lines else _UNPRINTABLE)
     return data
 
 
@@ -207,7 +233,7 @@ def parse(body: bytes, declared: type[T]) -> T:
     Raises:
         InvalidInput: names the field, what was expected and what came.
     """
-    return converted(parse_object(body), declared)
+    return converted(parse_object(body, getattr(declared, "allows_lines", False)), declared)
 
 
 def posted(answer: Any) -> Posted:
@@ -249,24 +275,24 @@ def _check_size(name: str, facts: dict[str, Any]) -> None:
         raise ValueError(f"{name} must be of at most {_MAX_FACTS_BYTES} bytes as JSON, not {length}")
 
 
-def _check_texts(value: Any) -> None:
+def _check_texts(value: Any, unprintable: re.Pattern) -> None:
     """Refuse texts that contain control characters or unpaired surrogates.
 
     JSON can encode the latter (`"\\ud800"`), and Python reads them; databases, hashes and terminals fail
     on them later, far from their sender.
     """
     if isinstance(value, str):
-        if _UNPRINTABLE.search(value):
+        if unprintable.search(value):
             raise InvalidInput(
                 f"texts must be of letters, digits, signs and spaces, not {named(value)} with a control "
                 "character or half of a surrogate pair"
             )
     elif isinstance(value, dict):
         for each in (*value, *value.values()):
-            _check_texts(each)
+            _check_texts(each, unprintable)
     elif isinstance(value, list):
         for each in value:
-            _check_texts(each)
+            _check_texts(each, unprintable)
 
 
 def _whole_number(digits: str) -> float:

@@ -103,6 +103,13 @@ _OPERATIONS = {
         requests.Answer,
         ("session",),
     ),
+    "POST /api/sessions/{session}/questions": _Operation(
+        "Store the answers to the researcher's questions before or after the task; the first ones count",
+        {200: ("They are stored", reply_types.SessionProgress)},
+        "400 403 404 409 413 415 503",
+        requests.QuestionAnswers,
+        ("session",),
+    ),
     "POST /api/sessions/{session}/end": _Operation(
         "End a session whose flashes keep failing, on request of its evaluator; idempotent",
         {200: ("It is closed, and paid for what was done", reply_types.SessionProgress)},

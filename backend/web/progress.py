@@ -16,6 +16,7 @@ from backend.experiment.session import Cursor, earned_usd_cents, holds_place_min
 from backend.recruitment.panel_health import health
 from backend.recruitment.recruit import at_odds, begun
 from backend.stores.store import Entry, Store
+from backend.studies import needs
 from backend.studies.pausing import is_paused
 from backend.studies.waiting_room import owed_usd_cents as owed_for_waiting
 from backend.studies.waiting_room import waiting_now
@@ -52,7 +53,11 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
     totals = summary(study, statuses, withdrawn_entries, now)
     return {
         **totals,
-        "warnings": [*panel_warnings(store, study), *totals["warnings"]],
+        "warnings": [
+            *panel_warnings(store, study),
+            *totals["warnings"],
+            *filter(None, [needs.warning(store, study)]),
+        ],
         "simulated": simulated(store, study),
         "paused": is_paused(store, study.name),
         "retainer": retainer,

@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import TimeoutError
 
-from backend.administration.create import StudySpec, create
+from backend.administration.create import create
+from backend.administration.study_spec import StudySpec
 from backend.experiment import panel as records
 from backend.handlers import create_app
 from backend.stores.datadir import DataDir

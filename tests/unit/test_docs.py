@@ -1,12 +1,16 @@
 """The docs tell what is there: every command and option, and links that lead somewhere."""
 
+import csv
 import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
+from PIL import Image
 
+from backend.administration import study_spec
 from backend.cli import HOMES, main
 from backend.responses.codebook import COLUMNS, FILES
 
@@ -68,3 +72,51 @@ def test_the_page_on_data_explains_every_column_and_file_of_an_export():
     assert explained == [(name, column.description, column.unit) for name, column in COLUMNS.items()]
     listed = re.findall(r"^\| `study-faces(?:_description-(\w+))?_data.csv` \| (.+) \|$", page, re.M)
     assert listed == [(which, what) for which, (_, what) in FILES.items()]
+
+
+STUDY_FILE = (ROOT / "docs" / "study-file.md").read_text("utf-8")
+
+
+@pytest.fixture
+def declared(tmp_path, monkeypatch):
+    """The study of docs/study-file.md, with the folders that it names."""
+    rng = np.random.default_rng(5)
+    for side in ("real", "stylegan", "began"):
+        (tmp_path / "images" / side).mkdir(parents=True)
+        for i in range(30):
+            pixels = rng.integers(0, 256, (32, 32, 3)).astype("uint8")
+            Image.fromarray(pixels).save(tmp_path / "images" / side / f"{i}.png")
+    text = re.search(r"^```toml\n(.*?)^```", STUDY_FILE, re.M | re.S)[1]
+    (tmp_path / "faces.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "faces.toml"
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+def test_the_study_file_of_the_docs_is_made_simulated_and_exported(declared):
+    made = run("create", declared)
+    played = run("simulate", "faces", "--evaluators", 4)
+    exported = run("export", "faces", "-o", "out", "--simulated")
+
+    assert (made.exit_code, played.exit_code, exported.exit_code) == (0, 0, 0), made.output + played.output
+    text = Path("out/data/study-faces_description-questions_data.csv").read_text("utf-8")
+    rows = [*csv.DictReader(text.splitlines())]
+    assert len(rows) == 4
+    assert {"q_glasses", "q_strength", "q_clues", "q_other_clues", "q_effort"} < set(rows[0])
+
+
+def test_the_error_that_the_docs_show_is_what_the_command_says(declared):
+    text = declared.read_text("utf-8")
+    declared.write_text(text.replace('is = "Yes"', 'is = "yes"'))
+
+    refused = run("create", "faces.toml")
+
+    assert refused.stderr in STUDY_FILE
+
+
+def test_every_entry_of_a_study_file_is_explained():
+    for entries in (study_spec.ENTRIES, study_spec.PAGE, study_spec.QUESTION):
+        assert [name for name in entries if not re.search(rf"^\|[^|]*`{name}`", STUDY_FILE, re.M)] == []

@@ -15,7 +15,8 @@ import pytest
 from PIL import Image
 from sklearn.ensemble import RandomForestClassifier
 
-from backend.administration.create import StudySpec, create
+from backend.administration.create import create
+from backend.administration.study_spec import StudySpec
 from backend.commands.simulated_evaluators import Client
 from backend.handlers import create_app
 from backend.stores.datadir import DataDir

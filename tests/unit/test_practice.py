@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backend.administration.create import StudySpec, create
+from backend.administration.create import create
+from backend.administration.study_spec import StudySpec
 from backend.handlers import create_app
 from backend.stimuli.media import TYPES
 from backend.stores.datadir import DataDir

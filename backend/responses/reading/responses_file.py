@@ -17,6 +17,7 @@ from backend.analysis.response_table import (
     truth_value,
 )
 from backend.analysis.unscored_rows import excluded_of, scored_only
+from backend.experiment import follow_ups
 from backend.experiment.judgments import METHODS, check_analysed, either
 from backend.experiment.records import FAKE, REAL, TEST, TRIAL_KINDS, TRUTHS
 from backend.experiment.response_columns import NEEDED_FOR_TIME, number, truth_of, whole
@@ -142,6 +143,7 @@ class ResponsesFile:
                 self._check_integers(chunk, column)
             if self.method == "time":
                 self._check_exposures(chunk)
+            _check_follow_ups(chunk)
             for column in ("model", "session"):
                 if column in chunk.columns:
                     self.coders.setdefault(column, Coder()).add(chunk.columns[column])
@@ -253,6 +255,46 @@ class ResponsesFile:
                 f"{evaluator.names[evaluator.codes[row]]} is in the file twice; each response must occur "
                 "once"
             )
+
+
+def _check_follow_ups(chunk: Chunk) -> None:
+    """Raise InvalidInput for the first row whose confidence, reasons or mark cannot be."""
+    for column, (expected, is_valid) in _FOLLOW_UPS.items():
+        bad = {cell for cell in set(chunk.columns.get(column, ())) if cell.strip() and not is_valid(cell)}
+        if bad:
+            chunk.refuse(column, expected, bad.__contains__)
+    if {"confidence", "confidence_points"} <= chunk.columns.keys():
+        _check_confidences(chunk)
+
+
+def _check_confidences(chunk: Chunk) -> None:
+    """Raise InvalidInput for the first row whose confidence is not on the scale that the row states."""
+    pairs = list(zip(chunk.columns["confidence"], chunk.columns["confidence_points"], strict=True))
+    for confidence, points in dict.fromkeys(pairs):
+        if confidence.strip() and points.strip():
+            low, high = follow_ups.confidence_range(int(points))
+            if not low <= float(confidence) <= high:
+                expected = f"from {low} to {high}, by its confidence_points"
+                raise chunk.cell_error(pairs.index((confidence, points)), "confidence", expected, confidence)
+
+
+def _are_reasons(cell: str) -> bool:
+    return all(whole(part) for part in cell.split())
+
+
+def _is_mark(cell: str) -> bool:
+    mark = [number(part) for part in cell.split()]
+    return None not in mark and follow_ups.is_mark(mark)
+
+
+_FOLLOW_UPS: dict[str, tuple[str, Callable[[str], bool]]] = {
+    "confidence": ("a number", lambda cell: number(cell) is not None),
+    "confidence_points": ("a whole number above 1", lambda cell: (whole(cell) or 0) > 1),
+    "confidence_rt": ("a number", lambda cell: number(cell) is not None),
+    "reasons": ("whole numbers from 1, separated by spaces", _are_reasons),
+    "mark": (follow_ups.MARK_FORM, _is_mark),
+}
+"""What a cell must be, by column, where it is not empty."""
 
 
 def _joined(codes: np.ndarray, size: int) -> tuple[np.ndarray, int]:

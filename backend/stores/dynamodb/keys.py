@@ -3,6 +3,7 @@
 import json
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from backend.experiment.records import Response
 from backend.experiment.session import Cursor
@@ -82,17 +83,22 @@ def cursor_attributes(cursor: Cursor, pictures: Sequence[str]) -> Item:
     """Return a cursor encoded as attributes."""
     squeeze = zlib.compressobj(9, zdict=_USUAL_DISPLAYS)
     displays = squeeze.compress(json.dumps(cursor.displays, separators=(",", ":")).encode())
-    return {
+    item = {
         "v": {"N": str(cursor.version)},
         "c": {"B": response_codec.pack_cursor(cursor, pictures)},
         "d": {"B": displays + squeeze.flush()},
     }
+    if cursor.questions:
+        answers = json.dumps(cursor.questions, ensure_ascii=False, separators=(",", ":")).encode()
+        item["a"] = {"B": zlib.compress(answers, 9)}
+    return item
 
 
 def cursor_in(item: Item, pictures: Sequence[str]) -> Cursor:
     """Return the cursor encoded in an item's attributes."""
     displays = json.loads(zlib.decompressobj(zdict=_USUAL_DISPLAYS).decompress(item["d"]["B"]))
-    return response_codec.unpack_cursor(item["c"]["B"], int(item["v"]["N"]), displays, pictures)
+    cursor = response_codec.unpack_cursor(item["c"]["B"], int(item["v"]["N"]), displays, pictures)
+    return replace(cursor, questions=json.loads(zlib.decompress(item["a"]["B"]))) if "a" in item else cursor
 
 
 def responses_in(item: Item, pictures: Sequence[str]) -> Iterator[Response]:

@@ -125,19 +125,22 @@ class StoredPool:
             numbers.append(number)
         return numbers
 
-    def blocks(self, numbers: Sequence[int], parts: Iterable[Sequence]) -> list[PlannedBlock]:
-        """Return the blocks of the stimuli of `numbers`, given as size, class and kinds of each block."""
+    def blocks(self, numbers: Sequence[int], parts: Iterable[Sequence[Any]]) -> list[PlannedBlock]:
+        """Return the blocks of the stimuli of `numbers`, described by `parts` as returned by `_part`."""
         placed = [self._place_of(number) for number in numbers]
         names = names_at(self._pages, [paged for _, paged in placed])
         sides = [self.sides[side] for side, _ in placed]
         blocks, start = [], 0
         for size, class_, *more in parts:
+            (facts,) = more or ({},)
             shown = sides[start : start + size]
             truths, models = tuple(side.truth for side in shown), tuple(side.model for side in shown)
-            kinds = tuple(_KINDS[letter] for letter in "".join(more))
+            kinds = tuple(_KINDS[letter] for letter in facts.get("kinds", ""))
             if kinds:
                 truths = tuple(map(right_answer, truths, kinds))
-            blocks.append(PlannedBlock(tuple(names[start : start + size]), truths, models, class_, kinds))
+            of_block = tuple(names[start : start + size])
+            by_need = tuple(facts.get("by_need", ()))
+            blocks.append(PlannedBlock(of_block, truths, models, class_, by_need, kinds))
             start += size
         return blocks
 
@@ -244,16 +247,17 @@ def pack_session(session: Session, pool: StoredPool) -> tuple[bytes, bytes]:
     if numbers is None:
         return zlib.compress(json_codec.dump(session).encode(), 9), b""
     facts = json_codec.fields_of(dataclasses.replace(session, blocks=(), spares=()))
-    blocks, spares = ([_part(block) for block in blocks] for blocks in (session.blocks, session.spares))
+    blocks, spares = ([_part(block) for block in part] for part in (session.blocks, session.spares))
     return _squeezed({**facts, "blocks": blocks, "spares": spares}), struct.pack(
         f">{len(numbers)}{_width(pool)}", *numbers
     )
 
 
-def _part(block: PlannedBlock) -> list:
-    """Return size and class of a block, and the kinds of its trials if some are not scored."""
+def _part(block: PlannedBlock) -> list[Any]:
+    """Return size and class of a block, and by name what else it has: `by_need`, and the trials' `kinds`."""
     kinds = "".join(_KIND_LETTERS[kind] for kind in block.kinds)
-    return [len(block.stimuli), block.class_, *([kinds] if kinds else [])]
+    more = {name: value for name, value in (("by_need", block.by_need), ("kinds", kinds)) if value}
+    return [len(block.stimuli), block.class_, *([more] if more else [])]
 
 
 def unpack_session(facts: bytes, numbers: bytes, pool: Callable[[], StoredPool]) -> Session:

@@ -32,6 +32,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from backend.experiment.questionnaire import AFTER, asked
 from backend.experiment.records import Response, Session, Stimulus, Study
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor, has_answered, total_trials
@@ -221,9 +222,9 @@ class DynamoStore:
         return keys.cursor_in(item, self._heads.of(session_id).pictures)
 
     def sessions(self, study: str, simulated: bool = False) -> Iterator[tuple[Session, Cursor]]:
-        for head, item in self._listed(study, simulated, ("p", "s", "v", "c", "d")):
+        for head, item in self._listed(study, simulated, ("p", "s", "v", "c", "d", "a")):
             session = head.session
-            yield session, keys.cursor_in(item, head.pictures) if item else self.cursor(session.id)
+            yield session, self._closed_cursor(head, item) if item else self.cursor(session.id)
 
     def cursors(self, study: str) -> Iterator[tuple[str, Cursor]]:
         return ((session.id, cursor) for session, cursor in self.sessions(study))
@@ -234,7 +235,7 @@ class DynamoStore:
         for head, item in self._listed(study, simulated):
             if item is not None and "b" in item:
                 responses = response_codec.unpack_responses(item["b"]["B"], head.pictures)
-                yield head.session, keys.cursor_in(item, head.pictures), responses
+                yield head.session, self._closed_cursor(head, item), responses
             else:
                 yield head.session, *self._whole(head)
 
@@ -384,7 +385,8 @@ class DynamoStore:
                     self._see_returned(session_id)
                 raise Stale(f"session {session_id} is no longer at version {expected_version}") from None
         if cursor.state != "active":
-            self._close(head, cursor, is_last_answer=response is not None)
+            has_news = response is not None or AFTER in cursor.questions
+            self._close(head, cursor, has_news)
 
     def _update(
         self,
@@ -428,13 +430,25 @@ class DynamoStore:
         except Refused:
             raise no_session(session.id) from None
 
-    def _close(self, head: Head, cursor: Cursor, is_last_answer: bool) -> None:
+    def _closed_cursor(self, head: Head, item: Item) -> Cursor:
+        """Return the cursor of a packed session, which may lack answers that came after it was packed."""
+        cursor = keys.cursor_in(item, head.pictures)
+        questions = self._known(head.session.study).questions
+        if cursor.state == "returned" or AFTER in cursor.questions or not asked(questions, AFTER):
+            return cursor
+        try:
+            return self.cursor(head.session.id)
+        except NotFound:  # erased in the meantime
+            return cursor
+
+    def _close(self, head: Head, cursor: Cursor, has_news: bool) -> None:
         """Pack a closed session for scoring; a failure loses nothing, since the next check packs it.
 
-        A closed session that is resumed is packed already; one that was returned has another state.
+        A closed session that is resumed is packed already; one that was returned has another state, and one
+        whose evaluator answered questions after the task has more to pack.
         """
         try:
-            if is_last_answer or cursor.state == "returned" or not self._is_packed(head):
+            if has_news or cursor.state == "returned" or not self._is_packed(head):
                 self._pack(head, cursor)
         except StoreFailed as error:
             log.warning("session %s is stored, but not packed yet: %s", head.session.id, error)
@@ -483,7 +497,7 @@ class DynamoStore:
         with suppress(NotFound):
             head, cursor = self._heads.of(session_id), self.cursor(session_id)
             if cursor.state == "returned":
-                self._close(head, cursor, is_last_answer=False)
+                self._close(head, cursor, has_news=False)
 
     def _is_packed(self, head: Head) -> bool:
         listed = self._calls.get(_list_of(head), head.session.id)

@@ -14,7 +14,8 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from backend.administration.create import StudySpec, create
+from backend.administration.create import create
+from backend.administration.study_spec import StudySpec
 from backend.cli import main
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.stores.datadir import DataDir
@@ -260,13 +261,14 @@ import os, sys, signal
 from datetime import UTC, datetime
 from pathlib import Path
 from backend.administration import create as creation
+from backend.administration.study_spec import StudySpec
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 
 root, moment = Path(sys.argv[1]), sys.argv[2]
 data = DataDir(root / "data")
 store = open_store("sqlite:///openhype.db", data.root)
-order = creation.StudySpec(
+order = StudySpec(
     "faces", "study", "infinity", root / "real", (("gan", root / "gan"),), {"images": 20, "size_px": 16}
 )
 

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtr
 
-from backend.analysis import crossed_model
-from backend.analysis.crossed_model import EFFECTS, Design, design_of, fit
+from backend.analysis import crossed_fit, crossed_model
+from backend.analysis.crossed_fit import EFFECTS, fit
+from backend.analysis.crossed_model import design_of
+from backend.analysis.crossed_posterior import Design, Posterior
 from backend.analysis.response_rows import answers_of
 
 SDS = (0.3, 0.4, 0.4, 0.5)
@@ -105,29 +107,39 @@ def test_evidence_and_moments_are_those_of_importance_sampling(small):
     log_weight = log_ndtr(np.where(small.said_fake, predictor, -predictor)).sum(axis=1)
     weight = np.exp(log_weight + prior)
 
-    state = crossed_model._Posterior(small).at(log_sds)
+    state = Posterior(small).at(log_sds, close=1e-6)
 
     assert state.log_evidence == pytest.approx(math.log(weight.mean()), abs=0.05)
     share = weight / weight.sum()
-    everything = np.concatenate([sides, people[:, 0], people[:, 1]], axis=1)
-    mean = share @ everything
-    assert state.mean == pytest.approx(mean, abs=0.1)
-    sd = np.sqrt(share @ (everything - mean) ** 2)
-    assert np.sqrt(np.diagonal(state.cov)) == pytest.approx(sd, rel=0.06)
+    expected = share @ sides
+    assert state.mean[:3] == pytest.approx(expected, abs=0.1)
+    sd = np.sqrt(share @ (sides - expected) ** 2)
+    assert np.sqrt(np.diagonal(state.cov)[:3]) == pytest.approx(sd, rel=0.06)
+    for k, (mean, var) in enumerate(zip(*state.evaluators(3), strict=True)):
+        expected = share @ people[:, k]
+        assert mean == pytest.approx(expected, abs=0.03)
+        assert np.sqrt(var) == pytest.approx(np.sqrt(share @ (people[:, k] - expected) ** 2), rel=0.06)
     assert state.picture_mean == pytest.approx(share @ pictures, abs=0.03)
+    both = sides[:, small.side[3]] + pictures[:, 3]
+    assert state.mean[small.side[3]] + state.picture_mean[3] == pytest.approx(share @ both, abs=0.1)
+    var = state.cov[2, 2] + state.picture_var[3] + 2 * state.picture_sides[3, 2]
+    assert math.sqrt(var) == pytest.approx(math.sqrt(share @ (both - share @ both) ** 2), rel=0.06)
 
 
-def test_the_gradient_is_that_of_the_loss(small):
-    at = np.log([0.5, 0.7, 0.6, 0.9])
-    loss = crossed_model._Posterior(small).loss
+def test_the_gradient_is_that_of_the_density(small):
+    at = np.array([0.5, 0.7, 0.6, 0.9]) ** (1 / crossed_fit._POWER)
+    posterior = Posterior(small)
 
-    _, gradient = loss(at)
+    def density(roots):
+        return crossed_fit.log_density(roots, crossed_fit._at(posterior, roots, 1e-7))
+
+    slopes, _ = crossed_fit.gradient(small, at, crossed_fit._at(posterior, at, 1e-7))
 
     for k in range(4):
         step = np.zeros(4)
-        step[k] = 0.01
-        change = (loss(at + step)[0] - loss(at - step)[0]) / 0.02
-        assert gradient[k] == pytest.approx(change, abs=2e-3)
+        step[k] = 0.003
+        change = (density(at + step) - density(at - step)) / 0.006
+        assert slopes[k] == pytest.approx(change, abs=5e-3)
 
 
 def test_without_differences_it_is_the_probit_of_each_side():
@@ -182,19 +194,108 @@ def test_estimates_are_plain_data_most_realistic_model_first():
     json.dumps(found, allow_nan=False)
 
 
-def test_there_is_none_where_it_does_not_apply(monkeypatch):
+def test_there_is_none_where_it_does_not_apply():
     named = [*rows(9, people=6, trials=20)]
 
     def found(rows):
-        return crossed_model.crossed_model(answers_of(rows, "infinity"), 0.95)
+        answers = answers_of(rows, "infinity")
+        assert crossed_model.crossed_model_note(answers) is None
+        return crossed_model.crossed_model(answers, 0.95)
 
     assert found([{key: value for key, value in row.items() if key != "stimulus"} for row in named]) is None
     assert found([row for row in named if row["evaluator"] == "e0"]) is None
     assert found([row for row in named if row["truth"] == "fake"]) is None
     assert found([row for row in named if row["truth"] == "real"]) is None
     assert found(named) is not None
-    monkeypatch.setattr(crossed_model, "MOST_EVALUATORS", 5)
-    assert found(named) is None
+
+
+def test_too_many_evaluators_are_said_to_be_too_many():
+    pair = [{"model": "m", "stimulus": "a", "truth": truth, "response": truth} for truth in ("real", "fake")]
+    many = answers_of(({**row, "evaluator": f"e{i}"} for i in range(1001) for row in pair), "infinity")
+
+    assert crossed_model.crossed_model(many, 0.95) is None
+    assert crossed_model.crossed_model_note(many) == (
+        "the crossed model is not fitted: there are 1,001 evaluators, and it is fitted to at most 1,000"
+    )
+
+
+def test_fakes_of_two_models_are_two_pictures_though_their_names_are_alike():
+    alike = [
+        row | {"stimulus": row["stimulus"].rpartition("-")[2]} if row["truth"] == "fake" else row
+        for row in rows(10, people=12)
+    ]
+
+    apart = design_of(answers_of([*rows(10, people=12)], "infinity"))
+
+    assert design_of(answers_of(alike, "infinity")).pictures == apart.pictures
+
+
+def test_pictures_are_shrunk_to_their_side_and_the_hardest_come_first():
+    answers = answers_of([*rows(8, mixed=True)], "infinity")
+
+    found = crossed_model.crossed_model(answers, 0.95)["by_picture"]
+
+    assert sum(row["number_guesses"] for row in found) == 4800
+    assert list(dict.fromkeys((row["model"], row["generated"]) for row in found)) == [
+        ("middle", True),
+        ("strong", True),
+        ("weak", True),
+        ("", False),
+    ]
+    for model in ("weak", ""):
+        mine = [row for row in found if row["model"] == model]
+        chances = [row["called_fake"] for row in mine]
+        assert chances == sorted(chances, reverse=model == "")
+        raw = np.array([row["number_guesses_generated"] / row["number_guesses"] for row in mine])
+        assert np.std(chances) < np.std(raw)
+        assert np.corrcoef(chances, raw)[0, 1] > 0.8
+    for row in found:
+        low, high = row["called_fake_ci"]
+        assert 0 < low < row["called_fake"] < high < 1
+        assert row["needs_evaluators"] == (low <= 0.5 <= high and high - low > 0.3)
+    assert 0 < sum(row["needs_evaluators"] for row in found) < len(found)
+
+
+def test_more_evaluators_decide_a_picture():
+    few, many = ([*rows(11, mixed=True, people=people, pool=40)] for people in (10, 90))
+
+    def needing(rows):
+        found = crossed_model.crossed_model(answers_of(rows, "infinity"), 0.95)["by_picture"]
+        return np.mean([row["needs_evaluators"] for row in found])
+
+    assert needing(many) < needing(few) / 2
+
+
+def test_evaluators_are_shrunk_to_the_group_and_their_intervals_hold_what_was_simulated():
+    names = [
+        row | {"evaluator": f"{row['model']}-{row['evaluator']}"}
+        for row in rows(12, sds=(0.3, 0.6, 0.4, 0.5))
+    ]
+
+    found = crossed_model.crossed_model(answers_of(names, "infinity"), 0.95)
+
+    evaluators = found["by_evaluator"]
+    assert len(evaluators) == 60
+    means = {row["model"]: row["d_prime"] for row in found["models"]}
+    for model in SENSITIVITIES:
+        mine = [row for row in evaluators if row["models"] == [model]]
+        assert [row["evaluator"].startswith(model) for row in mine] == [True] * 20
+        assert np.mean([row["d_prime"] for row in mine]) == pytest.approx(means[model], abs=0.05)
+        assert 0.3 < np.std([row["d_prime"] for row in mine]) < 0.8
+    for row in evaluators:
+        assert row["responses"] == 80
+        assert row["d_prime_ci"][0] < row["d_prime"] < row["d_prime_ci"][1]
+        assert row["criterion_ci"][0] < row["criterion"] < row["criterion_ci"][1]
+
+
+def test_who_judged_only_fakes_has_no_sensitivity():
+    some = [row for row in rows(9, people=12) if not (row["evaluator"] == "e0" and row["truth"] == "real")]
+
+    found = crossed_model.crossed_model(answers_of(some, "infinity"), 0.95)
+
+    assert sorted(row["evaluator"] for row in found["by_evaluator"]) == sorted(f"e{i}" for i in range(1, 12))
+    assert found["evaluators"] == 12
+    json.dumps(found, allow_nan=False)
 
 
 def test_a_model_whose_evaluators_saw_no_reals_has_no_sensitivity():

@@ -5,7 +5,8 @@ import hashlib
 import boto3
 import pytest
 
-from backend.administration.create import StudySpec, create
+from backend.administration.create import create
+from backend.administration.study_spec import StudySpec
 from backend.foundation.errors import InvalidInput, StoreFailed
 from backend.foundation.timestamps import utc_now
 from backend.stores.datadir import DataDir

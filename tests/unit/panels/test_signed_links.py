@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from flask import Flask, Response
 
-from backend.administration.create import read_panel
+from backend.administration.study_spec import read_panel
 from backend.experiment import panel as records
 from backend.experiment.panel import Signature
 from backend.foundation.errors import InvalidInput, NotAllowed, NotInstalled, Unavailable

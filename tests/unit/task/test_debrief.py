@@ -4,7 +4,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from backend.administration.create import StudySpec, create
+from backend.administration.create import create
+from backend.administration.study_spec import StudySpec
 from backend.analysis.values import values_by_model
 from backend.experiment import protocol
 from backend.experiment.published import published_scores

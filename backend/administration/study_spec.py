@@ -1,0 +1,366 @@
+"""A study as ordered by a researcher, from a study.toml or from the options of the command line.
+
+Whatever is wrong in a study.toml is reported with its line, before any picture is read (docs/study-file.md).
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from backend.administration import study_file
+from backend.administration.study_file import Key, StudyFile, is_of, written
+from backend.experiment import languages, questionnaire
+from backend.experiment import panel as panels
+from backend.experiment import protocol as protocols
+from backend.experiment.judgments import METHODS, method_named
+from backend.experiment.panel import PanelRecord
+from backend.experiment.questionnaire import InvalidEntry, Page, Question, ShownIf
+from backend.foundation.errors import InvalidInput
+from backend.foundation.names import clean
+from backend.foundation.suggestions import did_you_mean
+from backend.foundation.text_files import read_text
+from backend.panels.signed_links import check_installed
+
+T = TypeVar("T")
+KINDS = ("study", "qualification")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_MODEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9 ._@+-]{0,98}[A-Za-z0-9._@+-])?")
+ENTRIES = {
+    "name": str,
+    "kind": str,
+    "method": str,
+    "real": str,
+    "models": dict,
+    "masks": str,
+    "practice": str,
+    "checks": str,
+    "equalise": list,
+    "skip_bad": bool,
+    "strict": bool,
+    "panel": str,
+    "settings": dict,
+    "texts": dict,
+    "pages": list,
+    "questions": list,
+}
+"""Entries of a study.toml."""
+PAGE = {"title": str, "text": str, "before_block": int}
+QUESTION = {
+    "name": str,
+    "when": str,
+    "kind": str,
+    "text": str,
+    "required": bool,
+    "page": str,
+    "if": dict,
+    "choices": list,
+    "min": float,
+    "max": float,
+    "step": float,
+    "points": int,
+    "low": str,
+    "high": str,
+    "max_length": int,
+}
+IF = {"question": str, "is": (str, int, list)}
+
+
+@dataclass(frozen=True)
+class StudySpec:
+    """A study as ordered by a researcher."""
+
+    name: str
+    kind: str
+    method: str
+    real: Path
+    models: tuple[tuple[str, Path], ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    masks: Path | None = None
+    practice: Path | None = None
+    """Folder with sub-folders `real` and `fake` of the pictures for practice; None to set some aside."""
+    checks: Path | None = None
+    """The same for attention checks."""
+    equalise: tuple[str, ...] = ()
+    skip_bad: bool = False
+    strict: bool = False
+    seed: int = 0
+    pages: tuple[Page, ...] = ()
+    questions: tuple[Question, ...] = ()
+    file: StudyFile | None = None
+    """The study.toml that describes it."""
+
+    def at(self, *keys: Key) -> AbstractContextManager[None]:
+        """Name the line of an entry in errors raised by the checks within, if a file describes the study."""
+        return nullcontext() if self.file is None else self.file.at(*keys)
+
+    @contextmanager
+    def at_texts(self) -> Iterator[None]:
+        """Name the line of the researcher's text that an error raised by the checks within is about."""
+        try:
+            yield
+        except InvalidInput as error:
+            if self.file is None:
+                raise
+            raise self.file.error(_text_named(self.file, str(error)), str(error)) from None
+
+    def entry_of(self, problem: str) -> tuple[Key, ...]:
+        """Return the entry that a problem with the pictures is about: a model, the reals, or all models."""
+        named = [name for name, _ in self.models if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", problem)]
+        if len(named) == 1:
+            return "models", named[0]
+        return ("real",) if not named and re.search(r"\breals?\b", problem) else ("models",)
+
+
+def read_spec(path: Path) -> StudySpec:
+    """Return the study described by a TOML file; its relative paths start at the file's folder.
+
+    Raises:
+        NotFound: there is no such file, or no such folder.
+        InvalidInput: names the file and the line of the entry that is missing, unknown or invalid.
+    """
+    file, here = study_file.read(path), path.parent
+    data = file.entries((), ENTRIES, needed=("name", "real", "models"))
+    with file.at("name"):
+        check_name(data["name"])
+    kind, method = data.get("kind", "study"), data.get("method", "infinity")
+    with file.at("kind"):
+        base = base_protocol(kind, "infinity")
+    with file.at("method"):
+        _check_method(method)
+        base = base_protocol(kind, method)
+    models = _folders(file, here, data["models"])
+    settings = _settings(file, here, base, kind)
+    return StudySpec(
+        name=data["name"],
+        kind=kind,
+        method=method,
+        real=_folder(file, here, "real"),
+        models=models,
+        settings=settings,
+        masks=_folder(file, here, "masks") if data.get("masks") else None,
+        practice=_folder(file, here, "practice") if data.get("practice") else None,
+        checks=_folder(file, here, "checks") if data.get("checks") else None,
+        equalise=tuple(_texts(file, "equalise")),
+        skip_bad=data.get("skip_bad", False),
+        strict=data.get("strict", False),
+        pages=_pages(file, protocols.with_settings(base, settings).stimuli.blocks),
+        questions=_questions(file),
+        file=file,
+    )
+
+
+def check_name(name: str) -> None:
+    """Raise InvalidInput unless a study can be called so."""
+    if not _NAME.fullmatch(name):
+        raise InvalidInput(
+            "a study's name must be 1 to 63 lower-case letters, digits and hyphens, starting with a letter "
+            f"or digit, not {name!r}"
+        )
+
+
+def check_models(names: Sequence[str]) -> None:
+    """Raise InvalidInput unless models can be called so, beside each other."""
+    if not names:
+        raise InvalidInput("a study needs at least one model: --model NAME=FOLDER")
+    for name in names:
+        if not _MODEL.fullmatch(name):
+            raise InvalidInput(
+                "a model's name must be 1 to 100 letters, digits, spaces and . _ @ + -, starting with a "
+                f"letter or digit and not ending with a space, not {name!r}"
+            )
+    folded: dict[str, str] = {}
+    for name in names:
+        if (other := folded.setdefault(name.casefold(), name)) is not name:
+            how = "are called" if other == name else "differ by case only:"
+            raise InvalidInput(f"two models {how} {other!r} and {name!r}; each needs a name of its own")
+
+
+def base_protocol(kind: str, method: str) -> protocols.Protocol:
+    """Return the default settings of a study of this kind and method.
+
+    Raises:
+        InvalidInput: there is no such kind.
+    """
+    if kind not in KINDS:
+        raise InvalidInput(
+            f"kind must be 'study' or 'qualification', not {kind!r}{did_you_mean(kind, KINDS)}"
+        )
+    return protocols.QUALIFICATION if kind == "qualification" else method_named(method).protocol
+
+
+def with_texts(settings: Mapping[str, Any], here: Path = Path()) -> dict[str, Any]:
+    """Return settings with each `@FILE` replaced by the text of the file; `@@` escapes a leading `@`.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidInput: the file is not readable text.
+    """
+    return {name: _text_setting(name, value, here) for name, value in settings.items()}
+
+
+def read_panel(text: str, here: Path = Path()) -> PanelRecord:
+    """Return the panel called `text`, or the one described by the TOML file at `text`.
+
+    Raises:
+        InvalidInput: there is no such panel or file, or an entry is invalid.
+        NotInstalled: the panel signs its links, and the library for verifying signatures is missing.
+    """
+    if not text.endswith(".toml"):
+        return panels.named(text)
+    path = here / text
+    record = panels.from_json(study_file.read(path).data, str(path))
+    if record.signature:
+        check_installed()
+    return record
+
+
+def _text_setting(name: str, value: Any, here: Path) -> Any:
+    if name not in protocols.TEXTS or isinstance(value, Mapping) or not str(value).startswith("@"):
+        return value
+    text = str(value)
+    return text[1:] if text.startswith("@@") else read_text(here / text[1:]).strip()
+
+
+def _check_method(method: str) -> None:
+    if method not in METHODS:
+        options = ", ".join(repr(name) for name in METHODS)
+        raise InvalidInput(f"method must be one of {options}, not {method!r}{did_you_mean(method, METHODS)}")
+
+
+def _folders(file: StudyFile, here: Path, models: Mapping[str, Any]) -> tuple[tuple[str, Path], ...]:
+    """Return the folders of the models after checking names and folders, each at its line."""
+    names: list[str] = []
+    if not models:
+        raise file.error(("models",), 'models must name at least one model, as in gan = "images/gan"')
+    for name, folder in models.items():
+        if not isinstance(folder, str):
+            raise file.error(("models", name), f"{name} must be a folder in quotes, not {written(folder)}")
+        with file.at("models", name):
+            names.append(clean(name))
+            check_models(names)
+    return tuple((name, _folder(file, here, "models", name)) for name in models)
+
+
+def _folder(file: StudyFile, here: Path, *keys: Key) -> Path:
+    value: Any = file.data
+    for key in keys:
+        value = value[key]
+    folder = here / value
+    try:
+        is_there = folder.is_dir()
+    except ValueError:  # a zero byte
+        is_there = False
+    if not is_there:
+        raise file.error(keys, f"there is no folder {value!r} in {here.resolve()}")
+    return folder
+
+
+def _texts(file: StudyFile, *keys: Key) -> list[str]:
+    """Return a list of texts."""
+    found: Any = file.data
+    for key in keys:
+        found = found.get(key, []) if isinstance(found, dict) else found[key]
+    for i, each in enumerate(found):
+        if not isinstance(each, str):
+            raise file.error(
+                (*keys, i), f"{keys[-1]} must be a list of texts in quotes, not of {written(each)}"
+            )
+    return found
+
+
+def _settings(file: StudyFile, here: Path, base: protocols.Protocol, kind: str) -> dict[str, Any]:
+    """Return the settings after checking each at its line, then all together."""
+    settings: dict[str, Any] = {}
+    for name, value in file.data.get("settings", {}).items():
+        with file.at("settings", name):
+            if not any(is_of(value, each) for each in (str, float, bool)):
+                raise InvalidInput(f"{name} must be a text, a number, true or false, not {written(value)}")
+            settings[name] = _text_setting(name, value, here)
+            if name not in protocols.documented_settings():
+                protocols.with_settings(base, {name: settings[name]})
+    if "texts" in file.data:
+        try:
+            settings["texts"] = languages.parse_texts(file.data["texts"])
+        except InvalidInput as error:
+            raise file.error(_text_named(file, str(error)), str(error)) from None
+    if "panel" in file.data:
+        with file.at("panel"):
+            settings["panel"] = read_panel(file.data["panel"], here)
+    try:
+        protocols.new_protocol(base, kind, settings)
+    except InvalidInput as error:
+        keys = _setting_at_fault(base, settings, str(error))
+        raise file.error(("settings", keys) if keys else ("settings",), str(error)) from None
+    return settings
+
+
+def _text_named(file: StudyFile, problem: str) -> tuple[Key, ...]:
+    """Return the entry of the text whose key a problem quotes, or else the table of texts."""
+    for keys in file.lines:
+        inner = keys[2:] if keys[1:2] and keys[1] in languages.LANGUAGES else keys[1:]
+        if keys[0] == "texts" and inner and repr(".".join(map(str, inner))) in problem:
+            return keys
+    return ("texts",)
+
+
+def _setting_at_fault(base: protocols.Protocol, settings: Mapping[str, Any], problem: str) -> str | None:
+    """Return the setting that cannot be as it is: by itself, or else the first that the problem names."""
+    for name, value in settings.items():
+        try:
+            protocols.with_settings(base, {name: value})
+        except InvalidInput as error:
+            if str(error) == problem:
+                return name
+    named = [(problem.find(name), name) for name in settings if name in problem]
+    return min(named)[1] if named else None
+
+
+def _pages(file: StudyFile, blocks: int) -> tuple[Page, ...]:
+    pages = []
+    for i in range(file.tables("pages")):
+        entries = file.entries(("pages", i), PAGE, needed=("title", "text"))
+        pages.append(_made(file, ("pages", i), Page, entries))
+    for i, problem in questionnaire.check_pages(pages, blocks):
+        raise file.error(("pages", i, *problem.keys), str(problem))
+    return tuple(pages)
+
+
+def _questions(file: StudyFile) -> tuple[Question, ...]:
+    questions = []
+    for i in range(file.tables("questions")):
+        keys = ("questions", i)
+        entries = file.entries(keys, QUESTION, needed=("name", "when", "kind", "text"))
+        given = entries | {"choices": tuple(_texts(file, *keys, "choices"))}
+        if given.pop("if", None) is not None:
+            given["shown_if"] = _condition(file, (*keys, "if"))
+        questions.append(_made(file, keys, Question, given))
+        for entry, kinds in questionnaire.other_kinds_entries(entries["kind"]).items():
+            if entry in entries:
+                raise file.error(
+                    (*keys, entry), f"{entry} is for {kinds}, and this question is {entries['kind']}"
+                )
+    for i, problem in questionnaire.check_questions(questions):
+        raise file.error(("questions", i, *problem.keys), str(problem))
+    return tuple(questions)
+
+
+def _condition(file: StudyFile, keys: tuple[Key, ...]) -> ShownIf:
+    entries = file.entries(keys, IF, needed=("question", "is"))
+    answers = entries["is"] if isinstance(entries["is"], list) else [entries["is"]]
+    for i, answer in enumerate(answers):
+        if not is_of(answer, str) and not is_of(answer, int):
+            raise file.error(
+                (*keys, "is", i), f"is must be an answer or a list of some, not {written(answer)}"
+            )
+    return ShownIf(entries["question"], tuple(answers))
+
+
+def _made(file: StudyFile, keys: tuple[Key, ...], kind: Callable[..., T], entries: Mapping[str, Any]) -> T:
+    """Return a page or question of these entries."""
+    try:
+        return kind(**entries)
+    except InvalidEntry as error:
+        raise file.error((*keys, *error.keys), str(error)) from None

@@ -1,0 +1,39 @@
+"""The command `draw`: find which pictures of a study need evaluators, for the sessions that follow."""
+
+import time
+from typing import Any
+
+import click
+
+from backend.commands.world import SIMULATED, World, pass_world, store_options
+
+_SECONDS = 60
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--every",
+    type=click.IntRange(1, 1440),
+    metavar="MINUTES",
+    help="Go on, and find out again after so many minutes, until interrupted.",
+)
+@SIMULATED
+@store_options
+@pass_world
+def draw(world: World, name: str, every: int | None, simulated: bool, **_: Any) -> None:
+    """Find which pictures of the study NAME need evaluators, so that its next sessions draw them."""
+    from backend.foundation.timestamps import stamp, utc_now
+    from backend.responses.draw_needs import refresh
+
+    while True:
+        study = world.study(name)
+        found = refresh(world.store, study, stamp(utc_now()), simulated)
+        lists = sum(map(len, found.sides.values()))
+        click.echo(
+            f"{name}: {lists:,} pictures need evaluators most (draw={study.protocol.stimuli.draw}, from "
+            f"{found.sessions:,} finished sessions); the next sessions draw from them"
+        )
+        if every is None:
+            return
+        time.sleep(every * _SECONDS)
