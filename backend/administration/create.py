@@ -112,8 +112,15 @@ def _made(
         return unscored.set_aside(stimuli, protocol.unscored, Random(f"aside {spec.seed}"), [*aside])
 
     def lacking(stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
-        pool = sampling.pool_of(with_roles(stimuli))
-        return judgment.lack(dataclasses.replace(study, classes=tuple(classes)), pool)
+        marked = with_roles(stimuli)
+        lack = judgment.lack(dataclasses.replace(study, classes=tuple(classes)), sampling.pool_of(marked))
+        taken = sum(after.role != before.role for before, after in zip(stimuli, marked, strict=True))
+        if lack and taken:
+            lack += (
+                f"; {taken} pictures are set aside for practice and instructions, unless --practice DIR and "
+                "--checks DIR have some"
+            )
+        return lack
 
     try:
         intake = MEDIA[judgment.medium].ingest(

@@ -116,7 +116,7 @@ def test_without_a_folder_practice_is_set_aside_from_the_pool(folder):
             ["picture_checks=4", "instructed_checks=4"],
             "lacks pictures for attention checks: it has 3 of 4 reals, 3 of 4 fakes",
         ),
-        ([], ["practice_images=20"], "it has 2 of 4 reals, 2 of 4 fakes of gan"),
+        ([], ["practice_images=20"], "20 pictures are set aside for practice and instructions, unless"),
         (
             ["--practice", "nowhere"],
             ["practice_images=2"],
