@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from backend.administration.create import create, read_spec
+from backend.administration.create import create
+from backend.administration.study_spec import read_spec
 from backend.cli import main
 from backend.foundation.errors import InvalidInput
 from backend.stores.datadir import DataDir
