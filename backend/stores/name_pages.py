@@ -188,4 +188,4 @@ def pool_of_sides(
         else:
             by_class = reals if model is None else fakes.setdefault(model, {})
             by_class[class_] = names
-    return Pool(reals, fakes, memory_bytes, aside)
+    return Pool(reals, fakes, memory_bytes, aside=aside)
