@@ -50,8 +50,9 @@ def difference_of(
 ) -> dict[str, Any] | None:
     """Return the difference of two shares of the same evaluators, with interval and p (two-sided).
 
-    Interval and p are None if either share has fewer than two evaluators, or if nothing varies. None if a
-    share has no answers.
+    Its variance is never below that of independent answers, with a success and a failure added to each share
+    (Agresti and Caffo, 2000): a few answers that happen to be alike show no variation. Interval and p are
+    None if either share has fewer than two evaluators. None if a share has no answers.
 
     Args:
         first, second: (part, whole) as for `share_of`; the difference is first - second.
@@ -61,15 +62,15 @@ def difference_of(
         return None
     share, other = part.sum() / whole.sum(), other_part.sum() / other_whole.sum()
     found: dict[str, Any] = {"difference": float(share - other), "ci": None, "p": None}
-    if min((whole > 0).sum(), (other_whole > 0).sum()) < 2:
+    fewest = int(min((whole > 0).sum(), (other_whole > 0).sum()))
+    if fewest < 2:
         return found
     people = int(((whole > 0) | (other_whole > 0)).sum())
     influence = (part - share * whole) / whole.sum() - (other_part - other * other_whole) / other_whole.sum()
-    error = math.sqrt(_variance(influence, people))
-    if error <= 1e-12:
-        return found
-    half = student_quantile(people - 1, level) * error
-    p = 2 * float(stdtr(people - 1, -abs(found["difference"]) / error))
+    independent = _independent(part, whole) + _independent(other_part, other_whole)
+    error = math.sqrt(max(_variance(influence, people), independent))
+    half = student_quantile(fewest - 1, level) * error
+    p = 2 * float(stdtr(fewest - 1, -abs(found["difference"]) / error))
     return {**found, "ci": [found["difference"] - half, found["difference"] + half], "p": p}
 
 
@@ -149,6 +150,13 @@ def _own_areas(ratings: np.ndarray, is_positive: np.ndarray, evaluator: np.ndarr
         if positive.any() and not positive.all():
             areas.append(_placements(ratings[mine][positive], ratings[mine][~positive]).mean())
     return np.array(areas)
+
+
+def _independent(part: np.ndarray, whole: np.ndarray) -> float:
+    """Return the variance of a share of independent answers, with a success and a failure added."""
+    total = float(whole.sum()) + 2
+    share = (float(part.sum()) + 1) / total
+    return share * (1 - share) / total
 
 
 def _variance(influence: np.ndarray, people: int) -> float:

@@ -28,8 +28,8 @@ from backend.analysis.crossed_fit import EFFECTS, Fit, fit
 from backend.analysis.crossed_posterior import Design
 from backend.analysis.response_table import Answers
 
-MOST_EVALUATORS = 1000
-"""Of more the model is not fitted for a report: the time grows with their number to the third power."""
+MOST_EVALUATORS = 600
+"""Of more the model is not fitted: the time, 12 s for these, grows with the third power of their number."""
 UNDECIDED_WIDTH = 0.3
 """A picture needs more evaluators if the interval of its difficulty includes 1/2 and is wider than this."""
 

@@ -152,8 +152,10 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
         return found
     if column in ("truth", "response"):
         return text.strip().lower()  # checked to be one of the judgment's answers
-    if kind in (Kind.LIST, Kind.WHOLES):
-        numbers = tuple(map(number if kind is Kind.LIST else whole, text.split()))
+    if kind is Kind.WHOLES:
+        return tuple(whole(part) or part for part in text.split())  # words from elsewhere are checked before
+    if kind is Kind.LIST:
+        numbers = tuple(map(number, text.split()))
         if None in numbers:
             raise chunk.cell_error(i, column, kind.value, text)
         return numbers

@@ -37,6 +37,22 @@ def demo(site, tmp_path):
     server.server_close()
 
 
+def test_a_demo_asks_what_its_study_asks(player, demo):
+    player.page.goto(demo("faces", images=2, feedback_ms=50, confidence="5", reasons="Hands|Light"))
+    player.press("consent")
+    player.press("instructions")
+    for _ in range(2):
+        player.wait("question")
+        player.page.keyboard.press("f")
+        player.page.wait_for_selector("text=How sure are you?")
+        player.page.keyboard.press("3")
+        player.page.wait_for_selector("text=Why do you think so?")
+        player.act_and_move_on(lambda: player.page.keyboard.press("Enter"))
+    player.wait("done")
+
+    assert "1 of 2" in player.page.inner_text("main")
+
+
 def test_an_infinity_demo_is_played_without_a_server(player, demo, site):
     url = demo("faces", images=6, feedback_ms=50)
     errors = []

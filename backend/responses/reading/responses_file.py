@@ -279,7 +279,8 @@ def _check_confidences(chunk: Chunk) -> None:
 
 
 def _are_reasons(cell: str) -> bool:
-    return all(whole(part) for part in cell.split())
+    """Return whether numbers can be places in a list; files from elsewhere name reasons by words instead."""
+    return all(whole(part) for part in cell.split() if number(part) is not None)
 
 
 def _is_mark(cell: str) -> bool:
@@ -291,7 +292,7 @@ _FOLLOW_UPS: dict[str, tuple[str, Callable[[str], bool]]] = {
     "confidence": ("a number", lambda cell: number(cell) is not None),
     "confidence_points": ("a whole number above 1", lambda cell: (whole(cell) or 0) > 1),
     "confidence_rt": ("a number", lambda cell: number(cell) is not None),
-    "reasons": ("whole numbers from 1, separated by spaces", _are_reasons),
+    "reasons": ("whole numbers from 1, or words, separated by spaces", _are_reasons),
     "mark": (follow_ups.MARK_FORM, _is_mark),
 }
 """What a cell must be, by column, where it is not empty."""

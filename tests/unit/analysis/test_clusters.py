@@ -109,6 +109,22 @@ def test_a_difference_by_hand():
     assert found["p"] == pytest.approx(0.5)  # t = 1 with 1 degree of freedom: a Cauchy quartile
 
 
+def test_intervals_of_differences_cover_although_one_share_has_few_answers():
+    rng, held, studies = np.random.default_rng(7), 0, 600
+
+    for _ in range(studies):
+        wholes = rng.poisson(8, 12), rng.poisson(0.8, 12)  # most evaluators hardly call a real picture fake
+        parts = [rng.binomial(whole, 0.15) for whole in wholes]
+        found = difference_of(*zip(parts, wholes, strict=True), 0.95)
+        if found is None or found["ci"] is None:
+            studies -= 1
+            continue
+        held += found["ci"][0] <= 0 <= found["ci"][1]
+
+    assert studies > 550
+    assert held / studies >= 0.93
+
+
 def test_a_mean_of_one_value_or_of_equal_ones_has_no_interval():
     assert mean_of(np.array([0.3]), 0.95) == (0.3, None)
     assert mean_of(np.array([0.25, 0.25]), 0.95) == (0.25, None)

@@ -211,11 +211,11 @@ def test_there_is_none_where_it_does_not_apply():
 
 def test_too_many_evaluators_are_said_to_be_too_many():
     pair = [{"model": "m", "stimulus": "a", "truth": truth, "response": truth} for truth in ("real", "fake")]
-    many = answers_of(({**row, "evaluator": f"e{i}"} for i in range(1001) for row in pair), "infinity")
+    many = answers_of(({**row, "evaluator": f"e{i}"} for i in range(601) for row in pair), "infinity")
 
     assert crossed_model.crossed_model(many, 0.95) is None
     assert crossed_model.crossed_model_note(many) == (
-        "the crossed model is not fitted: there are 1,001 evaluators, and it is fitted to at most 1,000"
+        "the crossed model is not fitted: there are 601 evaluators, and it is fitted to at most 600"
     )
 
 

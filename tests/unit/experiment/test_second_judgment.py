@@ -87,6 +87,8 @@ def test_an_export_describes_its_columns_and_leaves_out_what_it_has_none_of(prod
         (["plan", "--pilot", "out"], NO_REPORT),
         (["set", "pairs", "debrief=true"], "Pairs has no debrief; leave debrief=false"),
         (["set", "pairs", "models_per_session=2"], "shows one model a session; leave models_per_session=1"),
+        (["set", "pairs", "mark=click"], "Pairs has no marks; leave mark=none"),
+        (["set", "pairs", "comment=optional"], "Pairs has no answer 'fake'; set reasons_for=all"),
         (["set", "pairs", "images=40"], "lacks pictures for 20 pairs: it has 12 of 20 reals"),
         (["score", "pairs", SIMULATED, "--exposures", "shown"], "Pairs has no exposures to score on"),
         (["site", "pairs", "-o", "site"], "a demo shows real-or-fake studies; pairs asks for something else"),

@@ -301,3 +301,15 @@ def test_an_exported_data_set_names_the_reasons_of_its_study(tmp_path, study, na
     answers = read_answers(tmp_path, details=True)
 
     assert reasons(answers, 0.95)["reasons"] == named
+
+
+def test_reasons_in_words_are_shown_as_they_are(tmp_path):
+    cells = {"": "", "1": "extra fingers", "1 2": "extra fingers; blur"}
+    rows = [
+        {**row, "reasons": cells.get(row.get("reasons", ""), "")} for row in follow_ups.rows(evaluators=2)
+    ]
+    write_csv(rows, tmp_path / "faces.csv")
+
+    answers = read_answers(tmp_path / "faces.csv", details=True)
+
+    assert reasons(answers, 0.95)["reasons"] == ["blur", "extra fingers"]

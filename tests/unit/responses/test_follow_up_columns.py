@@ -30,6 +30,12 @@ def test_values_of_other_programs_are_accepted(tmp_path):
     assert len(read_answers(path)) == 4
 
 
+def test_reasons_of_files_from_elsewhere_may_be_words(tmp_path):
+    rows = list(read_responses(written(tmp_path, ",,,hands 2,,")))
+
+    assert [row["reasons"] for row in rows] == [("hands", 2)]
+
+
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
@@ -42,7 +48,10 @@ def test_values_of_other_programs_are_accepted(tmp_path):
         ("3,five,,,,", "confidence_points must be a whole number above 1"),
         (f"3,{'9' * 400},,,,", "confidence_points must be a whole number above 1"),
         ("3,5,soon,,,", "confidence_rt must be a number, not 'soon'"),
-        (",,,hands,,", "reasons must be whole numbers from 1, separated by spaces, not 'hands'"),
+        (
+            ",,,hands 0,,",
+            "reasons must be whole numbers from 1, or words, separated by spaces, not 'hands 0'",
+        ),
         (",,,0,,", "reasons must be whole numbers from 1"),
         (",,,1.5,,", "reasons must be whole numbers from 1"),
         (",,,,,1001 0", "mark must be x and y, or x, y, width and height, in thousandths .*not '1001 0'"),
