@@ -37,7 +37,7 @@ def as_item(value):
     return [as_item(part) for part in value] if isinstance(value, list) else value
 
 
-NEW_COLUMNS = {"trial_kind": "test", "excluded": None}
+NEW_COLUMNS = {"trial_kind": "test", "excluded": None, "language": ""}
 """Columns that rows have had since, with their values in studies that do not use them."""
 
 
