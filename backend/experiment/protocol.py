@@ -741,6 +741,8 @@ def value_of(protocol: Protocol, name: str) -> Any:
 
 TEXTS = frozenset(name for name in SETTINGS if _FIELDS[name].type is str or name == "texts")
 """Settings whose value is a text, or read from one."""
+LISTS = frozenset({"reasons"})
+"""Settings that can be a list in a study.toml."""
 
 
 def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
