@@ -147,9 +147,9 @@ def _meaning(found: FindingsView) -> str:
     if found.is_balanced:
         return (
             "The score is the mean of two shares: of the fakes and of the reals that people judged wrong "
-            f"{limit}, averaged over evaluators. They saw far more of one side than of the "
-            "other, so that a share of all pictures would be one of that side. Guessing gives 50%; above it, "
-            "fakes pass for real more readily than the real pictures do."
+            f"{limit}, averaged over evaluators. Beside a model's fakes, they judged far more or far fewer "
+            "reals, so that a share of all these pictures would be mostly that of one side. Guessing gives "
+            "50%; above it, fakes pass for real more readily than the real pictures do."
         )
     if found.is_percent:
         return (
