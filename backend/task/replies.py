@@ -166,7 +166,7 @@ def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[
         "images": [url(sessions.stimulus_at(session, cursor, trial).stimulus) for trial in trials],
         "masks": [url(name) for name in study.masks] if masks else [],
         "trial_masks": masks[offset:],
-        "instructed": _instructions(planned)[offset:],
+        "instructed": _instructed(planned)[offset:],
         "staircase": vars(rule) if rule else None,
         "next": _next(study, session, cursor),
     }
@@ -328,7 +328,7 @@ def _next(study: Study, session: Session, cursor: Cursor) -> Next:
     }
 
 
-def _instructions(block: PlannedBlock) -> list[str | None]:
+def _instructed(block: PlannedBlock) -> list[str | None]:
     """Return, for each trial of a block, the answer that it asks for; empty if no trial asks for one."""
     if INSTRUCTED not in block.kinds:
         return []
