@@ -20,9 +20,11 @@ from backend.analysis.bootstrap import lattice_of
 from backend.analysis.browsers import browser_caveats, by_browser
 from backend.analysis.caveats import caveats
 from backend.analysis.comparisons import Groups
+from backend.analysis.constant_stimuli import by_exposure
 from backend.analysis.designs import BETWEEN, design_of
 from backend.analysis.draws import random_share
 from backend.analysis.model_tests import between_subjects, tests_of
+from backend.analysis.psychometric import THRESHOLD_AT
 from backend.analysis.response_rows import answers_of
 from backend.analysis.response_table import Answers
 from backend.analysis.score_intervals import between_models, score_details
@@ -81,13 +83,26 @@ def score_answers(answers: Answers, **options: Any) -> dict[str, Any]:
         InvalidInput: no responses, or an option out of range.
     """
     chosen = Options(**options)
-    scores = _scores(answers, chosen)
+    scores = _with_exposures(answers, chosen, options)
     if answers.unexcluded is None:
         return scores
-    return {**scores, "exclusion": exclusion(answers, _scores(answers.unexcluded, chosen))}
+    return {**scores, "exclusion": exclusion(answers, _with_exposures(answers.unexcluded, chosen, options))}
 
 
-def _scores(answers: Answers, chosen: Options) -> dict[str, Any]:
+def _with_exposures(answers: Answers, chosen: Options, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return scores, with the results of each exposure if exposures are fixed."""
+    scores = overall_scores(answers, **options)
+    if answers.method != "exposures":
+        return scores
+    found = by_exposure(answers, lambda some: overall_scores(some, **options), chosen.level, THRESHOLD_AT)
+    of_model = found.pop("of_model")
+    models = [{**row, **of_model[row["model"]]} for row in scores["models"]]
+    return {**scores, "models": models, **found}
+
+
+def overall_scores(answers: Answers, **options: Any) -> dict[str, Any]:
+    """Return the result of `score_answers` without exclusion and without the results of each exposure."""
+    chosen = Options(**options)
     if not len(answers):
         raise InvalidInput("there are no responses to score")
     answers = random_share(answers)
@@ -224,7 +239,7 @@ def _model(
     model, judges = answers.model.names[code], answers.judges
     mine, interval = judges.model == code, intervals[model]
     errors: dict[str, Any] = {}
-    if answers.method == "infinity":
+    if answers.has_shares:
         errors["fakes_error"] = _mean_error(judges.wrong_fakes[mine], judges.fakes[mine])
         errors["reals_error"] = _mean_error(judges.wrong_reals[mine], judges.reals[mine])
         errors |= _kinds_of_score(answers, mine)

@@ -70,10 +70,10 @@ def of_session(protocol: Protocol, assumed: Mapping[str, float], evaluators: int
     """
     trials, writes = protocol.stimuli.trials, protocol.stimuli.trials + protocol.stimuli.blocks
     planned = trials + protocol.stimuli.spare_images
-    masks = _MASKS if protocol.is_timed and protocol.timing.mask_count else 0
+    masks = _MASKS if protocol.has_flashes and protocol.timing.mask_count else 0
     head = _HEAD_BYTES + _HEAD_BYTES_A_PICTURE * planned
-    packed = _STANDING_BYTES + _PACKED_BYTES[protocol.is_timed] * trials
-    answers = _STANDING_BYTES * ceil(writes / WRITES_PER_ITEM) + _ANSWER_BYTES[protocol.is_timed] * trials
+    packed = _STANDING_BYTES + _PACKED_BYTES[protocol.has_flashes] * trials
+    answers = _STANDING_BYTES * ceil(writes / WRITES_PER_ITEM) + _ANSWER_BYTES[protocol.has_flashes] * trials
     api_requests = 3 + writes
     models = int(assumed["models"])
     wanted = protocol.admission.evaluators if evaluators is None else ceil(evaluators / models)
@@ -98,7 +98,7 @@ def of_study(protocol: Protocol, evaluators: int, pictures: int, assumed: Mappin
     """Return the usage of a study that is created, completed by `evaluators` people, and scored once."""
     pool = _STIMULUS_BYTES * pictures + _STUDY_BYTES
     scoring = _units(
-        evaluators * (_PACKED_BYTES[protocol.is_timed] * protocol.stimuli.trials + 3000), _READ_UNIT
+        evaluators * (_PACKED_BYTES[protocol.has_flashes] * protocol.stimuli.trials + 3000), _READ_UNIT
     )
     made = Usage(0, 2, _units(pool, _WRITE_UNIT), 0, 0, 0, 0, pool, 0)
     listed = LISTS + scoring

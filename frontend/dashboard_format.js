@@ -1,6 +1,8 @@
 // @ts-check
 /** The dashboard's number formats; pure. */
 
+const METHODS = /** @type {Record<string, string>} */ ({ infinity: "HYPE-∞", time: "HYPE-time", exposures: "Constant stimuli" });
+
 /** @param {{ended: number, abandoned: number}} row */
 export function broken({ ended, abandoned }) {
   return ended + abandoned;
@@ -19,11 +21,11 @@ export function inWords(row, wanted) {
 }
 
 /**
- * @param {string} of `infinity` or `time`
+ * @param {string} of the method's name
  * @param {string} kind
  */
 export function method(of, kind) {
-  return kind === "qualification" ? "Qualification" : `HYPE-${of === "infinity" ? "∞" : "time"}`;
+  return kind === "qualification" ? "Qualification" : METHODS[of] ?? of;
 }
 
 /**

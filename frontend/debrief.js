@@ -38,7 +38,7 @@ export function headline({ unit, score, fakes_error }) {
  */
 export function result(debrief, mayRepeat = false) {
   const words = [...inWords(debrief), mayRepeat ? text("debrief.next_time") : ""];
-  const note = text(debrief.unit === "ms" ? "debrief.note_ms" : "debrief.note_share");
+  const note = text(debrief.unit === "ms" ? "debrief.note_ms" : debrief.published.length ? "debrief.note_share" : "debrief.note_guessing");
   return [el("p", {}, sentences(...words)), table(debrief), el("p", { class: "quiet" }, note)];
 }
 

@@ -17,7 +17,7 @@ const MISTIMED = ["mistimed", "hidden", "left_full_screen", "display_changed"];
  * @typedef {{url: string, truth: "real" | "fake", model: string | null}} Picture
  * @typedef {{model: string, data: string, score: number}} Published
  * @typedef {{
- *   study: import("../types/api.js").PublicStudy, protocol: Omit<import("../types/api.js").PageProtocol, "block_images">, unit: "percent" | "ms", blocks: number, images: number,
+ *   study: import("../types/api.js").PublicStudy, protocol: Omit<import("../types/api.js").PageProtocol, "block_images" | "time_limits">, unit: "percent" | "ms", blocks: number, images: number,
  *   staircase: import("./staircase.js").StaircaseRule | null, mask_count: number, masks: string[],
  *   models: string[], pictures: Picture[], published: Published[],
  * }} Site
@@ -93,7 +93,7 @@ function stateOf(site, session) {
     kind: site.study.kind,
     lease: 1,
     stage: "block",
-    protocol: { ...site.protocol, block_images: session.blocks.map((block) => block.length) },
+    protocol: { ...site.protocol, block_images: session.blocks.map((block) => block.length), time_limits: site.staircase ? "all" : "none" },
     block_begun: false,
     ...standing(site, session),
   };

@@ -81,7 +81,8 @@ export async function goesOn(scene) {
 }
 
 /**
- * Show the picture: with an exposure, as a flash between countdown and masks; otherwise until the response.
+ * Show the picture: with an exposure, as a flash between countdown and masks; otherwise until the response,
+ * after the same countdown if other pictures of the session flash.
  * @param {Scene} scene
  * @param {ImageBitmap} picture
  * @param {ImageBitmap[]} masks
@@ -90,14 +91,16 @@ export async function goesOn(scene) {
  */
 export async function showPicture(scene, picture, masks, next) {
   scene.screen.verdict.textContent = "";
+  const { protocol } = scene.visit.state;
+  const countdown = Array.from({ length: protocol.countdown_from }, (_, i) => ({ name: "countdown", ms: protocol.countdown_ms, text: `${protocol.countdown_from - i}` }));
   if (next.exposure_ms === null) {
+    if (protocol.time_limits === "some" && countdown.length) await showCountdown(scene, countdown);
     scene.presenter.draw(scene.medium.phase(picture, Infinity));
     await waitFrames(0);
     return { settled: Promise.resolve({ shown_ms: null, frames: null, mask_ms: null, timing: null, flags: [] }) };
   }
-  const { protocol } = scene.visit.state;
   const phases = [
-    ...Array.from({ length: protocol.countdown_from }, (_, i) => ({ name: "countdown", ms: protocol.countdown_ms, text: `${protocol.countdown_from - i}` })),
+    ...countdown,
     scene.medium.phase(picture, next.exposure_ms),
     ...masks.map((mask) => ({ name: "mask", ms: protocol.mask_ms, picture: mask })),
   ];
@@ -107,6 +110,16 @@ export async function showPicture(scene, picture, masks, next) {
     if (flash.wasSeen || showing === SHOWINGS_AT_MOST) return flash;
     await flash.settled;
   }
+}
+
+/**
+ * @param {Scene} scene
+ * @param {import("./presenter.js").Phase[]} countdown
+ */
+async function showCountdown({ screen, presenter, display }, countdown) {
+  screen.main.classList.add("flashing");
+  await presenter.show(countdown, display.frame_ms, (phase) => enter(screen, phase));
+  screen.main.classList.remove("flashing");
 }
 
 /**

@@ -42,7 +42,7 @@ export function offer(study, before) {
     ? [el("p", {}, text("offer.before_test", { study: before }))]
     : paragraphs(consentOf(study));
   return [
-    ...(study.flashes ? [flashWarning()] : []),
+    ...(study.flash_warning ? [flashWarning()] : []),
     ...intro,
     facts([
       [text("offer.time"), duration(study.minutes)],

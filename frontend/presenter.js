@@ -35,6 +35,8 @@ export async function makePresenter(stage, size, flashes = true) {
   const first = frame ?? (hasElementTiming() || !worker ? page : worker);
   /** @type {Backend} */
   let current = first;
+  /** @type {Backend | null} draws the flashes while the page shows a picture without time limit */
+  let behind = null;
   /** @type {boolean[]} */
   let lates = [];
   goOnIn(first);
@@ -56,6 +58,8 @@ export async function makePresenter(stage, size, flashes = true) {
      * @param {(phase: Phase | null) => void} [onPhase] called with each phase as it begins, and with null at the end
      */
     async show(phases, frame_ms, onPhase = () => {}) {
+      if (behind) goOnIn(behind);
+      behind = null;
       if (current === frame && frame.isLost()) goOnIn(page);
       return current.show((sequences += 1), phases, frame_ms, onPhase);
     },
@@ -79,9 +83,12 @@ export async function makePresenter(stage, size, flashes = true) {
       lates = [...lates, isPageLate].slice(-OF_THE_LAST);
       if (worker && current === page && lates.filter(Boolean).length > LATE_AT_MOST) goOnIn(worker);
     },
-    /** Draw one phase and leave it (a picture without time limit); null clears the stage. */
+    /** Draw one phase and leave it until the next flash (a picture without time limit); null clears the stage. */
     draw(/** @type {Phase | null} */ phase) {
-      if (current !== page) goOnIn(page);
+      if (current !== page) {
+        behind = current;
+        goOnIn(page);
+      }
       drawPhase(page.pen, phase);
     },
     end() {

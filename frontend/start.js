@@ -89,7 +89,7 @@ function showPlays(studies) {
  * @param {Sample} sample
  */
 function isPlayable({ method }) {
-  return method !== "time" || isComputer(screenAtHand());
+  return method === "infinity" || isComputer(screenAtHand());
 }
 
 /**

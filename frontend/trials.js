@@ -42,7 +42,7 @@ const READING_MS = 3000;
  */
 export async function playBlock(visit, judgment, medium, display, isPaid) {
   const { protocol } = visit.state;
-  const isTimed = protocol.method === "time";
+  const isTimed = protocol.time_limits !== "none";
   const tellLoaded = showWaiting(text("block.loading"), isTimed ? text("block.loading_all") : text("block.loading_first"));
   const measured = display ?? (await measureRefresh(FRAMES_MEASURED_QUICKLY));
   const size = stageSize(protocol.size_px, protocol.largest_css_px, { width: innerWidth, height: innerHeight, pixel_ratio: devicePixelRatio });
@@ -61,7 +61,7 @@ export async function playBlock(visit, judgment, medium, display, isPaid) {
   if (isTimed) {
     await Promise.all([pictures.all(), masks.all()]);
     await Promise.all(block.masks.map((/** @type {string} */ _, /** @type {number} */ i) => masks.needed(i)));
-    await ask("instructions", text(visit.next?.practice ? "practice.ready" : "block.ready"), readyText(judgment.afterFlash), [{ label: text("instructions.start"), value: "start", primary: true }]);
+    await ask("instructions", text(visit.next?.practice ? "practice.ready" : "block.ready"), readyText(protocol, judgment.afterFlash), [{ label: text("instructions.start"), value: "start", primary: true }]);
   }
   await pictures.needed(0);
   const asked = protocol.follow_ups ?? null;
@@ -213,7 +213,11 @@ function publish(trial) {
   /** @type {Window & {openhype?: {lastTrial: object}}} */ (window).openhype = { lastTrial: trial };
 }
 
-/** @param {string} afterFlash */
-function readyText(afterFlash) {
-  return [el("p", {}, text("block.ready_flash")), el("p", {}, afterFlash)];
+/**
+ * @param {import("../types/api.js").PageProtocol} protocol
+ * @param {string} afterFlash
+ */
+function readyText({ method, time_limits }, afterFlash) {
+  const ready = method === "exposures" ? text(time_limits === "all" ? "block.ready_all" : "block.ready_some") : text("block.ready_flash");
+  return [el("p", {}, ready), el("p", {}, afterFlash)];
 }

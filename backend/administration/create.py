@@ -258,7 +258,7 @@ def _with_masks(
 ) -> Study:
     from backend.stimuli import masks
 
-    if not study.protocol.is_timed or study.protocol.timing.mask_count == 0:
+    if not study.protocol.has_flashes or study.protocol.timing.mask_count == 0:
         return study
     if spec.masks is not None:
         names = masks.ingest_masks(
@@ -284,7 +284,7 @@ def _with_masks(
 def _with_flash_note(study: Study, spec: StudySpec, partial: Path, intake: Any) -> Study:
     from backend.stimuli import photosensitivity
 
-    if not study.protocol.is_timed:
+    if not study.protocol.has_flashes:
         return study
     pictures = [stimulus.name for stimulus in intake.stimuli]
     return dataclasses.replace(

@@ -30,7 +30,16 @@ _FIXED = {
     "masks": "the masks were made like this",
 }
 """Settings that determined a study's files, and why."""
-_FLASHES = ("staircase", "countdown_from", "countdown_ms", "mask_count", "mask_ms", "feedback", "feedback_ms")
+_FLASHES = (
+    "staircase",
+    "exposures_ms",
+    "countdown_from",
+    "countdown_ms",
+    "mask_count",
+    "mask_ms",
+    "feedback",
+    "feedback_ms",
+)
 """Settings that the check for photosensitive people depends on."""
 _FLASH_NOTE = "photosensitivity: "
 
@@ -97,7 +106,7 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
         return study
     judgment = judgment_of(wanted.method)
     judgment.check(wanted, study.kind)
-    if wanted.is_timed and wanted.timing.mask_count and not study.masks:
+    if wanted.has_flashes and wanted.timing.mask_count and not study.masks:
         raise InvalidInput(f"study {study.name} was made without masks, so that mask_count stays 0; {_ANEW}")
     qualification = wanted.admission.qualification
     if qualification != study.protocol.admission.qualification and qualification:
@@ -156,7 +165,7 @@ def _next_version(version: str) -> str:
 
 def _notes(data: DataDir, before: Study, after: Study) -> tuple[str, ...]:
     """Return the notes, with the one on flashes recomputed if the flash has changed."""
-    if not after.protocol.is_timed or not set(_differences(before.protocol, after.protocol)) & {*_FLASHES}:
+    if not after.protocol.has_flashes or not set(_differences(before.protocol, after.protocol)) & {*_FLASHES}:
         return before.notes
     return (*(note for note in before.notes if not note.startswith(_FLASH_NOTE)), _flash_note(data, after))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from textwrap import TextWrapper
 from typing import Any
 
+from backend.experiment.fixed_exposures import label
 from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.panel import PanelRecord
 from backend.experiment.protocol import QUALIFICATION, documented_settings, value_of
@@ -51,7 +52,8 @@ def as_lines(kind: str | None, width: int) -> Iterator[str]:
 
 def as_markdown() -> str:
     """Return the table of docs/settings.md."""
-    lines = ["| setting | what it is | HYPE-infinity | HYPE-time | qualification |", "| --- " * 5 + "|"]
+    kinds = [*(method_named(method).title for method in METHODS), "qualification"]
+    lines = [f"| setting | what it is | {' | '.join(kinds)} |", "| --- " * (2 + len(kinds)) + "|"]
     for setting in settings():
         lines.append(
             f"| `{setting.name}` | {setting.doc} | {' | '.join(map(_cell, setting.defaults.values()))} |"
@@ -69,8 +71,8 @@ def _written(value: Any) -> str:
         return next(name for name, rule in NAMED_RULES.items() if rule == value)
     if isinstance(value, PanelRecord):
         return value.name
-    if isinstance(value, tuple):  # empty by default, whatever separates the entries
-        return ",".join(value)
+    if isinstance(value, tuple):  # empty by default, whatever separates the entries, but for exposures
+        return ",".join(part if isinstance(part, str) else label(part) for part in value)
     if isinstance(value, float):
         return f"{value:g}"
     text = str(value)

@@ -276,7 +276,8 @@ def _settings(file: StudyFile, here: Path, base: protocols.Protocol, kind: str) 
     settings: dict[str, Any] = {}
     for name, value in file.data.get("settings", {}).items():
         with file.at("settings", name):
-            if not any(is_of(value, each) for each in (str, float, bool)):
+            is_list = name in protocols.LISTS and isinstance(value, list)
+            if not is_list and not any(is_of(value, each) for each in (str, float, bool)):
                 raise InvalidInput(f"{name} must be a text, a number, true or false, not {written(value)}")
             settings[name] = _text_setting(name, value, here)
             if name not in protocols.documented_settings():

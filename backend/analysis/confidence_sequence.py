@@ -23,7 +23,7 @@ from backend.analysis.values import Values, values_by_model
 
 FEWEST = 5
 """Minimum number of evaluators; fewer give hardly any information on how people differ."""
-POINTS = {"infinity": 16, "time": 8}
+POINTS = {"infinity": 16, "time": 8, "exposures": 16}
 """Numbers of evaluators at which intervals are computed; those of HYPE-time take longer."""
 _WEIGHT = 3.0
 
@@ -69,8 +69,8 @@ def any_look(values: Values, interval: dict[str, Any], method: str, level: float
     ratio = ((count + _WEIGHT) / _WEIGHT) ** (1 / count) * alpha ** (-2 / count)
     rest = count + _WEIGHT - ratio * _WEIGHT
     if rest <= 0:
-        return [0.0, 100.0] if method == "infinity" else [0.0, None]
+        return [0.0, None] if method == "time" else [0.0, 100.0]
     squares = float(((numbers - numbers.mean()) ** 2).sum()) / (1 - (interval["share_of_pictures"] or 0.0))
     half = math.sqrt(squares * (count + _WEIGHT) * (ratio - 1) / (count * rest))
     ends = min(low, float(numbers.mean()) - half), max(high, float(numbers.mean()) + half)
-    return [max(0.0, ends[0]), min(100.0, ends[1]) if method == "infinity" else ends[1]]
+    return [max(0.0, ends[0]), ends[1] if method == "time" else min(100.0, ends[1])]

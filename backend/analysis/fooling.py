@@ -21,6 +21,7 @@ COLUMNS = ("model", "generated", "image_path", "number_guesses", "number_guesses
 def image_table(answers: Answers, level: float = 0.95) -> Sequence[dict[str, Any]]:
     """Return a row for each named image, the most fooling first within its model and side.
 
+    A real image that counts for several models has one row, whose model is ''.
     `error` and `ci` are shares (0 to 1); the interval is Clopper and Pearson's (1934) for the answers to one
     image. Shares regress to the mean: among many images judged by few evaluators, extremes are partly chance.
     """
@@ -28,9 +29,10 @@ def image_table(answers: Answers, level: float = 0.95) -> Sequence[dict[str, Any
         answers = filter_rows(answers, answers.has_image)
     if not len(answers):
         return []
+    answers, model_codes, model_names = _by_model(answers)
     stimulus = answers.texts["stimulus"]
-    models = len(answers.model.names)
-    codes = (stimulus.codes.astype(np.int64) * models + answers.model.codes) * 2 + answers.is_fake
+    models = len(model_names)
+    codes = (stimulus.codes.astype(np.int64) * models + model_codes) * 2 + answers.is_fake
     found, image = distinct(codes, len(stimulus.names) * models * 2)
     guesses = np.bincount(image, minlength=len(found))
     said_fake = np.bincount(image, answers.said_fake, minlength=len(found)).astype(int)
@@ -38,11 +40,7 @@ def image_table(answers: Answers, level: float = 0.95) -> Sequence[dict[str, Any
     wrong = np.where(is_fake, guesses - said_fake, said_fake)
     error = wrong / guesses
     order = np.lexsort((name, -guesses, -error, ~is_fake, model))
-    sides = [
-        {"model": model, "generated": generated}
-        for model in answers.model.names
-        for generated in (False, True)
-    ]
+    sides = [{"model": model, "generated": generated} for model in model_names for generated in (False, True)]
     counts, count = _counts(is_fake, guesses, said_fake, level)
     return ColumnRows(
         (
@@ -51,6 +49,19 @@ def image_table(answers: Answers, level: float = 0.95) -> Sequence[dict[str, Any
             Part(count[order], counts),
         )
     )
+
+
+def _by_model(answers: Answers) -> tuple[Answers, np.ndarray, list[Any]]:
+    """Return answers, each once, with the code of the model of each, and the models' names.
+
+    A real image that counts for several models is of none, whose name is ''.
+    """
+    codes, names = answers.model.codes, answers.model.names
+    if answers.source is None:
+        return answers, codes, names
+    is_shared = np.bincount(answers.source)[answers.source] > 1
+    first = answers.is_first
+    return filter_rows(answers, first), np.where(is_shared, len(names), codes)[first], [*names, ""]
 
 
 def _counts(

@@ -112,7 +112,7 @@ def doubts(values: np.ndarray, responses: int, method: str, level: float) -> lis
             f"{100 * level:g}%"
         )
     rarer = min(values.mean(), 100 - values.mean()) / 100 * responses
-    if method == "infinity" and round(rarer, 6) < FEW_ANSWERS:
+    if method != "time" and round(rarer, 6) < FEW_ANSWERS:
         kind = "wrong" if values.mean() < 50 else "right"
         found.append(f"{rarer:.0f} {kind} answers in all are too few for the percentile method")
     return found

@@ -125,7 +125,7 @@ def fit(
         raise InvalidInput(f"guess must be from 0 to below 1, not {guess}")
     if not guess < at < 1:
         raise InvalidInput(f"the threshold's accuracy must be between guess ({guess:g}) and 1, not {at}")
-    low, high = trials.log_ms.min() - _REACH, trials.log_ms.max() + _REACH
+    low, high = reach = _reach(trials)
     lapses = (_LAPSES[0], min(_LAPSES[1], 0.9 * (1 - guess)))
     bounds = [(low, high), _SLOPES, lapses]
     best, cost = _minimum(lambda x: _slopes(trials, guess, x), trials, bounds, _starts(trials, guess, bounds))
@@ -142,12 +142,19 @@ def fit(
         guess=guess,
         at=at,
         threshold_ms=None if threshold is None else math.exp(threshold),
-        ci=None if level is None else _interval(trials, guess, at, best, cost, threshold, level, (low, high)),
+        ci=None
+        if level is None
+        else _interval(trials, guess, at, best, cost, threshold, math.sqrt(chdtri(1, 1 - level)), reach),
         deviance=deviance,
         p=None if rng is None else _goodness(trials, accuracy, slopes[:, is_free], deviance, rng),
         log_likelihood=-cost,
         trials=int(trials.total.sum()),
     )
+
+
+def _reach(trials: Trials) -> tuple[float, float]:
+    """Return the range of log ms in which midpoints and thresholds are searched for."""
+    return trials.log_ms.min() - _REACH, trials.log_ms.max() + _REACH
 
 
 def _cost(trials: Trials, accuracy: np.ndarray) -> float:
@@ -251,11 +258,10 @@ def _interval(
     best: np.ndarray,
     cost: float,
     threshold: float | None,
-    level: float,
+    limit: float,
     reach: tuple[float, float],
 ) -> tuple[float | None, float | None]:
-    """Return the thresholds at which twice the log likelihood has decreased by the chi-squared quantile."""
-    limit = math.sqrt(float(chdtri(1, 1 - level)))
+    """Return the thresholds at which twice the log likelihood has decreased by the square of `limit`."""
     is_open = threshold is None
     if is_open:  # start from the likeliest threshold on a grid
         least = _profile(trials, guess, at, best)
@@ -340,6 +346,44 @@ def _goodness(
     return float((beyond.sum() + 1) / (_SIMULATED + 1))
 
 
+def profile_over_evaluators(
+    trials: Trials, found: Fit, by_evaluator: Sequence[Trials], level: float
+) -> tuple[float | None, float | None] | None:
+    """Return the profile likelihood interval (ms) of the threshold of a fit to the answers of several people.
+
+    The likelihood is scaled by the ratio of the variance over evaluators to that of independent answers
+    (Rotnitzky and Jewell, 1990): that of the threshold or of the number of right answers, whichever is
+    larger, and at least 1. It is compared with the square of Student's quantile. It covers better than
+    `interval_over_evaluators` with few exposures, at which the lapse rate is poorly determined. An end that
+    the answers do not bound is None; None for a single evaluator.
+
+    Args:
+        trials: all answers.
+    """
+    people = len(by_evaluator)
+    if people < 2:
+        return None
+    influence, independent = _influence(found, by_evaluator) or (np.zeros(1), 1.0)
+    of_threshold = float((influence**2).sum()) * people / (people - 1) / independent
+    ratio = max(1.0, of_threshold, _variance_ratio(found, by_evaluator))
+    limit = float(stdtrit(people - 1, (1 + level) / 2)) * math.sqrt(ratio)
+    best = np.array([math.log(found.midpoint_ms), math.log(found.slope), found.lapse])
+    threshold = None if found.threshold_ms is None else math.log(found.threshold_ms)
+    cost = -found.log_likelihood
+    return _interval(trials, found.guess, found.at, best, cost, threshold, limit, _reach(trials))
+
+
+def _variance_ratio(found: Fit, by_evaluator: Sequence[Trials]) -> float:
+    """Return the variance over evaluators of the number of right answers, relative to independent ones."""
+    residuals, variance = [], 0.0
+    for trials in by_evaluator:
+        accuracy = np.clip(found.accuracy(trials.exposure_ms), _SMALLEST, 1 - _SMALLEST)
+        residuals.append(float((trials.right - trials.total * accuracy).sum()))
+        variance += float((trials.total * accuracy * (1 - accuracy)).sum())
+    people = len(by_evaluator)
+    return math.fsum(each**2 for each in residuals) * people / (people - 1) / variance
+
+
 def interval_over_evaluators(
     found: Fit, by_evaluator: Sequence[Trials], level: float
 ) -> tuple[float, float] | None:
@@ -348,6 +392,22 @@ def interval_over_evaluators(
     None if the threshold is not reached, or the answers do not determine its variance.
     """
     if found.threshold_ms is None or len(by_evaluator) < 2:
+        return None
+    found_influence = _influence(found, by_evaluator)
+    if found_influence is None:
+        return None
+    people = len(by_evaluator)
+    error = math.sqrt(float((found_influence[0] ** 2).sum()) * people / (people - 1))
+    half = float(stdtrit(people - 1, (1 + level) / 2)) * error
+    return found.threshold_ms * math.exp(-half), found.threshold_ms * math.exp(half)
+
+
+def _influence(found: Fit, by_evaluator: Sequence[Trials]) -> tuple[np.ndarray, float] | None:
+    """Return each evaluator's influence on the log threshold, and its variance if answers are independent.
+
+    None if the threshold is not reached, or the answers do not determine its variance.
+    """
+    if found.threshold_ms is None:
         return None
     x = np.array([math.log(found.midpoint_ms), math.log(found.slope), found.lapse])
     is_free = np.array([True, _SLOPES[0] < x[1] < _SLOPES[1], x[2] > _LAPSES[0]])
@@ -363,9 +423,5 @@ def interval_over_evaluators(
     kept = information[np.ix_(is_free, is_free)]
     if not np.linalg.cond(kept) <= 1e12:
         return None
-    # the influence of each evaluator on the log threshold
-    influence = np.array(scores)[:, is_free] @ np.linalg.solve(kept, by_x[is_free])
-    people = len(by_evaluator)
-    error = math.sqrt(float((influence**2).sum()) * people / (people - 1))
-    half = float(stdtrit(people - 1, (1 + level) / 2)) * error
-    return found.threshold_ms * math.exp(-half), found.threshold_ms * math.exp(half)
+    by_free = np.linalg.solve(kept, by_x[is_free])
+    return np.array(scores)[:, is_free] @ by_free, float(by_x[is_free] @ by_free)

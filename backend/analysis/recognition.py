@@ -188,7 +188,7 @@ def _paired(
 
 def _are_sides_unequal(answers: Answers) -> bool:
     """Return whether the median evaluator of any model saw far more of one side than of the other."""
-    if answers.method != "infinity":
+    if not answers.has_shares:
         return False
     judges = answers.judges
     for code in range(len(answers.model.names)):

@@ -10,7 +10,7 @@ from backend.analysis.response_table import NAMES, NUMBERS, Answers, Coder, trut
 from backend.analysis.unscored_rows import excluded_of, scored_only, selected
 from backend.experiment.judgments import either
 from backend.experiment.records import FAKE, REAL, TEST, TRIAL_KINDS
-from backend.experiment.response_columns import truth_of
+from backend.experiment.response_columns import exposure_of, truth_of
 from backend.foundation.errors import InvalidInput
 
 
@@ -41,8 +41,8 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
         columns["simulated"] += [bool(truth_value(row.get("simulated"))) for row in some]
         for name in NUMBERS:
             columns[name] += [_finite(row.get(name)) for row in some]
-        if method == "time":
-            columns["exposure_ms"] += [float(row["exposure_ms"]) for row in some]
+        if method in ("time", "exposures"):
+            columns["exposure_ms"] += [exposure_of(row.get("exposure_ms")) for row in some]
     coded = {name: texts[name].coded() for name in kept}
     numbers = {name: np.asarray(columns[name]) for name in NUMBERS}
     answers = Answers(
@@ -52,7 +52,7 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
         np.asarray(columns["is_fake"], bool),
         np.asarray(columns["said_fake"], bool),
         coded["block"].codes if method == "time" else None,
-        np.asarray(columns["exposure_ms"]) if method == "time" else None,
+        np.asarray(columns["exposure_ms"]) if columns["exposure_ms"] else None,
         {name: coded[name] for name in NAMES if any(coded[name].names)},
         {name: column for name, column in numbers.items() if not np.isnan(column).all()},
         np.asarray(columns["simulated"], bool),
@@ -107,6 +107,11 @@ def _checked(
             raise InvalidInput(f"row {number}: excluded must be true or false, not {row['excluded']!r}")
         if method == "time":
             _check_shown(number, row)
+        elif method == "exposures" and not exposure_of(row.get("exposure_ms")) > 0:
+            raise InvalidInput(
+                f"row {number}: exposure_ms must be a number above 0, or empty or 'unlimited' without time "
+                f"limit, not {row.get('exposure_ms')!r}"
+            )
         yield row
 
 

@@ -64,7 +64,7 @@ class Answers:
     block: np.ndarray | None = None
     """HYPE-time only: codes of blocks."""
     exposure_ms: np.ndarray | None = None
-    """HYPE-time only."""
+    """HYPE-time and constant stimuli only; infinite without time limit."""
     texts: Mapping[str, Coded] = field(default_factory=dict)
     """Those of `NAMES` that exist."""
     numbers: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Answers:
     notes: tuple[str, ...] = ()
     """What was changed in the responses, in sentences (`analysis/recognition.py`)."""
     is_balanced: bool = False
-    """Whether an evaluator's value is the mean of the errors on fakes and on reals (HYPE-infinity)."""
+    """Whether an evaluator's value is the mean of the errors on fakes and on reals, not a plain share."""
     excluded: np.ndarray | None = None
     """Whether each is of an evaluator whom the study's rule leaves out; None without a rule, or once the
     others are selected."""
@@ -93,6 +93,11 @@ class Answers:
 
     def __len__(self) -> int:
         return len(self.is_fake)
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether values of evaluators are shares of wrong answers (percent), rather than exposures (ms)."""
+        return self.method != "time"
 
     @cached_property
     def was_wrong(self) -> np.ndarray:

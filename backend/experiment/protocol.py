@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from backend.experiment import languages, money
+from backend.experiment import fixed_exposures, languages, money
 from backend.experiment import panel as panels
 from backend.experiment.panel import PanelRecord
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
@@ -25,6 +25,7 @@ _EXACT_FROM_MS = 100
 """Below this exposure, a step of 10 ms would often change nothing that a display of 60 Hz shows."""
 
 _LONGEST_CONTACT = 200
+_A_SECOND_MS = 1000
 
 DEFAULT_CONSENT = """\
 You are invited to take part in a study of how realistic computer-made pictures look.
@@ -40,7 +41,7 @@ Taking part is voluntary. You can stop at any time by closing this page. You are
 you can withdraw, then or later: your answers are deleted, and what you earned is paid all the same."""
 
 WITHIN, BETWEEN = "within", "between"
-"""Whether an evaluator judges all classes of a study, or one."""
+"""Whether an evaluator judges all classes of a study, or one; and at all its exposures, or at one."""
 RANDOM_DRAW = "random"
 DRAWS_BY_NEED = ("least-seen", "uncertain")
 """Rules by which a part of a session's pictures is drawn."""
@@ -246,6 +247,16 @@ class TimingSettings:
         "rule of the exposures: `hype-2019`, `weighted-75`, or spelled out as "
         "`right_to_descend:3,down_ms:30,up_ms:10,start_ms:500,min_ms:100,max_ms:1000`",
     )
+    exposures_ms: fixed_exposures.Exposures = _setting(
+        (),
+        "with `exposures`: 1 to 20 fixed exposures, separated by commas, from 4 to 60000 ms each; "
+        "`unlimited` is shown until it is answered",
+    )
+    exposure_design: str = _setting(
+        WITHIN,
+        "with `exposures`, `within`: each evaluator sees all exposures in random order, each equally often; "
+        "`between`: each sees one, and `evaluators` are wanted for each exposure of each model",
+    )
     exposure_steps: str = _setting(
         "ms",
         "`ms`: exposures move by the rule's steps and the nearest refresh is shown, so that scores do not "
@@ -273,11 +284,33 @@ class TimingSettings:
             raise InvalidInput(
                 f"exposure_steps must be 'auto', 'ms' or 'frames', not {self.exposure_steps!r}"
             )
+        if self.exposure_design not in (WITHIN, BETWEEN):
+            raise InvalidInput(f"exposure_design must be 'within' or 'between', not {self.exposure_design!r}")
         if self.min_refresh_hz > self.max_refresh_hz:
             raise InvalidInput(
                 f"min_refresh_hz must not be above max_refresh_hz, "
                 f"not {self.min_refresh_hz:g} and {self.max_refresh_hz:g}"
             )
+
+        if self.slowest_refresh_hz > self.max_refresh_hz:
+            shortest = fixed_exposures.label(fixed_exposures.shortest_ms(self.exposures_ms))
+            raise InvalidInput(
+                f"exposures_ms has an exposure shorter than a refresh: {shortest} ms, and the fastest "
+                f"display admitted (max_refresh_hz, {self.max_refresh_hz:g} Hz) shows a picture for "
+                f"{1000 / self.max_refresh_hz:.3g} ms at least"
+            )
+
+    @property
+    def slowest_refresh_hz(self) -> float:
+        """Refresh rate of the slowest display that can show the flashes.
+
+        That is `min_refresh_hz`, unless a refresh of such a display is longer than a fixed exposure.
+        """
+        shortest = fixed_exposures.shortest_ms(self.exposures_ms)
+        if shortest is None:
+            return self.min_refresh_hz
+        needed_hz = 1000 / (fixed_exposures.REFRESH_MARGIN * shortest)
+        return max(self.min_refresh_hz, int(10 * needed_hz) / 10)
 
     @property
     def steps_in_frames(self) -> bool:
@@ -506,7 +539,8 @@ class Protocol:
     """The settings of a study, in groups. Times in ms, money in cents of its currency, shares 0 to 1."""
 
     method: str = "infinity"
-    """A method of a judgment (`judgments`): `infinity` (no time limit), `time` (staircase of exposures)."""
+    """A method of a judgment (`judgments`): `infinity` (no time limit), `time` (staircase of exposures),
+    `exposures` (fixed exposures)."""
     stimuli: StimulusSettings = StimulusSettings()
     timing: TimingSettings = TimingSettings()
     page: PageSettings = PageSettings()
@@ -524,7 +558,7 @@ class Protocol:
                 "debrief reveals the truth of the pictures, so that a person who returns (repeat_visits) "
                 "would be paid for knowing them; set bonus_usd_cents=0, or one of the two to false"
             )
-        if self.is_timed and self.follow_ups.mark != NONE:
+        if self.has_flashes and self.follow_ups.mark != NONE:
             raise InvalidInput(
                 f"mark={self.follow_ups.mark} does not go with a time limit: to be marked, the picture would "
                 "have to be shown again, a second look after the flash; leave mark=none, or make the study "
@@ -532,9 +566,39 @@ class Protocol:
             )
 
     @property
-    def is_timed(self) -> bool:
-        """Whether stimuli are flashed for the exposures of a staircase, rather than shown until answered."""
+    def has_staircase(self) -> bool:
+        """Whether answers determine the exposures of later stimuli."""
         return self.timing.staircase is not None
+
+    @property
+    def shortest_exposure_ms(self) -> float | None:
+        """Shortest exposure (ms) with a time limit; None if every stimulus is shown until it is answered."""
+        rule = self.timing.staircase
+        return fixed_exposures.shortest_ms(self.timing.exposures_ms) if rule is None else rule.min_ms
+
+    @property
+    def has_flashes(self) -> bool:
+        """Whether any stimulus is shown for a limited time, and so exact to the refresh of a display."""
+        return self.shortest_exposure_ms is not None
+
+    @property
+    def has_quick_changes(self) -> bool:
+        """Whether what is shown changes more than once a second, which photosensitive people should know.
+
+        Without masks, exposures of a second or more give at most one flash in any second (WCAG 2.3.1 allows
+        three).
+        """
+        shortest = self.shortest_exposure_ms
+        is_brief = shortest is not None and shortest < _A_SECOND_MS
+        return self.has_staircase or is_brief or (self.has_flashes and self.timing.mask_count > 0)
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The exposures of which each evaluator sees one, as text; () if each sees all, or none are fixed."""
+        timing = self.timing
+        if timing.exposure_design == WITHIN:
+            return ()
+        return tuple(map(fixed_exposures.label, timing.exposures_ms))
 
     def changed(self, **values: Any) -> Self:
         """Return this protocol with settings of any group replaced by name."""
@@ -567,6 +631,8 @@ SETTINGS = (
     "exclude_checks_below",
     "exclude_faster_ms",
     "staircase",
+    "exposures_ms",
+    "exposure_design",
     "exposure_steps",
     "min_refresh_hz",
     "max_refresh_hz",
@@ -675,6 +741,8 @@ def value_of(protocol: Protocol, name: str) -> Any:
 
 TEXTS = frozenset(name for name in SETTINGS if _FIELDS[name].type is str or name == "texts")
 """Settings whose value is a text, or read from one."""
+LISTS = frozenset({"reasons"})
+"""Settings that can be a list in a study.toml."""
 
 
 def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
@@ -716,14 +784,18 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     panel = {name: str(settings[name]) for name in _PANEL_SHORTHANDS if name in settings}
     if panel:
         changes["panel"] = _with_entries(changes.get("panel", base.admission.panel), panel)
-    if base.is_timed and changes.get("feedback") is False and base.page.feedback:
+    if base.has_staircase and changes.get("feedback") is False and base.page.feedback:
         raise InvalidInput(
             "feedback=false does not go with HYPE-time: the next exposure of a staircase reveals whether the "
             "answer was right; leave it true, as the papers did, or make the study with --method infinity"
         )
     made = base.changed(**changes)
-    if made.is_timed != base.is_timed:
+    if made.has_staircase != base.has_staircase:
         raise InvalidInput("a staircase goes with method 'time', and only with it")
+    if bool(made.timing.exposures_ms) != bool(base.timing.exposures_ms):
+        raise InvalidInput("exposures_ms goes with method 'exposures', and only with it")
+    if made.timing.exposure_design == BETWEEN and not made.timing.exposures_ms:
+        raise InvalidInput("exposure_design=between goes with method 'exposures', and only with it")
     return made
 
 
@@ -758,6 +830,8 @@ def from_json(data: Mapping[str, Any]) -> Protocol:
         values["texts"] = tuple((language, key, text) for language, key, text in values["texts"])
     if "reasons" in values:
         values["reasons"] = tuple(values["reasons"])
+    if "exposures_ms" in values:
+        values["exposures_ms"] = tuple(values["exposures_ms"])
     if "panel" in values:
         values["panel"] = panels.from_json(values["panel"])
     older = {name: values.pop(name) for name in _PANEL_SHORTHANDS if name in values}
@@ -817,6 +891,8 @@ def _parse(setting: dataclasses.Field, value: Any) -> Any:
         return languages.parse_texts(value)
     if setting.name == "reasons":
         return _reasons(value)
+    if setting.name == "exposures_ms":
+        return fixed_exposures.parse_exposures(value)
     if setting.type is bool:
         return _truth_value(setting.name, value)
     if setting.type in (int, float):
@@ -869,6 +945,9 @@ INFINITY = Protocol()
 TIME = Protocol("time", timing=TimingSettings(staircase=NAMED_RULES["hype-2019"])).changed(
     images=150, blocks=3, spare_images=60, minutes=60
 )
+EXPOSURES = Protocol(
+    "exposures", timing=TimingSettings(exposures_ms=(50.0, 100.0, 250.0, 1000.0, None))
+).changed(minutes=15, spare_images=40)
 QUALIFICATION = INFINITY.changed(evaluators=100000, title="Real or fake: a short test")
 PAPERS_PAY = {
     "study": {"base_usd_cents": 0, "bonus_usd_cents": 2},

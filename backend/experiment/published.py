@@ -101,7 +101,12 @@ IMAGES = {"infinity": 100, "time": 450}
 
 
 def published_scores(method: str) -> list[dict[str, Any]]:
-    """Return the published scores of a method, highest first: model, data, score in percent or ms."""
+    """Return the published scores of a method, highest first: model, data, score in percent or ms.
+
+    [] for a method other than the papers'.
+    """
+    if method not in IMAGES:
+        return []
     rows = [
         {
             "model": model.name,

@@ -42,17 +42,18 @@ class Stimulus:
 
 @dataclass(frozen=True)
 class Condition:
-    """What one evaluator of a study judges: a model or several, of all classes or of one."""
+    """What one evaluator of a study judges: a model or several, all classes or one, all exposures or one."""
 
     models: tuple[str, ...]
     class_: str = ""
     """'' for all classes, or if there are none."""
+    arm: str = ""
+    """The exposure, as text (`fixed_exposures.label`); '' for all, or if none are fixed."""
 
     @property
     def name(self) -> str:
         """Name by which stores count its sessions; unique, as no model has a comma, and no class a slash."""
-        models = ", ".join(self.models)
-        return f"{models}/{self.class_}" if self.class_ else models
+        return "/".join(filter(None, (", ".join(self.models), self.class_, self.arm)))
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,13 @@ class Study:
         """The conditions of the study; each evaluator judges one of them."""
         by_class = self.protocol.stimuli.class_design == BETWEEN and self.kind == "study"
         classes = (by_class and self.classes) or ("",)
-        return tuple(Condition(models, class_) for models in self.model_groups for class_ in classes)
+        arms = (self.kind == "study" and self.protocol.arms) or ("",)
+        return tuple(
+            Condition(models, class_, arm)
+            for models in self.model_groups
+            for class_ in classes
+            for arm in arms
+        )
 
     @property
     def sessions_a_condition(self) -> int:
@@ -143,6 +150,8 @@ class PlannedBlock:
     """Indices of the stimuli that were drawn by the study's rule (`draw`) rather than at random."""
     kinds: tuple[str, ...] = ()
     """The kind of each trial (`TRIAL_KINDS`); () if all are scored."""
+    exposures_ms: tuple[float | None, ...] = ()
+    """The fixed exposure of each trial, None without time limit; () if exposures are not fixed."""
 
     def kind(self, offset: int) -> str:
         """Return the kind of the trial at an index within the block."""
@@ -182,6 +191,8 @@ class Session:
     """The `settings_id` of its study when it was opened."""
     class_: str = ""
     """The class that is judged, if evaluators judge one each; else ''."""
+    arm: str = ""
+    """The exposure (as text) that is judged, if evaluators judge one each; else ''."""
 
     @property
     def model(self) -> str | None:
@@ -191,7 +202,7 @@ class Session:
     @property
     def condition(self) -> str | None:
         """Name of its condition; None for a qualification, which has none."""
-        return Condition(self.models, self.class_).name if self.models else None
+        return Condition(self.models, self.class_, self.arm).name if self.models else None
 
     @property
     def drawn_by_need(self) -> frozenset[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from backend.experiment.fixed_exposures import UNLIMITED
 from backend.experiment.records import TRUTHS
 
 
@@ -18,6 +19,7 @@ class Kind(Enum):
     TRUTH_VALUE = "true or false"
     WHOLE = "a whole number from 0"
     NUMBER = "a number"
+    EXPOSURE = "a number, or empty or 'unlimited'"
     LIST = "numbers separated by spaces"
     WHOLES = "whole numbers separated by spaces"
 
@@ -36,7 +38,10 @@ class Column:
 COLUMNS = {
     "study": Column("Name of the study"),
     "method": Column(
-        "HYPE-infinity (no time limit) or HYPE-time (staircase of exposures)", "infinity, time", Kind.CHOICE
+        "HYPE-infinity (no time limit), HYPE-time (staircase of exposures) or constant stimuli (fixed "
+        "exposures)",
+        "infinity, time, exposures",
+        Kind.CHOICE,
     ),
     "session": Column("One evaluator's visit"),
     "model": Column("Generative model that is judged; empty for reals that the models of a session share"),
@@ -52,14 +57,21 @@ COLUMNS = {
     "class": Column("Class of the picture, where the study has classes"),
     "truth": Column("What the picture is", "real, fake", Kind.CHOICE),
     "response": Column("What the evaluator took it for", "real, fake", Kind.CHOICE),
-    "exposure_ms": Column("Exposure that the staircase asked for (HYPE-time)", "ms", Kind.NUMBER),
-    "shown_ms": Column("Exposure as measured (HYPE-time)", "ms", Kind.NUMBER),
+    "exposure_ms": Column(
+        "Exposure that the staircase asked for (HYPE-time), or that was planned (constant stimuli; empty "
+        "without time limit)",
+        "ms",
+        Kind.EXPOSURE,
+    ),
+    "shown_ms": Column("Exposure as measured (with a time limit)", "ms", Kind.NUMBER),
     "frames": Column(
-        "Refreshes of the display for which the picture was shown (HYPE-time)", "whole number", Kind.WHOLE
+        "Refreshes of the display for which the picture was shown (with a time limit)",
+        "whole number",
+        Kind.WHOLE,
     ),
     "frame_ms": Column("Time between refreshes of the display", "ms", Kind.NUMBER),
     "mask_ms": Column(
-        "How long each mask was shown, as measured (HYPE-time)", "ms, separated by spaces", Kind.LIST
+        "How long each mask was shown, as measured (with a time limit)", "ms, separated by spaces", Kind.LIST
     ),
     "rt": Column("Response time, from when the question could be answered", "ms", Kind.NUMBER),
     "flags": Column("Irregularities during the trial", "words, separated by spaces", Kind.WORDS),
@@ -68,24 +80,28 @@ COLUMNS = {
         "Pictures of this trial that were replaced before this one", "whole number from 0", Kind.WHOLE
     ),
     "evidence": Column(
-        "How the shown times were measured (HYPE-time)",
+        "How the shown times were measured (with a time limit)",
         "element, worker_element, worker_video, worker, callback",
     ),
     "lateness_ms": Column(
-        "Latest change of what is shown, after the start of its refresh (HYPE-time)", "ms", Kind.NUMBER
+        "Latest change of what is shown, after the start of its refresh (with a time limit)",
+        "ms",
+        Kind.NUMBER,
     ),
     "planned_frames": Column(
-        "Refreshes planned for each number of the countdown, the picture and each mask (HYPE-time)",
+        "Refreshes planned for each number of the countdown, the picture and each mask (with a time limit)",
         "whole numbers, separated by spaces",
         Kind.LIST,
     ),
     "achieved_frames": Column(
-        "Refreshes for which each of them was shown (HYPE-time)",
+        "Refreshes for which each of them was shown (with a time limit)",
         "whole numbers, separated by spaces",
         Kind.LIST,
     ),
     "phase_ms": Column(
-        "How long each of them was shown, as measured (HYPE-time)", "ms, separated by spaces", Kind.LIST
+        "How long each of them was shown, as measured (with a time limit)",
+        "ms, separated by spaces",
+        Kind.LIST,
     ),
     "shown_css_px": Column("Width at which the pictures of the block were shown", "CSS px", Kind.NUMBER),
     "shown_px": Column("The same in pixels of the display", "whole number", Kind.WHOLE),
@@ -141,7 +157,7 @@ COLUMNS = {
 """In the order of the file. To record another fact of a response, declare it here and post it in the page."""
 FACTS = {name: column for name, column in COLUMNS.items() if column.is_fact}
 NEEDED = ("model", "evaluator", "truth", "response")
-NEEDED_FOR_TIME = ("block", "trial_index", "exposure_ms")
+NEEDED_BY_METHOD = {"time": ("block", "trial_index", "exposure_ms"), "exposures": ("exposure_ms",)}
 
 
 def of_kind(kind: Kind) -> tuple[str, ...]:
@@ -160,6 +176,17 @@ def truth_of(cell: Any) -> str | None:
 def whole(text: str) -> int | None:
     """Return the whole number (0 or more) that a cell contains, or None."""
     return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None
+
+
+def exposure_of(cell: Any) -> float:
+    """Return the exposure (ms) of a cell: infinite if it is empty or `unlimited`, NaN if it has none."""
+    if cell is None or cell != cell:
+        return math.inf
+    if isinstance(cell, str):
+        text = cell.strip()
+        found = math.inf if text in ("", UNLIMITED) else number(text)
+        return math.nan if found is None else found
+    return float(cell) if isinstance(cell, (int, float)) and math.isfinite(cell) else math.nan
 
 
 def number(text: str) -> float | None:

@@ -105,8 +105,9 @@ def choose_condition(
     counts = {condition: taken.get(condition.name, 0) for condition in conditions}
     has_room = {condition: count for condition, count in counts.items() if wanted is None or count < wanted}
     if not has_room:
-        what = "model" if len(conditions[0].models) == 1 else "group of models"
-        what = f"class of every {what}" if conditions[0].class_ else what
+        whose = "model" if len(conditions[0].models) == 1 else "group of models"
+        parts = (conditions[0].arm and "exposure", conditions[0].class_ and "class", whose)
+        what = " of every ".join(filter(None, parts))
         raise Conflict(f"every {what} has its {wanted} evaluators", code="study_full")
     fewest = min(has_room.values())
     return rng.choice([condition for condition, count in has_room.items() if count == fewest])
@@ -189,7 +190,7 @@ def lack(study: Study, pool: Pool) -> str:
             "class_design=between needs classes: sub-folders of the same names in the folder of reals and of "
             "every model"
         )
-    if problem := _mixed_problem(study) or _draw_problem(study):
+    if problem := _mixed_problem(study) or _draw_problem(study) or _exposure_problem(study):
         return problem
     short = [
         f"{side.there} of {side.needed} {side.what}"
@@ -199,7 +200,9 @@ def lack(study: Study, pool: Pool) -> str:
     if not short:
         return ""
     protocol = study.protocol
-    kind = {"infinity": "HYPE-infinity", "time": "HYPE-time"}[protocol.method]
+    kind = {"infinity": "HYPE-infinity", "time": "HYPE-time", "exposures": "constant-stimuli"}[
+        protocol.method
+    ]
     blocks = f" in {protocol.stimuli.blocks} blocks" if len(_block_sizes(protocol, ())) > 1 else ""
     return (
         f"study {study.name} lacks pictures for a {kind} session of {protocol.stimuli.trials}{blocks}, half "
@@ -237,14 +240,14 @@ def _mixed_problem(study: Study) -> str:
         return f"models_per_session must be at most {len(study.models)}, {many}, not {size}"
     classes = _classes_of_a_session(study)
     kinds = size * max(len(classes), 1)
-    if study.protocol.is_timed and blocks % kinds:
+    if study.protocol.has_staircase and blocks % kinds:
         each = f"one model and one of {len(classes)} classes" if classes else "one model"
         enough = -(-blocks // kinds) * kinds
         return (
             f"with models_per_session={size}, each block of a HYPE-time session shows fakes of {each}, so "
             f"that blocks must be a multiple of {kinds}, not {blocks}; --set blocks={enough}"
         )
-    if study.protocol.is_timed or _has_each_model(study):
+    if study.protocol.has_staircase or _has_each_model(study):
         return ""
     images = study.protocol.stimuli.images
     enough = next(more for more in count(images + images % 2, 2) if _has_each_model(study, more))
@@ -256,7 +259,7 @@ def _mixed_problem(study: Study) -> str:
 
 def _has_each_model(study: Study, images: int | None = None) -> bool:
     """Return whether each session, with blocks of `images`, has a fake of each of its models."""
-    if study.protocol.is_timed:
+    if study.protocol.has_staircase:
         return True
     wanted = study.protocol.stimuli.images if images is None else images
     return _fewest_fakes(study, wanted) >= len(study.model_groups[0])
@@ -285,6 +288,21 @@ def _draw_problem(study: Study) -> str:
     return ""
 
 
+def _exposure_problem(study: Study) -> str:
+    """Return why a session cannot show reals and fakes of each model at every exposure; "" if it can."""
+    count = len(study.protocol.timing.exposures_ms)
+    if count <= 1 or study.protocol.arms:
+        return ""
+    models = len(study.model_groups[0])
+    fakes = sum(_block_sizes(study.protocol, _classes_of_a_session(study))) // 2 // models
+    if fakes >= count:
+        return ""
+    return (
+        f"with {count} exposures_ms, each evaluator needs {count} fakes of each model or more, and has "
+        f"{fakes}; --set images={2 * count * models}, or exposure_design=between"
+    )
+
+
 def _sides(study: Study, pool: Pool, images: int) -> list[_Side]:
     """Return each side, with the largest number that a session with blocks of `images` needs of it."""
     sizes = _block_sizes(study.protocol.changed(images=images), _classes_of_a_session(study))
@@ -292,7 +310,7 @@ def _sides(study: Study, pool: Pool, images: int) -> list[_Side]:
     most = _most_of_a_side(study.protocol, max(sizes, default=0))
     models = max(len(study.models), 1) if study.kind == "qualification" else len(study.model_groups[0])
     # the blocks of a class that show fakes of one model, and the parts of such a block
-    of_model, parts = (-(-rounds // models), 1) if study.protocol.is_timed else (rounds, models)
+    of_model, parts = (-(-rounds // models), 1) if study.protocol.has_staircase else (rounds, models)
     sides = []
     for class_ in study.classes or ("",):
         where = f" of class {class_}" if class_ else ""
@@ -307,27 +325,25 @@ def _advice(study: Study, pool: Pool) -> str:
     """Return what to do about a pool that is too small."""
     protocol = study.protocol
     ways = [f"--set images={most}"] if (most := _most_images(study, pool)) else []
-    if protocol.method == "time" and protocol.stimuli.blocks > 1:
+    if protocol.method != "infinity" and protocol.stimuli.blocks > 1:
         single = replace(study, protocol=protocol.changed(blocks=1))
         if most := _most_images(single, pool):
             ways.append(f"--set blocks=1 --set images={most}")
     if not ways:
         return "add pictures"
-    spare = (
-        f", which leaves 1 in {_SPARE_OF} to replace mistimed flashes" if protocol.method == "time" else ""
-    )
+    spare = f", which leaves 1 in {_SPARE_OF} to replace mistimed flashes" if protocol.has_flashes else ""
     return f"add pictures, or ask for fewer: {' or '.join(ways)} is the most for these{spare}"
 
 
 def _most_images(study: Study, pool: Pool) -> int:
     """Return the largest even number of stimuli a block that the pool allows; 0 if it allows not even two.
 
-    HYPE-time reserves spares to replace mistimed flashes: without spares a session ends at the first one.
+    Spares are reserved to replace mistimed flashes: without spares a session ends at the first one.
     """
-    is_timed = study.protocol.method == "time"
+    has_flashes = study.protocol.has_flashes
     for images in range(study.protocol.stimuli.images, 0, -2):
         sides = _sides(study, pool, images)
-        spare = [-(-side.needed // _SPARE_OF) if is_timed else 0 for side in sides]
+        spare = [-(-side.needed // _SPARE_OF) if has_flashes else 0 for side in sides]
         is_enough = all(side.there >= side.needed + extra for side, extra in zip(sides, spare, strict=True))
         if is_enough and _has_each_model(study, images):
             sizes = _block_sizes(study.protocol.changed(images=images), _classes_of_a_session(study))
@@ -374,7 +390,7 @@ class _Draw:
 
     def block_kinds(self, count: int) -> list[tuple[str, str | None]]:
         """Return the class of each block, and the model of its fakes, or None if they are of all models."""
-        models = self.models if self.study.protocol.is_timed else (None,)
+        models = self.models if self.study.protocol.has_staircase else (None,)
         kinds = [(class_, model) for model in models for class_ in self.classes]
         self.rng.shuffle(kinds)
         found = list(kinds)
@@ -393,7 +409,7 @@ class _Draw:
         In HYPE-time, the blocks of each model have their own, as many reals as fakes: if a session ended
         after fewer replacements of a fake than of a real, the number of replacements would reveal the truth.
         """
-        if not self.study.protocol.is_timed or len(self.models) == 1:
+        if not self.study.protocol.has_staircase or len(self.models) == 1:
             yield self.block(half, half, class_, self.random_shares(), allow_fewer=True)
             return
         for model, share in self.random_shares().of(half).items():
@@ -529,7 +545,7 @@ def _classes_of_a_session(study: Study) -> tuple[str, ...]:
 
 
 def _block_sizes(protocol: Protocol, classes: Sequence[str]) -> list[int]:
-    if protocol.method == "infinity" and classes:
+    if not protocol.has_staircase and classes:
         return [2 * half for half in _even_shares(protocol.stimuli.images // 2, len(classes)) if half]
     return [protocol.stimuli.images] * protocol.stimuli.blocks
 

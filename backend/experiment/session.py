@@ -98,9 +98,15 @@ class Posted:
     facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
-def opening(protocol: Protocol, at: str) -> Cursor:
-    """Return the cursor of a session just opened at `at` (UTC, ISO 8601)."""
-    return Cursor(exposure_ms=_start_exposure(protocol), last_at=at)
+def opening(protocol: Protocol, at: str, session: Session | None = None) -> Cursor:
+    """Return the cursor of a session just opened at `at` (UTC, ISO 8601).
+
+    Args:
+        session: needed if its exposures are fixed.
+    """
+    fixed = None if session is None else fixed_exposure(session, 0)
+    rule = protocol.timing.staircase
+    return Cursor(exposure_ms=staircase.start(rule).exposure_ms if rule else fixed, last_at=at)
 
 
 def stimulus_at(session: Session, cursor: Cursor, trial_index: int) -> Picture:
@@ -137,6 +143,15 @@ def practice_trials(session: Session) -> int:
     return len(session.blocks[0].stimuli) if session.blocks and session.blocks[0].is_practice else 0
 
 
+def fixed_exposure(session: Session, trial_index: int) -> float | None:
+    """Return the exposure (ms) that was planned for a trial; None without time limit, and past the end."""
+    if trial_index >= total_trials(session):
+        return None
+    block, offset = locate(session, trial_index)
+    exposures = session.blocks[block].exposures_ms
+    return exposures[offset] if exposures else None
+
+
 def has_answered(cursor: Cursor) -> bool:
     """Return whether a session has any answer, including answers to mistimed flashes."""
     return cursor.trial_index > 0 or cursor.voided_answers > 0
@@ -159,7 +174,7 @@ def mark_returned(cursor: Cursor, at: str) -> Cursor:
 def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cursor:
     """Return the cursor after another visit has taken over the session.
 
-    In HYPE-time the stimulus of the open trial may have been flashed already, so that, if the trial is
+    If the open trial has a time limit, its stimulus may have been flashed already, so that, if the trial is
     scored, a spare of the same truth and class replaces it at the same exposure. If no spare is left, the
     session ends; its answers are stored and paid.
 
@@ -168,7 +183,7 @@ def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cur
     """
     check_not_returned(cursor)
     taken = dataclasses.replace(cursor, version=cursor.version + 1, lease=cursor.lease + 1)
-    if cursor.state != "active" or not protocol.is_timed or not _in_begun_block(session, cursor):
+    if cursor.state != "active" or cursor.exposure_ms is None or not _in_begun_block(session, cursor):
         return taken
     if stimulus_at(session, cursor, cursor.trial_index).kind != TEST:
         return taken  # not scored, and shown again
@@ -230,7 +245,8 @@ def begin_block(
         last_at=at,
     )
     rule = block_rule(protocol, begun, block)
-    return dataclasses.replace(begun, exposure_ms=staircase.start(rule).exposure_ms) if rule else begun
+    first = staircase.start(rule).exposure_ms if rule else fixed_exposure(session, cursor.trial_index)
+    return dataclasses.replace(begun, exposure_ms=first)
 
 
 def block_rule(protocol: Protocol, cursor: Cursor, block: int) -> StaircaseRule | None:
@@ -285,9 +301,9 @@ def answer(
 def is_mistimed(protocol: Protocol, posted: Posted | Response) -> bool:
     """Return whether a stimulus or its masks were not shown as planned, as measured by the page.
 
-    Deviations in the countdown are ignored.
+    Deviations in the countdown are ignored, and so is the timing of a stimulus without time limit.
     """
-    if not protocol.is_timed:
+    if posted.exposure_ms is None:
         return False
     judged = slice(-1 - protocol.timing.mask_count, None)
     timing = posted.timing
@@ -313,7 +329,7 @@ def is_scored(session: Session, cursor: Cursor, response: Response) -> bool:
 def replay(session: Session, protocol: Protocol, cursor: Cursor, responses: Sequence[Response]) -> Cursor:
     """Return the cursor as it was after `responses`, the first ones of the session."""
     past = dataclasses.replace(
-        opening(protocol, session.opened_at),
+        opening(protocol, session.opened_at, session),
         voids=cursor.voids,
         displays=cursor.displays,
         questions=cursor.questions,
@@ -396,12 +412,12 @@ def _after(
 ) -> Cursor:
     was_correct = response.response == picture.truth
     next_index = cursor.trial_index + 1
-    stair = _next_exposure(session, protocol, cursor, picture.kind, was_correct)
+    stair = _next_of_staircase(session, protocol, cursor, picture.kind, was_correct)
     return dataclasses.replace(
         cursor,
         version=cursor.version + 1,
         trial_index=next_index,
-        exposure_ms=stair.exposure_ms if stair else None,
+        exposure_ms=stair.exposure_ms if stair else fixed_exposure(session, next_index),
         right_in_a_row=stair.right_in_a_row if stair else 0,
         right=_counted(cursor.right, picture) if was_correct else cursor.right,
         state="finished" if next_index == total_trials(session) else cursor.state,
@@ -417,7 +433,7 @@ def _counted(right: Mapping[str, int], picture: Picture) -> Mapping[str, int]:
     return {**right, key: right.get(key, 0) + 1}
 
 
-def _next_exposure(
+def _next_of_staircase(
     session: Session, protocol: Protocol, cursor: Cursor, kind: str, was_correct: bool
 ) -> staircase.StaircaseState | None:
     """Return the staircase after a trial; practice stays at its start, and checks do not move it."""
@@ -431,18 +447,12 @@ def _next_exposure(
     return staircase.step(rule, now, was_correct) if kind == TEST else now
 
 
-def _start_exposure(protocol: Protocol) -> float | None:
-    return (
-        None if protocol.timing.staircase is None else staircase.start(protocol.timing.staircase).exposure_ms
-    )
-
-
 def _check_display(protocol: Protocol, display: dict[str, Any]) -> None:
     """Raise Conflict if the study does not admit the display's refresh rate; an unknown rate is accepted."""
     rate = display.get("refresh_hz")
-    if not protocol.is_timed or not isinstance(rate, (int, float)):
+    if not protocol.has_flashes or not isinstance(rate, (int, float)):
         return
-    low, high = protocol.timing.min_refresh_hz, protocol.timing.max_refresh_hz
+    low, high = protocol.timing.slowest_refresh_hz, protocol.timing.max_refresh_hz
     if not low <= rate <= high:
         raise Conflict(
             f"the study needs a display of {low:g} to {high:g} Hz, and this one has {rate:.4g}",

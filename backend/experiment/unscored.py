@@ -6,8 +6,9 @@ right. In HYPE-time it flashes them for the first exposure of the staircase, whi
 An attention check shows a picture whose truth is beyond doubt, or says which answer to give. It stands after
 a scored trial drawn at random from all blocks, at most one after each: the order of kinds and places depends
 on nothing else, and no block begins with a check. An instruction asks for the answer that the picture itself
-would not get, so that a person who follows the picture fails. HYPE-time has no checks by pictures: at a
-staircase's exposure no truth is beyond doubt, and a longer flash would mark the check.
+would not get, so that a person who follows the picture fails. With a time limit there are no checks by
+pictures: at a short exposure no truth is beyond doubt, and a longer flash would mark the check. Fixed
+exposures are dealt to practice and to checks as to scored trials (`fixed_exposures`).
 """
 
 from collections.abc import Container, Iterator, Sequence
@@ -51,10 +52,13 @@ def check(protocol: Protocol, kind: str) -> None:
         InvalidInput: names the settings that do not.
     """
     shown, exclusion, trials = protocol.unscored, protocol.exclusion, protocol.stimuli.trials
-    if shown.picture_checks and protocol.is_timed:
+    if shown.picture_checks and protocol.has_flashes:
+        what = (
+            "HYPE-time: at the exposures of a staircase" if protocol.has_staircase else "a time limit: then"
+        )
         raise InvalidInput(
-            "picture_checks do not go with HYPE-time: at the exposures of a staircase no picture is beyond "
-            "doubt, and a longer flash would mark the check; use instructed_checks"
+            f"picture_checks do not go with {what} no picture is beyond doubt, and a longer flash would mark "
+            "the check; use instructed_checks"
         )
     if shown.checks > trials:
         raise InvalidInput(

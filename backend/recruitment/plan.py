@@ -208,6 +208,6 @@ def _fair_base(protocol: Protocol) -> str:
 
 def _largest_bonus(protocol: Protocol) -> int:
     """Return the bonus of an evaluator who is always right, on replaced flashes too."""
-    spares = protocol.stimuli.spare_images * protocol.stimuli.blocks if protocol.is_timed else 0
+    spares = protocol.stimuli.spare_images * protocol.stimuli.blocks if protocol.has_flashes else 0
     paid = protocol.stimuli.trials + protocol.unscored.checks + spares
     return protocol.pay.bonus_usd_cents * paid

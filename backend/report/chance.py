@@ -49,7 +49,11 @@ def section(found: FindingsView) -> Section | None:
             "d′ and c are means over evaluators with Student's intervals; counts are corrected by the "
             "log-linear "
             "rule, so that evaluators without a single error have a value too."
-            + ("" if found.is_percent else " In HYPE-time they mix answers at all exposures.")
+            + (
+                ""
+                if found.data["method"] == "infinity"
+                else f" In {found.method} they mix answers at all exposures."
+            )
         )
     if crossed := found.findings["crossed_model"]:
         spreads = (

@@ -11,6 +11,7 @@ from backend.report import (
     chance,
     comparisons,
     confidence,
+    constant_stimuli,
     difficulty,
     evaluators,
     exposures,
@@ -27,6 +28,12 @@ from backend.report import (
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report
 
+_METHODS = {
+    "infinity": "HYPE-infinity, no time limit",
+    "time": "HYPE-time, staircase of exposures",
+    "exposures": "Constant stimuli, fixed exposures",
+}
+
 
 def compose(data: Mapping[str, Any], info: SourceInfo) -> Report:
     """Return the report of findings, which are the JSON of `findings.findings`."""
@@ -37,6 +44,7 @@ def compose(data: Mapping[str, Any], info: SourceInfo) -> Report:
         chance.section(found),
         exposures.section(found),
         confidence.section(found),
+        constant_stimuli.section(found),
         training.progress(found),
         training.metrics(found, info),
         training.classes(found),
@@ -67,6 +75,8 @@ def summary(found: FindingsView) -> str:
     """Return the results in two or three plain sentences."""
     best, count = found.models[0], len(found.models)
     unit = "of pictures judged wrong" if found.is_percent else "of exposure"
+    if found.data["method"] == "exposures":
+        unit += " over all exposures"
     if count == 1:
         text = f"{best['model']} scored {found.score(best)} {unit}."
     elif best["score"] == found.models[-1]["score"]:
@@ -95,10 +105,7 @@ def summary(found: FindingsView) -> str:
 
 def _facts(found: FindingsView, info: SourceInfo) -> list[tuple[str, str]]:
     facts = [
-        (
-            "Method",
-            "HYPE-infinity, no time limit" if found.is_percent else "HYPE-time, staircase of exposures",
-        ),
+        ("Method", _METHODS[found.data["method"]]),
         ("Evaluators", _evaluators(found)),
         ("Responses", f"{found.data['responses']:,}"),
         ("Collected", info.collected),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from backend.experiment.judgments import method_named
 from backend.report import formatting
 
 
@@ -42,6 +43,11 @@ class FindingsView:
     @property
     def unit(self) -> str:
         return self.data["unit"]
+
+    @property
+    def method(self) -> str:
+        """Name of the method for display, such as `HYPE-infinity`."""
+        return method_named(self.data["method"]).title
 
     @property
     def points(self) -> str:

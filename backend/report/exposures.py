@@ -15,7 +15,7 @@ _SHOWN_MODELS = 9
 
 
 def section(found: FindingsView) -> Section | None:
-    """Return the section on estimates from exposures other than the mode; None for HYPE-infinity."""
+    """Return the section on estimates from exposures other than the mode; None for other methods."""
     models = [row for row in found.models if row.get("exposures")]
     if not models:
         return None

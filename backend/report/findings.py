@@ -17,6 +17,7 @@ from backend.analysis.chance import CHANCE, MARGIN, against_chance, over_models
 from backend.analysis.checkpoints import progress
 from backend.analysis.comparisons import Groups
 from backend.analysis.confidence import confidence
+from backend.analysis.constant_stimuli import function_of
 from backend.analysis.costs import Costs
 from backend.analysis.crossed_model import crossed_model, crossed_model_note
 from backend.analysis.crossing import crossed_interval
@@ -86,7 +87,7 @@ def findings(
     groups = groups_of(values, order)
     level = scores["settings"]["level"]
     models = [_model(answers, values[model], model, level, chosen) for model in order]
-    if answers.method == "infinity":
+    if answers.has_shares:
         tests = over_models([row["chance"] for row in models], level)
         models = [{**row, "chance": test} for row, test in zip(models, tests, strict=True)]
     images = image_table(everything, level) if "stimulus" in everything.texts else []
@@ -126,11 +127,13 @@ def _model(
         "width": width_curve(values, responses, accuracy, level, chosen.costs),
     }
     rng = np.random.default_rng(chosen.seed)
-    if answers.method == "infinity":
+    if answers.has_shares:
         row["chance"] = against_chance(values.numbers, level, chosen.margin)
         row["crossed"] = crossed_interval(answers, code, level) if "stimulus" in answers.texts else None
-    else:
+    if answers.method == "time":
         row["exposures"] = exposures_of(answers, code, level, chosen.threshold_at, rng)
+    if answers.method == "exposures":
+        row["function"] = function_of(answers, code, level, chosen.threshold_at, rng)
     if "stimulus" in answers.texts:
         row["image_reliability"] = reliability.of_images(answers, code, rng)
     return row

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from backend.experiment.judgments import method_named
 from backend.foundation.counts import counted
 from backend.report import formatting, simulated
 from backend.report.context import FindingsView
@@ -29,7 +30,7 @@ def leaderboard(entries: Sequence[Entry], title: str, date: str, version: str) -
     """Return the leaderboard of several studies as a report."""
     methods = [
         (method, [entry for entry in entries if entry.data["method"] == method])
-        for method in ("infinity", "time")
+        for method in ("infinity", "exposures", "time")
     ]
     sections = tuple(_section(method, group) for method, group in methods if group)
     facts = [
@@ -58,7 +59,7 @@ def _summary(sections: Sequence[Section]) -> str:
     for section in sections:
         rows = section.lead.rows if section.lead else ()
         best = rows[0]
-        unit = "percent" if section.id == "infinity" else "ms"
+        unit = method_named(section.id).unit
         sentences.append(
             f"{section.title}: {counted(len(rows), 'score')}, the highest of {best['model']} in "
             f"{best['study']}, {formatting.amount(best['score'], unit)} ({_interval(best)})."
@@ -86,7 +87,7 @@ def _section(method: str, entries: Sequence[Entry]) -> Section:
     )
     return Section(
         method,
-        "HYPE-infinity" if method == "infinity" else "HYPE-time",
+        method_named(method).title,
         (says,),
         lead=table,
         figures=(_figure(method, rows, entries, table),),
@@ -102,7 +103,7 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
             "score": row["score"],
             "interval_ci": row["interval_ci"],
             "ci": row["ci"],
-            **({"threshold": row["threshold"], "blocks": row["blocks"]} if "threshold" in row else {}),
+            **({"threshold": row["threshold"], "blocks": row["blocks"]} if "blocks" in row else {}),
             "std": row["std"],
             "evaluators": row["evaluators"],
             "responses": row["responses"],
@@ -116,7 +117,7 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
 
 
 def _table(method: str, rows: list[dict[str, Any]]) -> Table:
-    unit = "%" if method == "infinity" else "ms"
+    unit = "ms" if method == "time" else "%"
     columns = [
         Column("rank", lambda row: str(row["rank"])),
         Column("model", lambda row: row["model"], is_number=False),
@@ -134,7 +135,7 @@ def _table(method: str, rows: list[dict[str, Any]]) -> Table:
         ]
     if any(row["collected"] for row in rows):
         columns.append(Column("collected", lambda row: row["collected"] or formatting.NONE, is_number=False))
-    what = "share of pictures judged wrong" if method == "infinity" else "threshold exposure"
+    what = "threshold exposure" if method == "time" else "share of pictures judged wrong"
     return Table(f"leaderboard-{method}", f"Scores over studies: {what}", tuple(columns), rows)
 
 

@@ -10,7 +10,7 @@ def section(found: FindingsView, info: SourceInfo) -> Section:
     settings = found.data["settings"]
     rows = [
         ("source", info.source),
-        ("method", "HYPE-infinity" if found.is_percent else "HYPE-time"),
+        ("method", found.method),
         ("bootstrap", settings["bootstrap"]),
         ("iterations", settings["iterations"]),
         ("seed", settings["seed"]),

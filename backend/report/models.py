@@ -56,7 +56,7 @@ def models_table(found: FindingsView) -> Table:
         Column("responses", lambda row: f"{row['responses']:,}"),
     ]
     caption = (
-        "HYPE-infinity: pictures judged wrong"
+        f"{found.method}: pictures judged wrong"
         if found.is_percent
         else "HYPE-time: mean of the modal exposures of blocks"
     )
@@ -142,17 +142,19 @@ def remaining_note(count: int) -> tuple[str, ...]:
 
 
 def _meaning(found: FindingsView) -> str:
+    is_fixed = found.data["method"] == "exposures"
+    limit = "at all exposures together" if is_fixed else "without any time limit"
     if found.is_balanced:
         return (
             "The score is the mean of two shares: of the fakes and of the reals that people judged wrong "
-            "without any time limit, averaged over evaluators. They saw far more of one side than of the "
-            "other, so that a share of all pictures would be one of that side. Guessing gives 50%; above it, "
-            "fakes pass for real more readily than the real pictures do."
+            f"{limit}, averaged over evaluators. Beside a model's fakes, they judged far more or far fewer "
+            "reals, so that a share of all these pictures would be mostly that of one side. Guessing gives "
+            "50%; above it, fakes pass for real more readily than the real pictures do."
         )
     if found.is_percent:
         return (
-            "The score is the share of pictures, real and fake together, that people judged wrong without "
-            "any time limit, averaged over evaluators. Guessing gives 50%. Above 50%, people are misled: "
+            "The score is the share of pictures, real and fake together, that people judged wrong "
+            f"{limit}, averaged over evaluators. Guessing gives 50%. Above 50%, people are misled: "
             "fakes pass for real more readily than the real pictures do."
         )
     return (

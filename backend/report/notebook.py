@@ -14,7 +14,7 @@ from backend.analysis.chance import MARGIN
 from backend.analysis.response_rows import answers_of
 from backend.analysis.response_table import Answers
 from backend.analysis.shown_exposures import as_exposed
-from backend.experiment.judgments import check_analysed
+from backend.experiment.judgments import check_analysed, method_named
 from backend.foundation.errors import InvalidInput
 from backend.report.findings import FindingsOptions, findings
 from backend.responses.readers import read_answers
@@ -173,6 +173,11 @@ def plan(
     else:
         answers = _answers(pilot, method, details=False)
         method, spreads, is_simulated = answers.method, spreads_of(answers), answers.is_simulated
+        if method not in planning.PANEL_COSTS:
+            raise InvalidInput(
+                f"plans are for HYPE-infinity and HYPE-time; these responses are of "
+                f"{method_named(method).title}"
+            )
     try:
         priced = replace(planning.PANEL_COSTS[method], fee_percent=fee, **costs)
     except TypeError:

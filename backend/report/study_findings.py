@@ -31,7 +31,7 @@ def study_findings(
     answers = as_exposed(study_answers(store, study, simulated), exposures)
     found = findings(answers, findings_options, **options)
     left = attrition(store, study, now, found["settings"]["level"], simulated)
-    flashes = _mistimed(store, study, simulated) if study.protocol.is_timed else None
+    flashes = _mistimed(store, study, simulated) if study.protocol.has_flashes else None
     more = {"attrition": left, "mistimed": flashes}
     if study.questions:
         more["questions"] = question_answers.summaries(store, study, simulated)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from backend.experiment.fixed_exposures import label
 from backend.experiment.judgments import judgment_of, method_named
 from backend.report.formatting import verdict
 
@@ -14,7 +15,12 @@ def as_table(scores: Mapping[str, Any]) -> str:
     """Return scores as text for a terminal."""
     unit = {"percent": "%", "ms": " ms"}[scores["unit"]]
     lines = [SIMULATED] if scores["simulated"] else []
-    lines += [method_named(scores["method"]).score, *_columns(scores, unit), *_legend(scores)]
+    lines += [
+        method_named(scores["method"]).score,
+        *_columns(scores, unit),
+        *_legend(scores),
+        *_by_exposure(scores),
+    ]
     anova = scores["anova"]
     if anova is not None:
         df = ", ".join(f"{each:.0f}" if each == int(each) else f"{each:.1f}" for each in anova["df"])
@@ -91,6 +97,59 @@ def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
         yield "  ".join(
             [*cells, f"{std:>7}", *more(row), f"{row['evaluators']:>10}", f"{row['responses']:>9}"]
         )
+
+
+def _by_exposure(scores: Mapping[str, Any]) -> Iterator[str]:
+    """Yield each model's accuracy at each fixed exposure, and from which one it is told from real."""
+    if scores["method"] != "exposures":
+        return
+    width = max(5, *(len(row["model"]) for row in scores["models"]))
+    level = f"{100 * scores['settings']['level']:g}% interval"
+    heads = (f"{'model':<{width}}", f"{'exposure':>12}", f"{'right':>6}", f"{level:>16}", *_of_shares(None))
+    yield "  ".join([*heads, "told apart"])
+    for row in scores["models"]:
+        for one in row["by_exposure"]:
+            told = one["told_apart"]
+            cells = [
+                f"{row['model']:<{width}}",
+                f"{exposure(one):>12}",
+                f"{one['accuracy']:.1f}%".rjust(6),
+                f"{span(one['ci']):>16}",
+                *_of_shares(one),
+                f"{'' if told is None else 'yes' if told else 'no':>10}",
+            ]
+            yield "  ".join(cells)
+    for row in scores["models"]:
+        yield f"{row['model']}: {apart(row)}"
+
+
+def apart(row: Mapping[str, Any]) -> str:
+    """Return in words from which exposure a model is told from real, and where its threshold is."""
+    told, not_told, rows = row["told_from"], row["indistinguishable_up_to"], row["by_exposure"]
+    if all(one["told_apart"] is None for one in rows):
+        parts = ["one evaluator does not show how people differ"]
+    elif not_told and not_told["exposure_ms"] == rows[-1]["exposure_ms"]:
+        parts = ["not told from real at any exposure"]
+    elif told and told["exposure_ms"] == rows[0]["exposure_ms"]:
+        parts = ["told from real at every exposure"]
+    else:
+        parts = [f"not told from real up to {exposure(not_told)}"] if not_told else []
+        parts.append(f"told from {exposure(told)}" if told else f"not told at {exposure(rows[-1])}")
+    if threshold := row["threshold"]:
+        parts.append(f"{100 * threshold['at']:.0f}% right {_at(threshold)}")
+    return "; ".join(parts)
+
+
+def exposure(row: Mapping[str, Any]) -> str:
+    """Return a fixed exposure with its unit: `50 ms`, or `unlimited`."""
+    ms = row["exposure_ms"]
+    return label(ms) if ms is None else f"{label(ms)} ms"
+
+
+def _at(threshold: Mapping[str, Any]) -> str:
+    """Return where a threshold is: `at 219 ms [180, 266]`, `at or below 100 ms`."""
+    text = fitted(threshold)
+    return text if threshold["censored"] else f"at {text}"
 
 
 def _nothing_more(row: Mapping[str, Any] | None) -> list[str]:

@@ -23,8 +23,8 @@ COLUMNS = {
     **RESPONSES,
     "responses": Column("Answers of the evaluator that count", "count"),
     "value": Column(
-        "The evaluator's value: share of wrong answers (HYPE-infinity), or modal exposure, averaged over "
-        "blocks (HYPE-time)",
+        "The evaluator's value: share of wrong answers (HYPE-infinity, constant stimuli), or modal exposure, "
+        "averaged over blocks (HYPE-time)",
         "percent, or ms",
     ),
     "accuracy": Column("Share of right answers", "0 to 1"),

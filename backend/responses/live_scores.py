@@ -10,7 +10,7 @@ from backend.experiment.judgments import judgment_of
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
 from backend.responses.study_data import study_answers, study_scores
-from backend.scoring import score_answers
+from backend.scoring import overall_scores
 from backend.stores.store import Store
 
 _FIELDS = ("method", "unit", "models", "warnings")
@@ -28,7 +28,7 @@ def live_scores(store: Store, study: Study, ended: Mapping[str, str]) -> dict[st
             models = [{**row, "narrowing": []} for row in scores["models"]]
             return {name: scores[name] for name in _FIELDS} | {"models": models}
         answers = random_share(study_answers(store, study))
-        scores = score_answers(answers)
+        scores = overall_scores(answers)
     except InvalidInput:  # the only finished session has been withdrawn since
         return None
     values = values_by_model(answers)

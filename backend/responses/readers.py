@@ -6,6 +6,7 @@ an invalid row is not scored.
 
 import csv
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from backend.analysis.shown_exposures import as_exposed
 from backend.experiment.judgments import judgment_of
-from backend.experiment.response_columns import COLUMNS, Kind, number, whole
+from backend.experiment.response_columns import COLUMNS, Kind, exposure_of, number, whole
 from backend.foundation.csv_formulas import escape_formula
 from backend.foundation.errors import NotFound
 
@@ -145,6 +146,11 @@ def _reasons_beside(file: Path) -> tuple[str, ...]:
 def _value(chunk: Any, i: int, column: str, text: str) -> Any:
     """Return the value of a cell, parsed by the kind of its column; `i` is the row's index in its chunk."""
     kind = COLUMNS[column].kind
+    if kind is Kind.EXPOSURE:
+        ms = exposure_of(text)
+        if ms != ms:
+            raise chunk.cell_error(i, column, kind.value, text)
+        return ms if math.isfinite(ms) else None
     if kind in (Kind.WHOLE, Kind.NUMBER):
         found = whole(text) if kind is Kind.WHOLE else number(text)
         if found is None and text:

@@ -107,7 +107,7 @@ def _model(study: Study, session: Session, block: int) -> str:
         for offset, model in enumerate(planned.models)
         if model is not None and planned.kind(offset) == TEST
     }
-    if study.protocol.is_timed and len(models) == 1:
+    if study.protocol.has_staircase and len(models) == 1:
         return models.pop()
     return session.model or ""
 

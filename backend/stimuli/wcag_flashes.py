@@ -94,7 +94,7 @@ def check(
     The shortest is the worst: it shows the same states in less time, so that what happens within a
     second at a longer exposure also does at this one.
     """
-    exposure_ms = protocol.timing.staircase.min_ms
+    exposure_ms = protocol.shortest_exposure_ms or 0
     found = [flashes(*timeline(protocol, *trial, exposure_ms), cell_css) for trial in trials]
     return Check(
         trials=len(found),

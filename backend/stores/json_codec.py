@@ -80,5 +80,5 @@ def load_response(text: str) -> Response:
 
 
 def _block(data: dict[str, Any]) -> PlannedBlock:
-    parts = ("stimuli", "truths", "models", "by_need", "kinds")
+    parts = ("stimuli", "truths", "models", "by_need", "kinds", "exposures_ms")
     return PlannedBlock(class_=data["class_"], **{name: tuple(data.get(name, ())) for name in parts})

@@ -7,6 +7,7 @@ from typing import Any
 
 from backend.experiment import follow_ups, session_questions
 from backend.experiment import session as sessions
+from backend.experiment.fixed_exposures import shortest_ms
 from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import either, judgment_of
 from backend.experiment.records import Session, Study
@@ -202,7 +203,9 @@ def _check_answer(study: Study, posted: Posted) -> None:
 def _masks_of_block(study: Study, session: Session, block: int) -> list[list[int]]:
     """Return, for each trial of a block, the indices of its masks, drawn without regard to the truth."""
     count = study.protocol.timing.mask_count
-    if not study.protocol.is_timed or not study.masks:
+    exposures = session.blocks[block].exposures_ms
+    is_shown_until_answered = exposures and shortest_ms(exposures) is None
+    if not study.protocol.has_flashes or not study.masks or not count or is_shown_until_answered:
         return []
     rng = Random(f"masks {session.seed} {block}")
     places = list(range(len(study.masks)))

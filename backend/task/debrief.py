@@ -29,7 +29,7 @@ class Debriefing:
 
     def __init__(self, store: Store):
         self._store = store
-        self._values = Recent[tuple[tuple[str, ...], float]](_VALUES_KEPT)
+        self._values = Recent[tuple[tuple[str, ...], str, float]](_VALUES_KEPT)
 
     def debrief(self, study: Study, session: Session, cursor: Cursor, url: Callable[[str], str]) -> Debrief:
         """Return the debrief of a finished session; values are percent, or ms.
@@ -73,17 +73,17 @@ class Debriefing:
         values = []
         for session_id, cursor in self._store.cursors(study.name):
             if cursor.state == "finished" and session_id not in gone | {session.id}:
-                models, known = self._value_of(study, session_id, cursor)
-                if models == session.models:
+                models, arm, known = self._value_of(study, session_id, cursor)
+                if (models, arm) == (session.models, session.arm):
                     values.append(known)
         return sorted(values)
 
-    def _value_of(self, study: Study, session_id: str, cursor: Cursor) -> tuple[tuple[str, ...], float]:
-        """Return the models that a finished session judged, and its value."""
+    def _value_of(self, study: Study, session_id: str, cursor: Cursor) -> tuple[tuple[str, ...], str, float]:
+        """Return the models that a finished session judged, its exposure if it has one, and its value."""
         known = self._values.get(session_id)
         if known is None:
             session = self._store.session(session_id)
-            known = session.models, _value(study.protocol.method, self._scored(session, cursor))
+            known = session.models, session.arm, _value(study.protocol.method, self._scored(session, cursor))
             self._values.put(session_id, known)
         return known
 

@@ -213,7 +213,7 @@ class Opening:
         def add() -> tuple[Session, Cursor]:
             capacity = self._plans.capacity(study, opening.simulated)
             session = self._plans.planned(study, key, opening, secret)
-            cursor = sessions.opening(study.protocol, session.opened_at)
+            cursor = sessions.opening(study.protocol, session.opened_at, session)
             if not session.is_simulated:
                 begun = lifecycle.begin(self._store, study, session.opened_at)
                 _check_settings(begun, session)

@@ -65,6 +65,7 @@ class SessionPlans:
             study=study.name,
             models=condition.models if condition else (),
             class_=condition.class_ if condition else "",
+            arm=condition.arm if condition else "",
             evaluator=f"e{self._dice.randbytes(6).hex()}",
             evaluator_key=key,
             secret_hash=hash_of(secret),

@@ -29,6 +29,7 @@ from backend.task.reply_types import (
     Question,
     SessionProgress,
     State,
+    TimeLimits,
     Withdrawal,
 )
 
@@ -64,8 +65,9 @@ def public_study(
         "feedback": protocol.page.feedback,
         "half_real": protocol.stimuli.is_half_real,
         "size_px": protocol.stimuli.size_px,
-        "flashes": protocol.is_timed,
-        "refresh_hz": [protocol.timing.min_refresh_hz, protocol.timing.max_refresh_hz],
+        "flashes": protocol.has_flashes,
+        "flash_warning": protocol.has_quick_changes,
+        "refresh_hz": [protocol.timing.slowest_refresh_hz, protocol.timing.max_refresh_hz],
         "repeat_visits": protocol.admission.repeat_visits,
         "debrief": protocol.page.debrief,
         "panel_parameters": list(protocol.admission.panel.parameters_read),
@@ -142,11 +144,22 @@ def state(
         "protocol": {
             **protocol_of(study.protocol),
             "block_images": [len(planned.stimuli) for planned in session.blocks],
+            "time_limits": _time_limits(study.protocol, session),
         },
         "block_begun": _next_block(session, cursor) < cursor.blocks_begun,
         **({"pages": [_instructions(page) for page in study.pages]} if study.pages else {}),
         **_progress(study, session, cursor, config),
     }
+
+
+def _time_limits(protocol: Protocol, session: Session) -> TimeLimits:
+    """Return which trials of a session have a time limit."""
+    if protocol.has_staircase:
+        return "all"
+    exposures = {ms for planned in session.blocks for ms in planned.exposures_ms}
+    if not exposures or exposures == {None}:
+        return "none"
+    return "some" if None in exposures else "all"
 
 
 def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[list[int]]) -> Block:
@@ -166,7 +179,7 @@ def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[
         "images": [url(sessions.stimulus_at(session, cursor, trial).stimulus) for trial in trials],
         "masks": [url(name) for name in study.masks] if masks else [],
         "trial_masks": masks[offset:],
-        "instructed": _instructions(planned)[offset:],
+        "instructed": _instructed(planned)[offset:],
         "staircase": vars(rule) if rule else None,
         "next": _next(study, session, cursor),
     }
@@ -328,7 +341,7 @@ def _next(study: Study, session: Session, cursor: Cursor) -> Next:
     }
 
 
-def _instructions(block: PlannedBlock) -> list[str | None]:
+def _instructed(block: PlannedBlock) -> list[str | None]:
     """Return, for each trial of a block, the answer that it asks for; empty if no trial asks for one."""
     if INSTRUCTED not in block.kinds:
         return []

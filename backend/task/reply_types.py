@@ -17,6 +17,7 @@ Currency = Annotated[
 ]
 Truth = Literal["real", "fake"]
 Method = Literal[tuple(METHODS)]
+TimeLimits = Literal["all", "some", "none"]
 Contact = Annotated[
     str, Meta(description="Contact of evaluators: an e-mail address, a URL or a text; may be empty")
 ]
@@ -85,7 +86,10 @@ class PublicStudy(Effort):
         bool, Meta(description="Whether exactly half of the pictures are real; else each is by chance")
     ]
     size_px: int
-    flashes: bool
+    flashes: Annotated[bool, Meta(description="Whether any picture is shown for a limited time")]
+    flash_warning: Annotated[
+        bool, Meta(description="Whether to warn of flashes: pictures or masks change within a second")
+    ]
     refresh_hz: list[float]
     repeat_visits: bool
     debrief: Annotated[
@@ -139,6 +143,9 @@ class PageProtocol(TypedDict):
     half_real: bool
     follow_ups: FollowUps | None
     block_images: list[int]
+    time_limits: Annotated[
+        TimeLimits, Meta(description="Which pictures of the session are shown for a limited time")
+    ]
 
 
 class Next(TypedDict):

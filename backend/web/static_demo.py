@@ -46,10 +46,14 @@ def write_site(
     Raises:
         Conflict: `out` is not empty.
         InvalidInput: `each` or the study's stimuli are too few for a session, or the study has another kind
-            of judgment, or mixed sessions.
+            of judgment, mixed sessions, or fixed exposures.
     """
     if judgment_of(study.protocol.method) is not JUDGMENT:
         raise InvalidInput(f"a demo shows real-or-fake studies; {study.name} asks for something else")
+    if study.protocol.timing.exposures_ms:
+        raise InvalidInput(
+            f"a demo plays studies without time limit and with a staircase; {study.name} has fixed exposures"
+        )
     if study.is_mixed:
         raise InvalidInput(
             f"a demo shows fakes of one model a session, and {study.name} has "

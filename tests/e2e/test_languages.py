@@ -92,6 +92,34 @@ def test_a_study_is_played_to_its_end_on_a_phone_with_no_english_left(phone, sit
     assert phone.title() == catalogue(language)["title.study"]
 
 
+REASONS = {"ja": "手|文字", "ar": "اليدان|النص"}
+FOLLOW_UP_ENDS = ".points button, .follow-up .on button:not(.primary), .follow-up button.primary"
+
+
+@pytest.mark.parametrize("language", ["ja", "ar"])
+def test_what_is_asked_after_an_answer_leaves_no_english_either(phone, site, language):
+    asked = {"confidence": "5", "reasons": REASONS[language], "comment": "optional", "mark": "click"}
+    site.create("faces", images=2, feedback_ms=0, language=language, **asked)
+    phone.goto(f"{site.url}/s/faces")
+    watched = Watched(phone, language)
+    headings = []
+    phone.tap("main .primary")
+    watched.check("instructions")
+    phone.tap("main .primary")
+    watched.check("question")
+    phone.tap(".choices button:nth-child(1)")  # fake, to which all follow-ups belong
+    for _ in range(3):
+        phone.wait_for_selector(FOLLOW_UP_ENDS)
+        watched.check("followup")
+        headings.append(phone.inner_text("h1"))
+        phone.locator(FOLLOW_UP_ENDS).first.tap()
+        phone.wait_for_function("was => document.querySelector('h1').innerText !== was", arg=headings[-1])
+
+    texts = catalogue(language)
+    assert set(headings) == {texts[f"followup.{key}"] for key in ("confidence", "where", "why")}
+    assert site.stored("faces")[2][0].response == "fake"
+
+
 @pytest.mark.parametrize("language", ["ja", "ar"])
 def test_withdrawing_leaves_no_english_either(phone, site, language):
     site.create("faces", images=2, feedback_ms=2500, language=language)

@@ -4,6 +4,7 @@ import dataclasses
 from random import Random
 
 from backend.experiment import protocol, sampling
+from backend.experiment.judgments import judgment_of
 from backend.experiment.records import FAKE, REAL, Condition, Session, Stimulus, Study
 
 CREATED_AT = "2026-01-01T00:00:00.000Z"
@@ -11,10 +12,10 @@ CREATED_AT = "2026-01-01T00:00:00.000Z"
 
 def study(name="faces", method="infinity", kind="study", models=("gan", "vae"), classes=(), **settings):
     """Return a study with settings as text or values; its panel is Prolific unless they name another."""
-    base = {"infinity": protocol.INFINITY, "time": protocol.TIME}[method]
+    base = {"infinity": protocol.INFINITY, "time": protocol.TIME, "exposures": protocol.EXPOSURES}[method]
     if kind == "qualification":
         base = protocol.QUALIFICATION
-    masks = tuple(f"{i:032x}.png" for i in range(900, 910)) if method == "time" else ()
+    masks = () if method == "infinity" else tuple(f"{i:032x}.png" for i in range(900, 910))
     numbers = protocol.new_protocol(base, kind, {"panel": "prolific", **settings})
     return Study(name, kind, models, numbers, CREATED_AT, classes=classes, masks=masks)
 
@@ -43,7 +44,7 @@ def session(of, stimuli=None, model="gan", seed=1, session_id="s1", secret_hash=
     drawn = sampling.pool_of(stimuli if stimuli is not None else pool(of))
     rng = Random(seed)
     condition = None if model is None else Condition((model,))
-    blocks, spares = sampling.draw_session(of, drawn, condition, rng, sampling.real_counts(of, rng, False))
+    blocks, spares = judgment_of(of.protocol.method).draw(of, drawn, condition, rng, rng, turn=0)
     return Session(
         id=session_id,
         study=of.name,

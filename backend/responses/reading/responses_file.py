@@ -1,6 +1,7 @@
 """A responses file as columns; every cell is checked, and the error for a bad one states line and column."""
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,15 @@ from backend.analysis.response_table import (
 )
 from backend.analysis.unscored_rows import excluded_of, scored_only
 from backend.experiment import follow_ups
-from backend.experiment.judgments import METHODS, check_analysed, either
+from backend.experiment.judgments import METHODS, check_analysed, either, method_named
 from backend.experiment.records import FAKE, REAL, TEST, TRIAL_KINDS, TRUTHS
-from backend.experiment.response_columns import NEEDED_FOR_TIME, number, truth_of, whole
+from backend.experiment.response_columns import NEEDED_BY_METHOD, exposure_of, number, truth_of, whole
 from backend.foundation.errors import InvalidInput
 from backend.foundation.names import clean
 from backend.responses.reading.chunks import Chunk, chunks_of, line_of
+
+_NUMBERS_SCORED = {"time": ("trial_index", "frame_ms"), "exposures": ("frames", "frame_ms")}
+"""Columns of numbers that the scores use, by method."""
 
 
 def method_of(path: Path) -> str:
@@ -86,10 +90,11 @@ def _arrays(file: "ResponsesFile", chunk: Chunk, details: bool) -> Iterator[tupl
         yield name, _translated(chunk.columns[name], lambda cell: truth_of(cell) == FAKE, bool)
     if "simulated" in chunk.columns:
         yield "simulated", _translated(chunk.columns["simulated"], truth_value, bool)
-    if file.method == "time":
-        yield "exposure_ms", _translated(chunk.columns["exposure_ms"], float, float)
+    numbers = _NUMBERS_SCORED.get(file.method or "", ())
+    if file.method in NEEDED_BY_METHOD:
+        yield "exposure_ms", _translated(chunk.columns["exposure_ms"], exposure_of, float)
     for name in NUMBERS:
-        if name in chunk.columns and (details or (file.method == "time" and name in FOR_INTERVALS)):
+        if name in chunk.columns and (details or name in numbers):
             yield name, _numbers(chunk, name)
 
 
@@ -141,7 +146,7 @@ class ResponsesFile:
             self._check_method(chunk)
             for column in self.integers.keys() & chunk.columns.keys():
                 self._check_integers(chunk, column)
-            if self.method == "time":
+            if self.method in NEEDED_BY_METHOD:
                 self._check_exposures(chunk)
             _check_follow_ups(chunk)
             for column in ("model", "session"):
@@ -213,11 +218,12 @@ class ResponsesFile:
             chunk.refuse("exposure_ms", what, lambda cell: cell != "")
 
     def _check_columns(self, chunk: Chunk) -> None:
-        missing = [column for column in NEEDED_FOR_TIME if column not in chunk.columns]
-        if self.method == "time" and missing:
+        needed = NEEDED_BY_METHOD.get(self.method or "", ())
+        missing = [column for column in needed if column not in chunk.columns]
+        if missing:
             raise InvalidInput(
-                f"{self.path} line 1: HYPE-time needs the columns {', '.join(NEEDED_FOR_TIME)} too; "
-                f"{', '.join(missing)} missing"
+                f"{self.path} line 1: {method_named(self.method or '').title} needs the columns "
+                f"{', '.join(needed)} too; {', '.join(missing)} missing"
             )
 
     def _check_integers(self, chunk: Chunk, column: str) -> None:
@@ -231,10 +237,13 @@ class ResponsesFile:
         known.update(new)
 
     def _check_exposures(self, chunk: Chunk) -> None:
-        exposures = {text: number(text) for text in set(chunk.columns["exposure_ms"])}
-        bad = {text for text, ms in exposures.items() if ms is None or ms <= 0}
+        exposures = {text: exposure_of(text) for text in set(chunk.columns["exposure_ms"])}
+        longest, what = math.inf, "a number above 0, or empty or 'unlimited' without time limit"
+        if self.method == "time":
+            longest, what = sys.float_info.max, "a number above 0 in every row of HYPE-time"
+        bad = {text for text, ms in exposures.items() if not 0 < ms <= longest}
         if bad:
-            chunk.refuse("exposure_ms", "a number above 0 in every row of HYPE-time", bad.__contains__)
+            chunk.refuse("exposure_ms", what, bad.__contains__)
 
     def _check_repeats(self) -> None:
         """Raise InvalidInput if a trial is in the file twice, by session, model (if any) and evaluator."""

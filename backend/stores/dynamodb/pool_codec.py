@@ -140,7 +140,8 @@ class StoredPool:
                 truths = tuple(map(right_answer, truths, kinds))
             of_block = tuple(names[start : start + size])
             by_need = tuple(facts.get("by_need", ()))
-            blocks.append(PlannedBlock(of_block, truths, models, class_, by_need, kinds))
+            exposures_ms = tuple(facts.get("exposures_ms", ()))
+            blocks.append(PlannedBlock(of_block, truths, models, class_, by_need, kinds, exposures_ms))
             start += size
         return blocks
 
@@ -254,9 +255,13 @@ def pack_session(session: Session, pool: StoredPool) -> tuple[bytes, bytes]:
 
 
 def _part(block: PlannedBlock) -> list[Any]:
-    """Return size and class of a block, and by name what else it has: `by_need`, and the trials' `kinds`."""
+    """Return size and class of a block, and by name what else it has.
+
+    That is `by_need`, the trials' `kinds`, and their exposures if these are fixed.
+    """
     kinds = "".join(_KIND_LETTERS[kind] for kind in block.kinds)
-    more = {name: value for name, value in (("by_need", block.by_need), ("kinds", kinds)) if value}
+    parts = {"by_need": block.by_need, "kinds": kinds, "exposures_ms": block.exposures_ms}
+    more = {name: value for name, value in parts.items() if value}
     return [len(block.stimuli), block.class_, *([more] if more else [])]
 
 

@@ -115,7 +115,7 @@ def test_every_key_is_used_and_every_key_used_is_there():
         for path in FRONTEND.glob("*.js")
         if not path.name.startswith("text_") and path.name != "first.js"
     )
-    quoted = set(re.findall(r'"([a-z_]+\.[a-z_]+)"', code))
+    quoted = set(re.findall(r'"([a-z_]+(?:\.[a-z_]+)+)"', code))
     patterns = [
         re.escape(found).replace(re.escape("${"), "${").replace(re.escape("}"), "}")
         for found in re.findall(r"`([a-z_]+\.[^`]*\$\{[^`]*)`", code)

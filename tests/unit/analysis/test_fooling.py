@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from backend.analysis.fooling import COLUMNS, image_table
+from backend.analysis.recognition import recognised
 from backend.analysis.response_rows import answers_of
 
 
@@ -86,3 +87,22 @@ def test_an_image_shown_with_two_models_has_a_row_in_each():
     assert [(image["model"], image["error"]) for image in image_table(answers_of(rows, "infinity"))] == [
         ("m", 1.0), ("n", 0.0),
     ]  # fmt: skip
+
+
+def test_a_real_image_that_counts_for_several_models_has_one_row_of_no_model():
+    rows = [
+        *(row("a", f"f-{model}", "fake", "fake", model) for model in ("m", "n")),
+        *(row(who, "r1", "real", said, "") for who, said in (("a", "fake"), ("b", "real"))),
+        row("b", "f-m", "fake", "real", "m"),
+        row("b", "f-n", "fake", "real", "n"),
+    ]
+    answers = recognised(answers_of(rows, "infinity"))
+
+    table = image_table(answers)
+
+    assert len(answers) == 8  # each real counts for both models
+    assert [(image["model"], image["image_path"], image["number_guesses"]) for image in table] == [
+        ("m", "f-m", 2),
+        ("n", "f-n", 2),
+        ("", "r1", 2),
+    ]

@@ -30,6 +30,7 @@ def test_a_method_belongs_to_one_judgment_and_its_settings_say_so():
     assert {name: judgment.name for name, judgment in METHODS.items()} == {
         "infinity": "real_or_fake",
         "time": "real_or_fake",
+        "exposures": "real_or_fake",
     }
     for name, judgment in METHODS.items():
         assert judgment.methods[name].protocol.method == name
@@ -37,7 +38,9 @@ def test_a_method_belongs_to_one_judgment_and_its_settings_say_so():
 
 @pytest.mark.parametrize("method", ["", "pair", "INFINITY", None])
 def test_another_method_is_refused(method):
-    with pytest.raises(InvalidInput, match=f"method must be 'infinity' or 'time', not {method!r}"):
+    with pytest.raises(
+        InvalidInput, match=f"method must be 'infinity', 'time' or 'exposures', not {method!r}"
+    ):
         judgment_of(method)
 
 

@@ -58,7 +58,10 @@ def test_a_byte_order_mark_and_empty_lines_do_no_harm(tmp_path):
         ("", "line 1: the header must name"),
         (f"{HEADER}\n", "has no responses"),
         (f"{HEADER}\n\n\n", "has no responses"),
-        (f"{HEADER},method\nm,e,real,fake,space\n", "line 2: method must be 'infinity' or 'time'"),
+        (
+            f"{HEADER},method\nm,e,real,fake,space\n",
+            "line 2: method must be 'infinity', 'time' or 'exposures'",
+        ),
         (
             f"{HEADER},method\nm,e,real,fake,infinity\nm,e,real,fake,time\n",
             "line 3: method must be 'infinity' as in the rows before .*, not 'time'",

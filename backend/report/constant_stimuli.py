@@ -1,0 +1,176 @@
+"""Report section on constant stimuli: accuracy by exposure, thresholds, tests of exposures and of models."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from backend.experiment.fixed_exposures import label
+from backend.report import formatting
+from backend.report.context import FindingsView
+from backend.report.elements import Column, Figure, Row, Section, Table
+from backend.report.models import MOST_DESCRIBED, remaining_note
+from backend.report.text_tables import apart, exposure
+
+_SHOWN_MODELS = 9
+"""Maximum number of panels of a figure; the tables have all models."""
+
+
+def section(found: FindingsView) -> Section | None:
+    """Return the section on fixed exposures; None for other methods."""
+    if found.data["method"] != "exposures":
+        return None
+    models = found.models
+    threshold = next((row["threshold"] for row in models if row["threshold"]), None)
+    notes = [
+        f"Accuracy is the share of right answers, averaged over evaluators, with the {found.level} interval "
+        "of the scores. A model is told apart at an exposure if the whole interval is above 50%; fewer "
+        "answers make wider intervals, so that a model that is not told apart may still be told by more "
+        "evaluators. The intervals are those of single exposures.",
+    ]
+    if threshold:
+        notes.append(
+            "The function rises from 50% (guessing) to 1 less the lapse rate, as a logistic of log exposure, "
+            "fitted to all answers with a time limit. The threshold is where it reaches "
+            f"{formatting.share(threshold['at'])}; its interval is over evaluators. Goodness of fit is the "
+            "deviance against simulated data sets; a small p says that the function does not fit."
+        )
+    functions = [row for row in models if row["function"]]
+    return Section(
+        "exposures",
+        "Accuracy by exposure",
+        (
+            "Every exposure was fixed beforehand and shown equally often. The longer people may look, the "
+            "more of the pictures they judge right; a model is good if they need long, or never do better "
+            "than guessing.",
+        ),
+        model_notes=tuple((row["model"], f"{apart(row)}.") for row in models[:MOST_DESCRIBED]),
+        more_paragraphs=remaining_note(len(models)),
+        lead=_accuracies(found, models),
+        tables=(
+            *([_functions(found, functions)] if functions else []),
+            _between_exposures(found, models),
+            *([_between_models(found)] if len(models) > 1 else []),
+        ),
+        figures=(_figure(found, models[:_SHOWN_MODELS]),),
+        notes=tuple(notes),
+    )
+
+
+def _accuracies(found: FindingsView, models: list[Row]) -> Table:
+    rows = [{"model": row["model"], **one} for row in models for one in row["by_exposure"]]
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("exposure (ms)", lambda row: label(row["exposure_ms"])),
+        Column("shown (ms)", lambda row: formatting.amount(row["shown_ms"])),
+        Column("right (%)", lambda row: formatting.amount(row["accuracy"])),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"])),
+        Column("fakes wrong (%)", lambda row: formatting.amount(row["fakes_error"])),
+        Column("reals wrong (%)", lambda row: formatting.amount(row["reals_error"])),
+        Column("told apart", lambda row: _yes(row["told_apart"]), is_number=False),
+        Column("evaluators", lambda row: str(row["evaluators"])),
+        Column("answers", lambda row: f"{row['responses']:,}"),
+    )
+    return Table("accuracy-by-exposure", "Right answers by model and exposure", columns, rows, shown=60)
+
+
+def _yes(value: bool | None) -> str:
+    return formatting.NONE if value is None else "yes" if value else "no"
+
+
+def _functions(found: FindingsView, models: list[Row]) -> Table:
+    keys = ("threshold_ms", "ci", "midpoint_ms", "slope", "lapse", "deviance", "p", "trials")
+    rows = [{"model": row["model"], **{key: row["function"][key] for key in keys}} for row in models]
+    at = formatting.share(models[0]["function"]["at"])
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column(f"{at} right at (ms)", lambda row: formatting.amount(row["threshold_ms"])),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"])),
+        Column("midpoint (ms)", lambda row: formatting.amount(row["midpoint_ms"])),
+        Column("slope", lambda row: formatting.amount(row["slope"], "", 2)),
+        Column("lapses", lambda row: formatting.share(row["lapse"], 1)),
+        Column("deviance", lambda row: formatting.amount(row["deviance"])),
+        Column("p of fit", lambda row: formatting.bare_p(row["p"])),
+        Column("answers", lambda row: f"{row['trials']:,}"),
+    )
+    return Table("functions", "Psychometric functions of all evaluators together", columns, rows)
+
+
+_PAIRS = (
+    Column("less", lambda row: row["b"], is_number=False),
+    Column("difference (points)", lambda row: formatting.amount(row["difference"])),
+    Column("interval", lambda row: formatting.brackets(row["ci"])),
+    Column("p", lambda row: formatting.bare_p(row["p"])),
+)
+"""Columns of a comparison of two; `a` stands before them."""
+
+
+def _between_exposures(found: FindingsView, models: list[Row]) -> Table:
+    rows = [
+        {"model": row["model"], "a": pair["b"], "b": pair["a"], **_turned(pair)}
+        for row in models
+        for pair in row["between_exposures"]["pairs"]
+    ]
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("exposure (ms)", lambda row: row["a"], is_number=False),
+        *_PAIRS,
+    )
+    caption = f"Accuracy of one exposure less that of another, {_test(models[0]['between_exposures'], found)}"
+    return Table("exposure-pairs", caption, columns, rows, shown=60)
+
+
+def _between_models(found: FindingsView) -> Table:
+    exposures = found.data["exposures"]
+    rows = [
+        {"exposure_ms": one["exposure_ms"], "a": pair["b"], "b": pair["a"], **_turned(pair)}
+        for one in exposures
+        for pair in one["pairs"]
+    ]
+    columns = (
+        Column("exposure (ms)", lambda row: label(row["exposure_ms"])),
+        Column("model", lambda row: row["a"], is_number=False),
+        *_PAIRS,
+    )
+    caption = f"Accuracy on one model less that on another at each exposure, {_test(exposures[0], found)}"
+    return Table("model-pairs-by-exposure", caption, columns, rows, shown=60)
+
+
+def _turned(pair: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a difference of accuracies, b less a, which is the difference of errors, a less b."""
+    return {"difference": pair["difference"], "ci": pair["ci"], "p": pair["p"]}
+
+
+def _test(tests: Mapping[str, Any], found: FindingsView) -> str:
+    names = {
+        "tukey": "by Tukey's test",
+        "paired": "within evaluators (p by Holm, intervals by Bonferroni)",
+        "clustered": "with evaluators as clusters (p by Holm, intervals by Bonferroni)",
+    }
+    return f"{names[tests['pairs_method']]}, with {found.level} intervals"
+
+
+def _figure(found: FindingsView, models: list[Row]) -> Figure:
+    drawn = {row["model"]: {"points": row["by_exposure"], "function": row["function"]} for row in models}
+
+    def draw(width_in: float):
+        from backend.report.figures.constant_stimuli import accuracies
+
+        return accuracies(drawn, width_in)
+
+    return Figure(
+        "accuracy-by-exposure",
+        "Accuracy by exposure",
+        f"Right answers at each exposure with {found.level} intervals, and the fitted function. The diamond "
+        "is the threshold with its interval; the dashed line is guessing.",
+        " ".join(_described(models)),
+        draw,
+        _accuracies(found, models),
+    )
+
+
+def _described(models: list[Row]) -> Iterator[str]:
+    for row in models:
+        first, last = row["by_exposure"][0], row["by_exposure"][-1]
+        yield (
+            f"{row['model']}: {formatting.amount(first['accuracy'], 'percent')} right at {exposure(first)}, "
+            f"{formatting.amount(last['accuracy'], 'percent')} at {exposure(last)}."
+        )

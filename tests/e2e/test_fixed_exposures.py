@@ -1,0 +1,129 @@
+"""Constant stimuli in a browser: every picture for its planned exposure, by the browser's own trace."""
+
+import itertools
+from collections import Counter
+
+import pytest
+
+from backend.experiment.session import is_scored
+
+from .test_exposures import COUNTDOWN_MS, MASK_MS, PICTURE, planned
+from .trace import frames_drawn, frames_shown, traced
+
+EXPOSURES = [50, 100, 500, None]
+TRIALS = 16
+
+
+def created(site, exposures="50,100,500,unlimited", **settings):
+    settings = {
+        "images": TRIALS,
+        "spare_images": 40,
+        "countdown_ms": COUNTDOWN_MS,
+        "feedback_ms": 20,
+    } | settings
+    return site.create("fixed", "exposures", exposures_ms=exposures, mask_ms=MASK_MS, **settings)
+
+
+def play(player, *, ready="Ready?"):
+    """Play a session to its end; return its answers as the page told them, and the traced sequences."""
+    page, told, keys = player.page, [], itertools.cycle("fj")
+    player.begin("fixed")
+    if ready:
+        page.wait_for_selector(f"h1:text-is('{ready}')", timeout=30000)
+    with traced(page) as trace:
+        if ready:
+            player.press("instructions")
+        while player.wait("question", "done") == "question":
+            player.answer(next(keys))
+            told.append(page.evaluate("window.openhype.lastTrial"))
+    return told, trace.sequences()
+
+
+def checked(told, sequences, masks):
+    """Check each flash against the trace: as planned, or flagged; return how many were flagged."""
+    flashes = [phases for _, phases in sorted(sequences.items()) if len(phases) > PICTURE + 1]
+    timed = [trial for trial in told if trial["exposure_ms"] is not None]
+    assert len(flashes) == len(timed)
+    unflagged, flagged = [], 0
+    for trial, phases in zip(timed, flashes, strict=True):
+        frame_ms, timing = trial["frame_ms"], trial["timing"]
+        assert timing["planned_frames"] == planned(trial["exposure_ms"], frame_ms)[: PICTURE + 1 + masks]
+        judged = timing["planned_frames"][PICTURE:]
+        flagged += "mistimed" in trial["flags"]
+        if "mistimed" in trial["flags"]:
+            continue
+        assert trial["frames"] == judged[0]
+        assert abs(trial["shown_ms"] - trial["exposure_ms"]) < frame_ms
+        in_worker = timing["evidence"] in ("worker", "worker_element")
+        count = frames_drawn if in_worker else frames_shown
+        if count(phases, frame_ms)[PICTURE:] != judged:
+            unflagged.append((trial, count(phases, frame_ms)))
+    assert unflagged == []
+    return flagged
+
+
+@pytest.mark.parametrize("masks", [4, 0])
+def test_timed_and_unlimited_pictures_are_shown_as_planned(player, site, masks):
+    created(site, mask_count=masks)
+
+    told, sequences = play(player)
+
+    session, cursor, stored = site.stored("fixed")
+    scored = [response for response in stored if is_scored(session, cursor, response)]
+    assert cursor.state == "finished"
+    assert Counter(response.exposure_ms for response in scored) == dict.fromkeys(EXPOSURES, TRIALS // 4)
+    assert tuple(response.exposure_ms for response in scored) == session.blocks[0].exposures_ms
+    unlimited = [response for response in stored if response.exposure_ms is None]
+    assert all(response.shown_ms is None and response.timing is None for response in unlimited)
+    assert all(len(response.mask_ms) == masks for response in stored if response.exposure_ms)
+    # a countdown, which is no flash, comes before each picture that stays
+    assert sum(len(phases) == PICTURE + 1 for phases in sequences.values()) == len(unlimited)
+    print(f"{checked(told, sequences, masks)} of {len(told)} flagged")  # noqa: T201
+
+
+def test_who_sees_only_unlimited_pictures_sees_no_flash(player, site):
+    created(site, exposures="unlimited", mask_count=4)
+
+    told, sequences = play(player, ready=None)
+
+    assert sequences == {}
+    assert [trial["exposure_ms"] for trial in told] == [None] * TRIALS
+
+
+def test_a_flash_that_a_reload_interrupts_is_replaced_and_an_unlimited_picture_comes_again(player, site):
+    created(site, exposures="1000,unlimited", mask_count=0, images=8)
+    page = player.page
+    player.begin("fixed")
+    replaced = 0
+    for _ in range(8):
+        page.wait_for_selector("h1:text-is('Ready?')", timeout=30000)
+        player.press("instructions")
+        player.wait("question")
+        _, cursor, _ = site.stored("fixed")
+        before = (cursor.exposure_ms, len(cursor.voids))
+        page.reload()
+        player.press("instructions")
+        page.wait_for_selector("h1:text-is('Ready?')", timeout=30000)
+        _, cursor, _ = site.stored("fixed")
+        assert cursor.exposure_ms == before[0]
+        assert len(cursor.voids) - before[1] == (before[0] is not None)
+        replaced += before[0] is not None
+        player.press("instructions")
+        player.wait("question")
+        player.answer("f")
+        if site.stored("fixed")[1].state != "active":
+            break
+        page.reload()
+        player.press("instructions")
+
+    assert replaced > 0
+
+
+def test_a_display_that_is_too_slow_for_an_exposure_is_refused_in_words(player, site):
+    created(site, exposures="8,100")
+
+    player.visit("fixed")
+
+    player.page.wait_for_selector("h1:text-is('This device cannot show the task')", timeout=30000)
+
+    assert "119" in player.page.inner_text("main")
