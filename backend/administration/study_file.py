@@ -45,6 +45,13 @@ class StudyFile:
                 return f"{self.path} line {self.lines[keys[:end]]}"
         return str(self.path)
 
+    def value(self, *keys: Key) -> Any:
+        """Return the value of an entry that is there."""
+        found: Any = self.data
+        for key in keys:
+            found = found[key]
+        return found
+
     def error(self, keys: tuple[Key, ...], problem: str) -> InvalidInput:
         """Return the error for a problem with an entry."""
         return InvalidInput(f"{self.where(*keys)}: {problem}")
@@ -73,7 +80,7 @@ class StudyFile:
         Raises:
             InvalidInput: names file, line and entry; also where `keys` do not lead to a table.
         """
-        table = self._at(keys)
+        table = self.value(*keys)
         if not isinstance(table, dict):
             raise self.error(keys, f"{name_of(keys)} must be a table, not {written(table)}")
         for name, value in table.items():
@@ -101,12 +108,6 @@ class StudyFile:
         if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
             raise self.error((name,), f"{name} must be tables, each begun by [[{name}]]")
         return len(found)
-
-    def _at(self, keys: tuple[Key, ...]) -> Any:
-        found: Any = self.data
-        for key in keys:
-            found = found[key]
-        return found
 
 
 def read(path: Path) -> StudyFile:

@@ -245,9 +245,7 @@ def _folders(file: StudyFile, here: Path, models: Mapping[str, Any]) -> tuple[tu
 
 
 def _folder(file: StudyFile, here: Path, *keys: Key) -> Path:
-    value: Any = file.data
-    for key in keys:
-        value = value[key]
+    value = file.value(*keys)
     folder = here / value
     try:
         is_there = folder.is_dir()
@@ -299,12 +297,27 @@ def _settings(file: StudyFile, here: Path, base: protocols.Protocol, kind: str) 
 
 
 def _text_named(file: StudyFile, problem: str) -> tuple[Key, ...]:
-    """Return the entry of the text whose key a problem quotes, or else the table of texts."""
-    for keys in file.lines:
-        inner = keys[2:] if keys[1:2] and keys[1] in languages.LANGUAGES else keys[1:]
-        if keys[0] == "texts" and inner and repr(".".join(map(str, inner))) in problem:
-            return keys
-    return ("texts",)
+    """Return the entry of the text whose key a problem quotes, or else the table of texts.
+
+    A key may be there for several languages: the problem then begins with the name of the table, or is that
+    the value is no text.
+    """
+    found = [
+        (place, keys)
+        for keys in file.lines
+        if keys[0] == "texts" and len(keys) > 1
+        for place, key in [_text_place(keys)]
+        if repr(key) in problem
+    ]
+    in_table = [keys for place, keys in found if problem.startswith(f"{place}:")]
+    no_texts = [keys for _, keys in found if not isinstance(file.value(*keys), str)]
+    return next(iter([*in_table, *no_texts, *(keys for _, keys in found)]), ("texts",))
+
+
+def _text_place(keys: tuple[Key, ...]) -> tuple[str, str]:
+    """Return the table in which a text stands, as messages name it, and the text's key."""
+    depth = 2 if keys[1] in languages.LANGUAGES else 1
+    return ".".join(map(str, keys[:depth])), ".".join(map(str, keys[depth:]))
 
 
 def _setting_at_fault(base: protocols.Protocol, settings: Mapping[str, Any], problem: str) -> str | None:

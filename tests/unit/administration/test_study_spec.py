@@ -241,3 +241,41 @@ def test_a_name_that_is_taken_is_refused_with_its_line(folders):
     again = create(folders, STUDY)
 
     assert re.search(r"study.toml line 1: a study faces exists already", again.stderr)
+
+
+OWN_TEXTS = """
+[texts]
+"answer.fake" = "AI"
+"block.earned" = "{money} so far"
+
+[texts.de]
+"answer.fake" = "KI"
+"""
+
+
+def test_own_texts_of_the_page_are_taken(folders):
+    made = create(folders, STUDY + OWN_TEXTS)
+
+    assert made.exit_code == 0, made.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (
+            '"answer.fake" = "AI"',
+            '"answer.fke" = "AI"',
+            "texts: no text is called 'answer.fke'; did you mean",
+        ),
+        ('"answer.fake" = "KI"', '"answer.fak" = "KI"', "texts.de: no text is called 'answer.fak'"),
+        ('"{money} so far"', '"so far"', "texts: the text 'block.earned' must contain {money}"),
+        ('"answer.fake" = "KI"', '"answer.fake" = 5', "the text 'answer.fake' must be text, not 5"),
+    ],
+)
+def test_own_texts_are_checked_at_their_lines(folders, old, new, problem):
+    text = STUDY + OWN_TEXTS.replace(old, new)
+    line = text.count("\n", 0, text.index(new)) + 1
+
+    message = refused(folders, text)
+
+    assert re.match(rf"study\.toml line {line}: {re.escape(problem)}", message), message
