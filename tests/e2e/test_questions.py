@@ -282,6 +282,33 @@ def test_an_evaluator_may_leave_the_last_questions_and_gets_the_code(player, stu
     assert (cursor.questions["after"]["declined"], cursor.questions["after"]["answers"]) == (True, {})
 
 
+def test_questions_of_an_arabic_study_stand_from_right_to_left(player, study, tmp_path):
+    text = STUDY.replace('name = "faces"', 'name = "arabic"').replace(
+        "[settings]", '[settings]\nlanguage = "ar"'
+    )
+    (tmp_path / "empty" / "study.toml").write_text(text.format(folders=study.folders))
+    made = CliRunner().invoke(main, ["create", "study.toml", "--data", str(study.data.root)])
+    assert made.exit_code == 0, made.output
+    page = player.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    player.visit("arabic")
+    player.press("consent")
+    player.wait("questions")
+    choose(page, "Yes")
+    page.get_by_label("How strong").fill("٢٫٥")
+    page.screenshot(path=tmp_path / "arabic.png", full_page=True)
+    page.locator("main .primary").click()
+    wait_heading(player, "Your devices")
+    found = violations(page)
+    choose(page, "A phone")
+    page.locator("main .primary").click()
+    player.wait("instructions")
+
+    ((_, cursor),) = study.store.sessions("arabic")
+    assert cursor.questions["before"]["answers"]["strength"] == 2.5
+    assert (page.evaluate("document.documentElement.dir"), found) == ("rtl", [])
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_questions_are_accessible_and_fit_the_window(player, study, tmp_path, scheme, width):
