@@ -8,7 +8,7 @@
  * @typedef {import("../types/api.js").Question} Question
  * @typedef {string | number | string[] | null} Answer null for none
  * @typedef {Record<string, Answer>} Answers by the questions' names
- * @typedef {{key: string, values?: Record<string, string | number>}} Problem a text of the catalogue
+ * @typedef {{key: string, values?: Record<string, number>}} Problem a text of the catalogue
  */
 
 const LARGEST = 1e15;

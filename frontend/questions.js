@@ -4,7 +4,7 @@
 import { problemOf, shownQuestions, storable, typedNumber } from "./question_rules.js";
 import { actionRow, el, show } from "./screens.js";
 import { readDraft, writeDraft } from "./storage.js";
-import { text } from "./texts.js";
+import { exactly, text } from "./texts.js";
 
 /**
  * @typedef {import("./visit.js").Visit} Visit
@@ -136,7 +136,7 @@ function askPage(open, page, answers, keep) {
 function tellProblems(fields, summary) {
   const wrong = fields.flatMap((field) => {
     const problem = field.element.hidden ? null : problemOf(field.question, field.read());
-    field.tell(problem ? text(problem.key, problem.values) : "");
+    field.tell(problem ? withNumbers(problem.key, problem.values) : "");
     return problem ? [field] : [];
   });
   summary.replaceChildren();
@@ -260,12 +260,21 @@ function keyboardOf({ min, step }) {
   return Number.isInteger(step) && step > 0 && Number.isInteger(min) ? "numeric" : "decimal";
 }
 
+/**
+ * Return a text with numbers as its language writes them.
+ * @param {string} key
+ * @param {Record<string, number>} [values]
+ */
+function withNumbers(key, values = {}) {
+  return text(key, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, exactly(value)])));
+}
+
 /** @param {Question} question */
 function hintOf({ kind, min, max, max_length }) {
-  if (kind === "text") return text("questions.at_most", { max: max_length });
-  if (min !== null && max !== null) return text("questions.range", { min, max });
-  if (min !== null) return text("questions.range_from", { min });
-  return max === null ? "" : text("questions.range_to", { max });
+  if (kind === "text") return withNumbers("questions.at_most", { max: max_length });
+  if (min !== null && max !== null) return withNumbers("questions.range", { min, max });
+  if (min !== null) return withNumbers("questions.range_from", { min });
+  return max === null ? "" : withNumbers("questions.range_to", { max });
 }
 
 /** @param {Question} question */

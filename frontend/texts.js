@@ -75,6 +75,11 @@ export function number(value) {
   return format({ useGrouping: false }).format(value);
 }
 
+/** @param {number} value written with all its decimals */
+export function exactly(value) {
+  return format({ useGrouping: false, maximumFractionDigits: 15 }).format(value);
+}
+
 /**
  * @param {number} share 0 to 1
  * @param {number} [digits] after the decimal separator
