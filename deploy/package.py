@@ -37,11 +37,11 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 """Dependencies of each stage; their versions are those that openhype requires."""
 
 _LEFT_OUT: Mapping[str, tuple[str, ...]] = {
-    "api": ("report", "commands", "cli.py", "__main__.py"),
+    "api": ("analysis", "scoring.py", "responses", "report", "commands", "cli.py", "__main__.py"),
     "score": ("commands", "cli.py", "__main__.py"),
-    "panel": ("report", "commands", "cli.py", "__main__.py"),
+    "panel": ("analysis", "scoring.py", "responses", "report", "commands", "cli.py", "__main__.py"),
 }
-"""Parts of `backend/` that a function never calls: commands, and without numpy also reports."""
+"""Parts of `backend/` that a function never calls: commands, and without numpy also scores and reports."""
 
 _MODULES: Mapping[str, tuple[str, ...]] = {
     "api": (),
