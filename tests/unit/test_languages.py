@@ -57,7 +57,7 @@ def test_a_language_that_is_not_there_is_refused_and_nothing_is_made(folder):
         ('[texts]\n"answer.fak" = "AI"', "no text is called 'answer.fak'; did you mean `answer.fake`?"),
         ('[texts.de]\n"picture.progress" = "Bild {n}"', "texts.de: the text 'picture.progress' must contain"),
         ('[texts]\n"answer.fake" = 3', "the text 'answer.fake' must be text, not 3"),
-        ("texts = 3", "study.toml: texts must be a table"),
+        ("texts = 3", "study.toml line 1: texts must be a table, not 3"),
     ],
 )
 def test_texts_of_a_study_file_that_the_page_cannot_use_are_refused(folder, lines, message):
