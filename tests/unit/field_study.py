@@ -296,7 +296,7 @@ class FieldStudy:
             _DRAWN,
             id=f"s{number:03d}",
             evaluator=f"e{number:03d}",
-            model=self.rng.choice(self.study.models),
+            models=(self.rng.choice(self.study.models),),
             panel=link,
             opened_at=stamp(self.clock()),
         )

@@ -102,7 +102,7 @@ def test_the_report_has_a_section_with_a_table(world):
     study = ways_out(world)
 
     report = study_report(
-        world.store, world.data, study, world.clock.now + timedelta(hours=9), ReportOptions()
+        world.store, world.data.picture, study, world.clock.now + timedelta(hours=9), ReportOptions()
     )
 
     (section,) = (section for section in report.sections if section.id == "attrition")

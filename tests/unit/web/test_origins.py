@@ -83,6 +83,7 @@ CHANGES = [
     "studies/faces/waits",
     "studies/faces/waits/w/signs",
     "sessions/s/resume",
+    "sessions/s/questions",
     "sessions/s/blocks",
     "sessions/s/answers",
     "sessions/s/end",

@@ -140,7 +140,7 @@ def test_a_session_that_lost_its_place_and_finishes_is_counted_once(table):
 
 def test_sessions_of_a_qualification_are_counted_without_entries(table):
     store = DynamoStore.open(table)
-    study = studies.study(kind="qualification", models=(), images=10)
+    study = studies.study(kind="qualification", models=("gan",), images=10)
     store.add_study(study, studies.pool(study, each=10))
     session = studies.session(study, model=None, session_id="s1")
     cursor = sessions.opening(study.protocol, AT)
