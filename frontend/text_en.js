@@ -97,7 +97,7 @@ export const texts = {
   "block.ready": "Ready?",
   "block.ready_flash": "Each picture flashes once, after a countdown of 3, 2, 1. Keep your eyes where the numbers stand.",
   "block.ready_all": "Each picture is shown once, for a short or a longer time, after a countdown. Keep your eyes where the numbers stand.",
-  "block.ready_some": "Each picture comes after a countdown. Most are shown once, for a short or a longer time; the others stay until you answer. Keep your eyes where the numbers stand.",
+  "block.ready_some": "Each picture comes after a countdown. Some are shown once, for a short or a longer time; the others stay until you answer. Keep your eyes where the numbers stand.",
   "block.replaced": "That one was not shown properly by the browser. Here is another.",
   "block.replaced_paid": "That one was not shown properly by the browser. It counts for your pay; here is another.",
   "block.earned": "{money} earned",

@@ -12,6 +12,7 @@ from backend.experiment import session as sessions
 from backend.experiment.fixed_exposures import label, parse_exposures, written
 from backend.experiment.judgments.real_or_fake import JUDGMENT
 from backend.experiment.records import FAKE, REAL, Condition
+from backend.experiment.unscored import set_aside
 from backend.foundation.errors import Conflict, InvalidInput
 
 from .. import sample_studies as studies
@@ -280,3 +281,30 @@ def test_the_condition_of_a_session_names_its_exposure():
     session = dataclasses.replace(studies.session(study(images=8)), arm="unlimited")
 
     assert session.condition == Condition(("gan",), "", "unlimited").name == of.conditions[1].name
+
+
+def test_practice_and_checks_are_dealt_exposures_of_their_own():
+    of = study("50,100", images=8, practice_images=4, instructed_checks=4)
+    stimuli = set_aside(studies.pool(of), of.protocol.unscored, Random(1))
+
+    blocks, _ = JUDGMENT.draw(of, sampling.pool_of(stimuli), of.conditions[0], Random(1), Random(1), turn=0)
+
+    kinds = Counter(
+        (block.kind(place), ms) for block in blocks for place, ms in enumerate(block.exposures_ms)
+    )
+    numbers = {"practice": 2, "test": 4, "instructed": 2}
+    assert kinds == {(kind, ms): count for kind, count in numbers.items() for ms in (50, 100)}
+
+
+def test_checks_by_pictures_need_time():
+    JUDGMENT.check(study("unlimited", picture_checks=4).protocol, "study")
+
+    with pytest.raises(InvalidInput, match="picture_checks do not go with a time limit"):
+        JUDGMENT.check(study("50,unlimited", picture_checks=4).protocol, "study")
+
+
+def test_a_flash_is_not_shown_again_to_be_marked():
+    assert study("unlimited", mark="click").protocol.follow_ups.mark == "click"
+
+    with pytest.raises(InvalidInput, match="mark=click does not go with a time limit"):
+        study("50,unlimited", mark="click")
