@@ -97,7 +97,7 @@ export const texts = {
   "block.ready": "Bereit?",
   "block.ready_flash": "Jedes Bild blitzt einmal auf, nach einem Countdown von 3, 2, 1. Richten Sie Ihren Blick dorthin, wo die Zahlen stehen.",
   "block.ready_all": "Jedes Bild wird einmal gezeigt, kürzer oder länger, nach einem Countdown. Richten Sie Ihren Blick dorthin, wo die Zahlen stehen.",
-  "block.ready_some": "Jedes Bild kommt nach einem Countdown. Die meisten werden einmal gezeigt, kürzer oder länger; die anderen bleiben, bis Sie antworten. Richten Sie Ihren Blick dorthin, wo die Zahlen stehen.",
+  "block.ready_some": "Jedes Bild kommt nach einem Countdown. Einige werden einmal gezeigt, kürzer oder länger; die anderen bleiben, bis Sie antworten. Richten Sie Ihren Blick dorthin, wo die Zahlen stehen.",
   "block.replaced": "Der Browser hat dieses Bild nicht richtig gezeigt. Hier ist ein anderes.",
   "block.replaced_paid": "Der Browser hat dieses Bild nicht richtig gezeigt. Es zählt für Ihre Bezahlung; hier ist ein anderes.",
   "block.earned": "{money} verdient",

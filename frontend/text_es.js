@@ -97,7 +97,7 @@ export const texts = {
   "block.ready": "¿Todo listo?",
   "block.ready_flash": "Cada imagen aparece una vez, por un instante, tras una cuenta atrás de 3, 2, 1. Mantenga la vista donde están los números.",
   "block.ready_all": "Cada imagen se muestra una sola vez, durante más o menos tiempo, después de una cuenta atrás. Mantenga la vista donde están los números.",
-  "block.ready_some": "Cada imagen aparece después de una cuenta atrás. La mayoría se muestra una sola vez, durante más o menos tiempo; las demás permanecen hasta que usted responde. Mantenga la vista donde están los números.",
+  "block.ready_some": "Cada imagen aparece después de una cuenta atrás. Algunas se muestran una sola vez, durante más o menos tiempo; las demás permanecen hasta que usted responde. Mantenga la vista donde están los números.",
   "block.replaced": "El navegador no mostró bien esa imagen. Aquí tiene otra.",
   "block.replaced_paid": "El navegador no mostró bien esa imagen. Cuenta para su pago; aquí tiene otra.",
   "block.earned": "{money} ganados",

@@ -97,7 +97,7 @@ export const texts = {
   "block.ready": "C’est parti ?",
   "block.ready_flash": "Chaque image apparaît une fois, très brièvement, après un compte à rebours : 3, 2, 1. Gardez les yeux là où se trouvent les chiffres.",
   "block.ready_all": "Chaque image s'affiche une seule fois, plus ou moins longtemps, après un compte à rebours. Gardez les yeux là où se trouvent les chiffres.",
-  "block.ready_some": "Chaque image arrive après un compte à rebours. La plupart s'affichent une seule fois, plus ou moins longtemps ; les autres restent jusqu'à votre réponse. Gardez les yeux là où se trouvent les chiffres.",
+  "block.ready_some": "Chaque image arrive après un compte à rebours. Certaines s'affichent une seule fois, plus ou moins longtemps ; les autres restent jusqu'à votre réponse. Gardez les yeux là où se trouvent les chiffres.",
   "block.replaced": "Cette image n’a pas été affichée correctement par le navigateur. En voici une autre.",
   "block.replaced_paid": "Cette image n’a pas été affichée correctement par le navigateur. Elle compte pour votre rémunération ; en voici une autre.",
   "block.earned": "{money} gagnés",

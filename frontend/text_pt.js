@@ -97,7 +97,7 @@ export const texts = {
   "block.ready": "Tudo pronto?",
   "block.ready_flash": "Cada imagem pisca uma vez, após uma contagem de 3, 2, 1. Mantenha os olhos onde estão os números.",
   "block.ready_all": "Cada imagem é mostrada uma única vez, por mais ou menos tempo, depois de uma contagem. Mantenha os olhos onde estão os números.",
-  "block.ready_some": "Cada imagem vem depois de uma contagem. A maioria é mostrada uma única vez, por mais ou menos tempo; as outras ficam até você responder. Mantenha os olhos onde estão os números.",
+  "block.ready_some": "Cada imagem vem depois de uma contagem. Algumas são mostradas uma única vez, por mais ou menos tempo; as outras ficam até você responder. Mantenha os olhos onde estão os números.",
   "block.replaced": "Essa imagem não foi exibida corretamente pelo navegador. Aqui está outra.",
   "block.replaced_paid": "Essa imagem não foi exibida corretamente pelo navegador. Ela conta para o seu pagamento; aqui está outra.",
   "block.earned": "{money} ganhos",
