@@ -90,7 +90,7 @@ def marks(answers: Answers, level: float, rng: np.random.Generator) -> dict[str,
     if not used.any():
         return {"groups": [], "rows": [], "notes": notes} if notes else None
     groups, rows = [], []
-    for model, mine in _groups(answers, once):
+    for model, mine in _groups(answers):
         index = np.flatnonzero(used & mine)
         if not len(index):
             continue
@@ -120,7 +120,7 @@ def ninths(heat: np.ndarray) -> list[float]:
     return (np.bincount(which.ravel(), heat.ravel(), 9) / heat.sum()).tolist()
 
 
-def _groups(answers: Answers, once: np.ndarray) -> Iterable[tuple[str | None, np.ndarray]]:
+def _groups(answers: Answers) -> Iterable[tuple[str | None, np.ndarray]]:
     for code, name in enumerate(answers.model.names):
         yield name, answers.is_fake & (answers.model.codes == code)
     yield None, ~answers.is_fake

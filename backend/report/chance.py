@@ -143,30 +143,27 @@ def _detection_tables(found: FindingsView) -> list[Table]:
     ]
     if not rows:
         return []
-    columns = (
+    columns = (*_sensitivity_columns(found), Column("evaluators", lambda row: str(row["evaluators"])))
+    return [Table("detection", "Sensitivity (d′) and bias (c)", columns, rows)]
+
+
+def _sensitivity_columns(found: FindingsView) -> tuple[Column, ...]:
+    """Return the columns of a model's d' and c, with their intervals."""
+    return (
         Column("model", lambda row: row["model"], is_number=False),
         Column("d′", lambda row: formatting.amount(row["d_prime"], "", 2)),
         Column(f"{found.level} interval", lambda row: formatting.brackets(row["d_prime_ci"], 2)),
         Column("c", lambda row: formatting.amount(row["criterion"], "", 2)),
         Column(f"{found.level} interval of c", lambda row: formatting.brackets(row["criterion_ci"], 2)),
-        Column("evaluators", lambda row: str(row["evaluators"])),
     )
-    return [Table("detection", "Sensitivity (d′) and bias (c)", columns, rows)]
 
 
 def _crossed_tables(found: FindingsView) -> list[Table]:
     crossed = found.findings["crossed_model"]
     if crossed is None:
         return []
-    columns = (
-        Column("model", lambda row: row["model"], is_number=False),
-        Column("d′", lambda row: formatting.amount(row["d_prime"], "", 2)),
-        Column(f"{found.level} interval", lambda row: formatting.brackets(row["d_prime_ci"], 2)),
-        Column("c", lambda row: formatting.amount(row["criterion"], "", 2)),
-        Column(f"{found.level} interval of c", lambda row: formatting.brackets(row["criterion_ci"], 2)),
-    )
     title = "Sensitivity (d′) and bias (c), over evaluators and pictures"
-    tables = [Table("crossed-model", title, columns, crossed["models"])]
+    tables = [Table("crossed-model", title, _sensitivity_columns(found), crossed["models"])]
     if crossed["pairs"]:
         differences = (
             Column("difference", lambda row: f"{row['a']} − {row['b']}", is_number=False),

@@ -7,6 +7,7 @@ from backend.experiment.fixed_exposures import label
 from backend.report import formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table
+from backend.report.exposures import FIT_COLUMNS
 from backend.report.models import MOST_DESCRIBED, remaining_note
 from backend.report.text_tables import apart, exposure
 
@@ -84,11 +85,7 @@ def _functions(found: FindingsView, models: list[Row]) -> Table:
         Column("model", lambda row: row["model"], is_number=False),
         Column(f"{at} right at (ms)", lambda row: formatting.amount(row["threshold_ms"])),
         Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"])),
-        Column("midpoint (ms)", lambda row: formatting.amount(row["midpoint_ms"])),
-        Column("slope", lambda row: formatting.amount(row["slope"], "", 2)),
-        Column("lapses", lambda row: formatting.share(row["lapse"], 1)),
-        Column("deviance", lambda row: formatting.amount(row["deviance"])),
-        Column("p of fit", lambda row: formatting.bare_p(row["p"])),
+        *FIT_COLUMNS,
         Column("answers", lambda row: f"{row['trials']:,}"),
     )
     return Table("functions", "Psychometric functions of all evaluators together", columns, rows)

@@ -12,6 +12,14 @@ from backend.report.models import MOST_DESCRIBED, remaining_note
 
 _SHOWN_MODELS = 9
 """Maximum number of panels of a figure; the tables have all models."""
+FIT_COLUMNS = (
+    Column("midpoint (ms)", lambda row: formatting.amount(row["midpoint_ms"])),
+    Column("slope", lambda row: formatting.amount(row["slope"], "", 2)),
+    Column("lapses", lambda row: formatting.share(row["lapse"], 1)),
+    Column("deviance", lambda row: formatting.amount(row["deviance"])),
+    Column("p of fit", lambda row: formatting.bare_p(row["p"])),
+)
+"""Columns of a fitted psychometric function besides its threshold."""
 
 
 def section(found: FindingsView) -> Section | None:
@@ -127,11 +135,7 @@ def _pooled(found: FindingsView, models: list[Row]) -> Table:
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column(f"{at} right at (ms)", _with_interval("threshold_ms", "ci")),
-        Column("midpoint (ms)", lambda row: formatting.amount(row["midpoint_ms"])),
-        Column("slope", lambda row: formatting.amount(row["slope"], "", 2)),
-        Column("lapses", lambda row: formatting.share(row["lapse"], 1)),
-        Column("deviance", lambda row: formatting.amount(row["deviance"])),
-        Column("p of fit", lambda row: formatting.bare_p(row["p"])),
+        *FIT_COLUMNS,
         Column("trials", lambda row: f"{row['trials']:,}"),
     )
     return Table("functions", "Psychometric functions of all evaluators together", columns, rows)
