@@ -15,11 +15,14 @@ from backend.experiment.protocol import ALL, NONE, Protocol
 from backend.experiment.records import Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column
 from backend.experiment.sampling import Pool
-from backend.experiment.session import Cursor
+from backend.experiment.session import Cursor, Picture
 from backend.foundation.errors import InvalidInput
 
 if TYPE_CHECKING:
     from random import Random
+
+PLACE_COLUMNS = ("item", "left", "right")
+"""Columns that only judgments of several pictures have."""
 
 Plan = tuple[tuple[PlannedBlock, ...], tuple[PlannedBlock, ...]]
 """The blocks of a session, and the spare stimuli that replace mistimed ones."""
@@ -55,6 +58,10 @@ class Judgment(ABC):
     """What evaluators are asked, worded to follow `Answers to the question`."""
     columns: ClassVar[Mapping[str, Column]] = {}
     """Columns of the responses file whose contents differ from `response_columns`."""
+    own_columns: ClassVar[tuple[str, ...]] = ()
+    """Those of `PLACE_COLUMNS` that its rows have (`row`)."""
+    has_items: ClassVar[bool] = False
+    """Whether its pool consists of items, each a fixed pair or triplet of pictures (`records.Stimulus`)."""
     has_report: ClassVar[bool] = False
     """Whether `analysis` and `report` support it; otherwise scores are means of evaluators' values."""
 
@@ -118,7 +125,16 @@ class Judgment(ABC):
 
     @abstractmethod
     def truth(self, shown: Sequence[Stimulus]) -> str:
-        """Return the right answer to a trial that shows these stimuli in this order."""
+        """Return the right answer to a trial that shows these stimuli in this order; "" if none is right."""
+
+    def row(self, picture: Picture, item: Stimulus | None) -> dict[str, Any]:
+        """Return the columns of a response's row that only this judgment has, or has in another way.
+
+        Args:
+            picture: what the trial showed.
+            item: the item that was shown, for a judgment that `has_items`.
+        """
+        return {}
 
     @abstractmethod
     def value(self, method: str, rows: Sequence[Mapping[str, Any]]) -> Fraction | float:
@@ -136,3 +152,8 @@ class Judgment(ABC):
 def pictures_of(stimulus: str) -> list[str]:
     """Return the names of the pictures of a stimulus, in order."""
     return stimulus.split(" ")
+
+
+def item_key(stimulus: str) -> str:
+    """Return a key of an item that is the same in whatever order its pictures are shown."""
+    return " ".join(sorted(pictures_of(stimulus)))

@@ -25,10 +25,16 @@ _BYTES_PER_SESSION, _BYTES_PER_TRIAL = 4000, 130
 
 @dataclass(frozen=True)
 class Stimulus:
-    """One stimulus of a study's pool. `name` is its public file name, which reveals nothing about it."""
+    """One stimulus of a study's pool. `name` is its public file name, which reveals nothing about it.
+
+    In studies of similarity it is an item, a pair or triplet of pictures: `name` has their names, in the
+    order of their parts (`ref p0 p1`, or `p0 p1`), separated by spaces, and `model` is the set that it
+    belongs to.
+    """
 
     name: str
-    truth: Truth
+    truth: str
+    """`real` or `fake`; of an item, the right answer in terms of its parts (`p0`, `same`), '' if none is."""
     model: str | None
     """The model that generated it; None for a real image."""
     class_: str = ""
@@ -143,7 +149,7 @@ class PlannedBlock:
 
     stimuli: tuple[str, ...]
     truths: tuple[str, ...]
-    """The right answers."""
+    """The right answers; '' where no answer is right or wrong."""
     models: tuple[str | None, ...]
     class_: str = ""
     by_need: tuple[int, ...] = ()

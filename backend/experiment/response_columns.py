@@ -153,6 +153,14 @@ COLUMNS = {
         "true, false",
         Kind.TRUTH_VALUE,
     ),
+    "item": Column(
+        "The pair or triplet that was shown: its set and its name in the researcher's folders, such as "
+        "`traditional/000123` (similarity)"
+    ),
+    "left": Column(
+        "What stood on the left: `p0` or `p1` (2AFC), or a model's name or `real` (pairs, tournaments)"
+    ),
+    "right": Column("What stood on the right, as `left`"),
 }
 """In the order of the file. To record another fact of a response, declare it here and post it in the page."""
 FACTS = {name: column for name, column in COLUMNS.items() if column.is_fact}

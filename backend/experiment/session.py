@@ -71,7 +71,7 @@ class Picture:
 
     stimulus: str
     truth: str
-    """The right answer."""
+    """The right answer; '' if no answer is right or wrong."""
     model: str | None
     class_: str
     kind: str = TEST

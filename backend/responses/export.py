@@ -21,6 +21,7 @@ from typing import Any, TextIO
 from backend import __version__
 from backend.experiment import follow_ups
 from backend.experiment.exclusion import CHECK_KINDS
+from backend.experiment.judgment import PLACE_COLUMNS
 from backend.experiment.judgments import judgment_of
 from backend.experiment.languages import CHOOSE
 from backend.experiment.protocol import to_json
@@ -95,6 +96,7 @@ def _columns(study: Study, which: str) -> list[str]:
         absent.add("draw")
     if study.protocol.language.language != CHOOSE:
         absent.add("language")
+    absent |= {*PLACE_COLUMNS} - {*judgment_of(study.protocol.method).own_columns}
     return [column for column in FILES[which][0] if column not in absent]
 
 

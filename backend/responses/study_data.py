@@ -14,9 +14,10 @@ from backend import __version__
 from backend.analysis.shown_exposures import as_exposed
 from backend.experiment.browsers import engine_of, language_of
 from backend.experiment.exclusion import Answered, is_excluded
+from backend.experiment.judgment import item_key
 from backend.experiment.judgments import check_analysed, judgment_of
 from backend.experiment.protocol import RANDOM_DRAW, ExclusionSettings, to_json
-from backend.experiment.records import TEST, Response, Session, Study
+from backend.experiment.records import TEST, Response, Session, Stimulus, Study
 from backend.experiment.session import Cursor, is_scored, picture_of
 from backend.foundation.errors import InvalidInput
 from backend.stores.store import Store
@@ -43,6 +44,8 @@ def study_rows(
             mistimed flashes, which were replaced by later ones.
         simulated: yield the rows of simulated sessions instead of real ones.
     """
+    judgment = judgment_of(study.protocol.method)
+    items = _items(store, study) if judgment.has_items else {}
     for session, cursor, responses in answered_of(store, study, simulated):
         if cursor.state not in _STATES[which]:
             continue
@@ -83,7 +86,13 @@ def study_rows(
                     if drawn_by != RANDOM_DRAW
                     else {}
                 ),
+                **judgment.row(picture, items.get(item_key(response.stimulus))),
             }
+
+
+def _items(store: Store, study: Study) -> dict[str, Stimulus]:
+    """Return the items of a study's pool by their keys."""
+    return {item_key(item.name): item for item in store.stimuli(study.name)}
 
 
 def _is_excluded(

@@ -200,7 +200,7 @@ def answer(
     picture = sessions.picture_of(session, response.stimulus)
     is_open_again = cursor.trial_index == response.trial_index and cursor.state == "active"
     is_told = study.protocol.page.feedback or picture.kind == PRACTICE
-    tells = is_told and cursor.trial_index > response.trial_index
+    tells = is_told and picture.truth != "" and cursor.trial_index > response.trial_index
     return {
         "trial_index": response.trial_index,
         "was_correct": response.response == picture.truth if tells else None,

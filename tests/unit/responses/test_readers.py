@@ -259,6 +259,7 @@ rows = st.fixed_dictionaries(
         "evidence": st.sampled_from(["element", "worker"]),
         "lateness_ms": times, "trial_kind": st.sampled_from(["test", "practice", "check", "instructed"]),
         "excluded": st.none() | st.booleans(),
+        "item": st.text("ab=-'/"), "left": st.sampled_from(["p0", "real"]), "right": st.text("ab=-'"),
         "planned_frames": counts, "achieved_frames": counts,
         "phase_ms": st.lists(st.floats(0, 1e6), max_size=5).map(tuple),
         "shown_css_px": times, "shown_px": st.none() | st.integers(0, 9999), "browser": st.text("ab=-'"),
