@@ -13,6 +13,7 @@ from backend.administration import catalogues
 from backend.administration.clear import clear_outdated
 from backend.administration.create import check_qualification
 from backend.experiment import protocol as protocols
+from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
@@ -33,6 +34,7 @@ _FIXED = {
 _FLASHES = (
     "staircase",
     "exposures_ms",
+    "gap_ms",
     "countdown_from",
     "countdown_ms",
     "mask_count",
@@ -114,7 +116,7 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
     after = replace(study, protocol=wanted)
     after = replace(after, protocol=_with_consent_version(study, after, "consent_version" in settings))
     judgment.check_pool(after, store.pool(study.name))
-    notes = _notes(data, study, after)
+    notes = _notes(store, data, study, after)
     return replace(after, version=study.version + 1, settings_id=lifecycle.new_settings_id(), notes=notes)
 
 
@@ -163,18 +165,22 @@ def _next_version(version: str) -> str:
     return f"{stem}{int(number) + 1}" if number else f"{version}-2"
 
 
-def _notes(data: DataDir, before: Study, after: Study) -> tuple[str, ...]:
+def _notes(store: Store, data: DataDir, before: Study, after: Study) -> tuple[str, ...]:
     """Return the notes, with the one on flashes recomputed if the flash has changed."""
     if not after.protocol.has_flashes or not set(_differences(before.protocol, after.protocol)) & {*_FLASHES}:
         return before.notes
-    return (*(note for note in before.notes if not note.startswith(_FLASH_NOTE)), _flash_note(data, after))
+    others = (note for note in before.notes if not note.startswith(_FLASH_NOTE))
+    return (*others, _flash_note(store, data, after))
 
 
-def _flash_note(data: DataDir, study: Study) -> str:
+def _flash_note(store: Store, data: DataDir, study: Study) -> str:
     folder = data.images(study.name)
-    pictures = (
-        [path.name for path in folder.iterdir() if path.name not in study.masks] if folder.is_dir() else []
-    )
+    files = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    if judgment_of(study.protocol.method).has_items:
+        shown = (stimulus.name for stimulus in store.stimuli(study.name))
+        pictures = [name for name in shown if files.issuperset(pictures_of(name))]
+    else:
+        pictures = [*files.difference(study.masks)]
     if not pictures:
         return (
             f"{_FLASH_NOTE}NOT CHECKED since the settings were changed, for the pictures are not in "

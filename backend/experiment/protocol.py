@@ -48,6 +48,19 @@ DRAWS_BY_NEED = ("least-seen", "uncertain")
 EXACT_BALANCE, CHANCE_BALANCE = "session", "people"
 """Unit within which half the stimuli are real: each block of a session, or a pair of evaluators."""
 
+JND_CONSENT = """\
+You are invited to take part in a study of which differences between pictures people notice.
+
+You will see pairs of pictures, one picture shortly after the other, and say of each pair whether its two \
+pictures are the same or different. You do not need to know anything beforehand.
+
+We keep your answers, how long they took, whether you left this page meanwhile, and technical details about \
+your screen. We do not ask for your name. The answers are used for research and may be published \
+without anything that points to you.
+
+Taking part is voluntary. You can stop at any time by closing this page. You are given a link with which \
+you can withdraw, then or later: your answers are deleted, and what you earned is paid all the same."""
+
 NONE, OPTIONAL, REQUIRED = "none", "optional", "required"
 SLIDER, AFTER, WITH, CLICK, BOX, ALL = "slider", "after", "with", "click", "box", "all"
 MOST_POINTS, SLIDER_POINTS = 7, 101
@@ -250,7 +263,10 @@ class TimingSettings:
     exposures_ms: fixed_exposures.Exposures = _setting(
         (),
         "with `exposures`: 1 to 20 fixed exposures, separated by commas, from 4 to 60000 ms each; "
-        "`unlimited` is shown until it is answered",
+        "`unlimited` is shown until it is answered; with `jnd`: how long each of the two pictures is shown",
+    )
+    gap_ms: float = _setting(
+        0, "with `jnd`: how long nothing is shown between the two pictures, from 4 ms", 0, 10000
     )
     exposure_design: str = _setting(
         WITHIN,
@@ -292,10 +308,15 @@ class TimingSettings:
                 f"not {self.min_refresh_hz:g} and {self.max_refresh_hz:g}"
             )
 
-        if self.slowest_refresh_hz > self.max_refresh_hz:
-            shortest = fixed_exposures.label(fixed_exposures.shortest_ms(self.exposures_ms))
+        if 0 < self.gap_ms < fixed_exposures.SHORTEST_MS:
             raise InvalidInput(
-                f"exposures_ms has an exposure shorter than a refresh: {shortest} ms, and the fastest "
+                f"gap_ms must be from {fixed_exposures.SHORTEST_MS} to 10000, not {self.gap_ms:g}"
+            )
+        if self.slowest_refresh_hz > self.max_refresh_hz:
+            shortest = fixed_exposures.label(self._shortest_ms)
+            where = "gap_ms is" if self._shortest_ms == self.gap_ms else "exposures_ms has an exposure"
+            raise InvalidInput(
+                f"{where} shorter than a refresh: {shortest} ms, and the fastest "
                 f"display admitted (max_refresh_hz, {self.max_refresh_hz:g} Hz) shows a picture for "
                 f"{1000 / self.max_refresh_hz:.3g} ms at least"
             )
@@ -304,13 +325,31 @@ class TimingSettings:
     def slowest_refresh_hz(self) -> float:
         """Refresh rate of the slowest display that can show the flashes.
 
-        That is `min_refresh_hz`, unless a refresh of such a display is longer than a fixed exposure.
+        That is `min_refresh_hz`, unless a refresh of such a display is longer than a fixed exposure, or than
+        the gap between two pictures.
         """
-        shortest = fixed_exposures.shortest_ms(self.exposures_ms)
-        if shortest is None:
+        if self._shortest_ms is None:
             return self.min_refresh_hz
-        needed_hz = 1000 / (fixed_exposures.REFRESH_MARGIN * shortest)
+        needed_hz = 1000 / (fixed_exposures.REFRESH_MARGIN * self._shortest_ms)
         return max(self.min_refresh_hz, int(10 * needed_hz) / 10)
+
+    @property
+    def _shortest_ms(self) -> float | None:
+        """Shortest interval (ms) that is fixed in advance; None if there is none."""
+        return fixed_exposures.shortest_ms((*self.exposures_ms, self.gap_ms or None))
+
+    @property
+    def shows_one_after_other(self) -> bool:
+        """Whether a trial shows its pictures one after the other, with nothing in between."""
+        return self.gap_ms > 0
+
+    @property
+    def judged_phases(self) -> int:
+        """Number of intervals of a flash, from its end, that decide whether it was seen as planned.
+
+        They are the stimulus and its masks; of two pictures, the first, the gap and the second.
+        """
+        return (3 if self.shows_one_after_other else 1) + self.mask_count
 
     @property
     def steps_in_frames(self) -> bool:
@@ -586,7 +625,8 @@ class Protocol:
         """Whether what is shown changes more than once a second, which photosensitive people should know.
 
         Without masks, exposures of a second or more give at most one flash in any second (WCAG 2.3.1 allows
-        three).
+        three), also where two pictures follow each other: of their four changes, no more than two lie
+        within a second.
         """
         shortest = self.shortest_exposure_ms
         is_brief = shortest is not None and shortest < _A_SECOND_MS
@@ -632,6 +672,7 @@ SETTINGS = (
     "exclude_faster_ms",
     "staircase",
     "exposures_ms",
+    "gap_ms",
     "exposure_design",
     "exposure_steps",
     "min_refresh_hz",
@@ -793,7 +834,9 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     if made.has_staircase != base.has_staircase:
         raise InvalidInput("a staircase goes with method 'time', and only with it")
     if bool(made.timing.exposures_ms) != bool(base.timing.exposures_ms):
-        raise InvalidInput("exposures_ms goes with method 'exposures', and only with it")
+        raise InvalidInput("exposures_ms goes with methods 'exposures' and 'jnd', and only with them")
+    if bool(made.timing.gap_ms) != bool(base.timing.gap_ms):
+        raise InvalidInput("gap_ms goes with method 'jnd', which shows two pictures, and only with it")
     if made.timing.exposure_design == BETWEEN and not made.timing.exposures_ms:
         raise InvalidInput("exposure_design=between goes with method 'exposures', and only with it")
     return made
@@ -948,6 +991,13 @@ TIME = Protocol("time", timing=TimingSettings(staircase=NAMED_RULES["hype-2019"]
 EXPOSURES = Protocol(
     "exposures", timing=TimingSettings(exposures_ms=(50.0, 100.0, 250.0, 1000.0, None))
 ).changed(minutes=15, spare_images=40)
+JND = Protocol(
+    "jnd",
+    timing=TimingSettings(exposures_ms=(1000.0,), gap_ms=250, countdown_from=1, mask_count=0),
+    page=PageSettings(feedback=False),
+    unscored=UnscoredSettings(practice_images=10, picture_checks=40),
+).changed(images=160, spare_images=40, title="Same or different?", consent_text=JND_CONSENT, minutes=15)
+"""A session of Zhang et al. 2018, 3.2: 160 test pairs and 40 sentinels, after 10 training pairs."""
 QUALIFICATION = INFINITY.changed(evaluators=100000, title="Real or fake: a short test")
 PAPERS_PAY = {
     "study": {"base_usd_cents": 0, "bonus_usd_cents": 2},

@@ -13,6 +13,7 @@ from typing import Any
 from backend.experiment import staircase
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import (
+    CHECK,
     PRACTICE,
     TEST,
     Interaction,
@@ -32,6 +33,8 @@ MISTIMED_BEFORE_ASKING = 5
 """Number of consecutive mistimed flashes after which the evaluator is asked whether to continue or to end."""
 CHECKS = "checks"
 """The key of right answers to attention checks in `Cursor.right`: they are paid, and not scored."""
+_REPLACED = (TEST, CHECK)
+"""Kinds of trials whose stimuli are replaced after a mistimed flash."""
 _FRAME_RANGE_MS = (1, 100)
 
 
@@ -175,8 +178,8 @@ def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cur
     """Return the cursor after another visit has taken over the session.
 
     If the open trial has a time limit, its stimulus may have been flashed already, so that, if the trial is
-    scored, a spare of the same truth and class replaces it at the same exposure. If no spare is left, the
-    session ends; its answers are stored and paid.
+    scored, or an attention check by a picture, a spare of its kind replaces it at the same exposure. If no
+    spare is left, the session ends; its answers are stored and paid.
 
     Raises:
         Conflict: `returned`.
@@ -185,8 +188,8 @@ def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cur
     taken = dataclasses.replace(cursor, version=cursor.version + 1, lease=cursor.lease + 1)
     if cursor.state != "active" or cursor.exposure_ms is None or not _in_begun_block(session, cursor):
         return taken
-    if stimulus_at(session, cursor, cursor.trial_index).kind != TEST:
-        return taken  # not scored, and shown again
+    if stimulus_at(session, cursor, cursor.trial_index).kind not in _REPLACED:
+        return taken  # shown again
     return _voided(session, taken, at)
 
 
@@ -267,8 +270,9 @@ def answer(
     """Return the response to store and the cursor after it.
 
     An answer to a mistimed flash does not change the staircase: the trial stays open at its exposure, with
-    a spare stimulus of the same truth and class; if none is left, the session ends and is paid. Practice and
-    attention checks are not scored, so that their flashes are not repeated.
+    a spare stimulus of the same kind, truth and class; if none is left, the session ends and is paid. So it
+    is with attention checks by pictures, which would otherwise be told from scored trials. The flashes of
+    practice and of instructions, which evaluators know anyway, are not repeated.
 
     Raises:
         Conflict: `returned`; `stale_lease`; `closed`; `out_of_order` if another trial is next or its block
@@ -292,7 +296,7 @@ def answer(
     block, _ = locate(session, cursor.trial_index)
     facts = {f.name: getattr(posted, f.name) for f in dataclasses.fields(Posted) if f.name != "lease"}
     response = Response(**facts, block=block, at=at, attempt=replaced_in_a_row(cursor))
-    if is_mistimed(protocol, posted) and picture.kind == TEST:
+    if is_mistimed(protocol, posted) and picture.kind in _REPLACED:
         answered = _after_mistimed(cursor, picture, response)
         return response, _voided(session, answered, at)
     return response, _after(session, protocol, cursor, picture, response)
@@ -301,11 +305,12 @@ def answer(
 def is_mistimed(protocol: Protocol, posted: Posted | Response) -> bool:
     """Return whether a stimulus or its masks were not shown as planned, as measured by the page.
 
-    Deviations in the countdown are ignored, and so is the timing of a stimulus without time limit.
+    Of two pictures, one after the other, both and the gap between them are judged. Deviations in the
+    countdown are ignored, and so is the timing of a stimulus without time limit.
     """
     if posted.exposure_ms is None:
         return False
-    judged = slice(-1 - protocol.timing.mask_count, None)
+    judged = slice(-protocol.timing.judged_phases, None)
     timing = posted.timing
     missed = timing is not None and timing.planned_frames[judged] != timing.achieved_frames[judged]
     return missed or not MISTIMED_FLAGS.isdisjoint(posted.flags)
@@ -494,18 +499,20 @@ def _models_of(block: PlannedBlock) -> set[str]:
 
 
 def _next_spare(session: Session, cursor: Cursor) -> str | None:
-    """Return an unused spare of the same truth, model and class as the open trial's stimulus, or None.
+    """Return an unused spare of the same kind, truth, model and class as the open trial's, or None.
 
     If the blocks of a session show fakes of different models, each has spares of its own, reals too.
     """
     picture = stimulus_at(session, cursor, cursor.trial_index)
     models = _models_of(session.blocks[locate(session, cursor.trial_index)[0]])
     used = {spare for _, spare in cursor.voids}
+    wanted = (picture.kind, picture.truth, picture.model)
     for block in session.spares:
         own = _models_of(block)
         if block.class_ != picture.class_ or (own and models and own.isdisjoint(models)):
             continue
-        for name, truth, model in zip(block.stimuli, block.truths, block.models, strict=True):
-            if (truth, model) == (picture.truth, picture.model) and name not in used:
+        for offset, name in enumerate(block.stimuli):
+            spare = (block.kind(offset), block.truths[offset], block.models[offset])
+            if spare == wanted and name not in used:
                 return name
     return None

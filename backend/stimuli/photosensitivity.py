@@ -7,6 +7,7 @@ from random import Random
 import numpy as np
 from PIL import Image
 
+from backend.experiment.judgment import pictures_of
 from backend.experiment.records import Study
 from backend.stimuli import wcag_flashes
 
@@ -25,9 +26,10 @@ def note(study: Study, pictures: Sequence[str], folder: Path, seed: int) -> str:
     masks = rng.sample(sorted(study.masks), min(_MASKS, len(study.masks)))
     states = [_state(folder / name, cells) for name in masks]
 
-    def trials() -> Iterator[tuple[wcag_flashes.State, list[wcag_flashes.State]]]:
-        for name in sampled:
-            yield _state(folder / name, cells), _drawn(states, study.protocol.timing.mask_count, rng)
+    def trials() -> Iterator[tuple[list[wcag_flashes.State], list[wcag_flashes.State]]]:
+        for stimulus in sampled:
+            shown = [_state(folder / name, cells) for name in pictures_of(stimulus)]
+            yield shown, _drawn(states, study.protocol.timing.mask_count, rng)
 
     return wcag_flashes.verdict(wcag_flashes.check(study.protocol, trials(), stage_css / cells))
 

@@ -87,9 +87,9 @@ class Check:
 
 
 def check(
-    protocol: Protocol, trials: Iterable[tuple[State, Sequence[State]]], cell_css: float = CELL_CSS
+    protocol: Protocol, trials: Iterable[tuple[Sequence[State], Sequence[State]]], cell_css: float = CELL_CSS
 ) -> Check:
-    """Return the result for `trials`, each a stimulus and its masks, at the shortest exposure.
+    """Return the result for `trials`, each its pictures and its masks, at the shortest exposure.
 
     The shortest is the worst: it shows the same states in less time, so that what happens within a
     second at a longer exposure also does at this one.
@@ -145,21 +145,30 @@ def gray_stage(cells: int) -> State:
 
 
 def timeline(
-    protocol: Protocol, picture: State, masks: Sequence[State], exposure_ms: float
+    protocol: Protocol, pictures: Sequence[State], masks: Sequence[State], exposure_ms: float
 ) -> tuple[list[State], list[float]]:
     """Return the states that a trial shows and when each begins (ms), with the gray stage before and after.
 
     If trials follow each other within a second, as many are concatenated as a second can touch.
+
+    Args:
+        pictures: shown one after the other, with the gray stage in between for `gap_ms`.
     """
-    gray = gray_stage(len(picture.luminance))
-    shown_ms = [exposure_ms, *[protocol.timing.mask_ms] * len(masks)]
+    first, *later = pictures
+    gray = gray_stage(len(first.luminance))
+    shown = [first, *(state for picture in later for state in (gray, picture)), *masks]
+    shown_ms = [
+        exposure_ms,
+        *[protocol.timing.gap_ms, exposure_ms] * len(later),
+        *[protocol.timing.mask_ms] * len(masks),
+    ]
     pause_ms = (
         protocol.timing.countdown_from * protocol.timing.countdown_ms
         + _FASTEST_ANSWER_MS
         + protocol.page.feedback_ms * protocol.page.feedback
     )
     count = 1 if pause_ms > _WINDOW_MS else 2 + int(_WINDOW_MS // (sum(shown_ms) + pause_ms))
-    states = [gray] + [picture, *masks, gray] * count
+    states = [gray] + [*shown, gray] * count
     lasts_ms = [pause_ms, *[*shown_ms, pause_ms] * count]
     return states, [0.0, *accumulate(lasts_ms[:-1])]
 

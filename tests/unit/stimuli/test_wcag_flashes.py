@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.experiment.protocol import TIME
+from backend.experiment.protocol import JND, TIME
 from backend.stimuli import wcag_flashes
 from backend.stimuli.wcag_flashes import Flashes, State
 
@@ -56,7 +56,7 @@ def time_protocol(**changes):
 
 
 def trial(protocol, picture, masks, exposure_ms=100):
-    return wcag_flashes.flashes(*wcag_flashes.timeline(protocol, picture, masks, exposure_ms))
+    return wcag_flashes.flashes(*wcag_flashes.timeline(protocol, [picture], masks, exposure_ms))
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_a_shorter_exposure_never_gives_fewer_flashes(seed, masks, mask_ms, one_
 
 def test_a_check_tells_the_worst_trial_and_how_many_are_over():
     black, white = flat(BLACK), flat(WHITE)
-    calm, wild = (white, [white] * 6), (white, [black, white] * 3)
+    calm, wild = ([white], [white] * 6), ([white], [black, white] * 3)
 
     found = wcag_flashes.check(TIME, [calm, calm, wild])
 
@@ -288,10 +288,31 @@ def test_a_check_tells_the_worst_trial_and_how_many_are_over():
 
 def test_a_check_within_the_threshold_says_so():
     small = patch((0, 0, 20))
-    found = wcag_flashes.check(TIME, [(small, [patch(), small] * 3)])
+    found = wcag_flashes.check(TIME, [([small], [patch(), small] * 3)])
 
     assert wcag_flashes.verdict(found) == (
         "photosensitivity: at most 1 general and 0 red flashes a second over a quarter of a 10-degree field "
         "in 1 sampled trials at 100 ms (WCAG 2.2, 2.3.1 allows 3): within the threshold, with up to 4 in "
         "smaller places"
     )
+
+
+def test_two_pictures_a_second_each_flash_once_in_any_second_and_quick_ones_more_often():
+    white = flat(WHITE)
+
+    # gray, white, gray, white, gray: two rises and two falls, of which one each lie within any second
+    calm = JND.changed(countdown_ms=2000)
+    slow = wcag_flashes.flashes(*wcag_flashes.timeline(calm, [white, white], [], 1000))
+    quick = wcag_flashes.flashes(*wcag_flashes.timeline(calm.changed(gap_ms=50), [white, white], [], 50))
+
+    assert (slow.general, quick.general) == (1, 2)
+
+
+def test_a_pair_is_shown_with_the_stage_in_between():
+    white, black = flat(WHITE), flat(BLACK)
+
+    states, starts_ms = wcag_flashes.timeline(JND.changed(countdown_ms=2000), [white, black], [], 1000)
+
+    levels = [round(float(state.luminance[0, 0]), 2) for state in states]
+    assert levels == [0.22, 1.0, 0.22, 0.0, 0.22]
+    assert starts_ms == [0, 2200, 3200, 3450, 4450]
