@@ -38,7 +38,7 @@ from backend.commands.world import SEED, Number, progress_bar, say
     help="A distortion or sub-type to draw from, as docs/distortions.md names them; once for each.",
 )  # fmt: skip
 @click.option(
-    "--subtle", type=Number(0, 1), default=0.5, show_default=True, metavar="SHARE",
+    "--subtle", type=Number(0, 1), default=0.3, show_default=True, metavar="SHARE",
     help="Share of pairs with one distortion of the mildest quarter of its range.",
 )  # fmt: skip
 @click.option(

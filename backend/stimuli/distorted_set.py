@@ -70,7 +70,7 @@ class SetOptions:
     name: str = "traditional"
     longest: int = 2
     """Most distortions in a sequence."""
-    subtle: float = 0.5
+    subtle: float = 0.3
     """Probability (0 to 1) that a pair has one distortion of `SUBTLE_POSITIONS`; triplets have none."""
     only: tuple[str, ...] = ()
     """Names of distortions or sub-types to draw from; empty for all."""
