@@ -22,6 +22,7 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "qualification": ("studies", "make a test that evaluators pass before a study"),
         "settings": ("settings", "list the settings of a study, with their defaults"),
         "masks": ("studies", "show the masks of a study, or those of a folder"),
+        "distort": ("distortion", "make pairs and triplets from photographs"),
         "simulate": ("service", "let simulated evaluators take part"),
         "set": ("changes", "change settings of a study without sessions"),
         "clear": ("changes", "remove the simulated sessions of a study"),

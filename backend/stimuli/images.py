@@ -63,6 +63,8 @@ _HDR_TRANSFERS = (16, 18)
 """PQ and HLG, by ITU-T H.273: light levels above any white."""
 _SRGB_PRIMARIES = (1, 2)
 """sRGB and unspecified, by ITU-T H.273."""
+_ON_ITS_SIDE = range(5, 9)
+"""Orientations of EXIF in which width and height are exchanged."""
 _HEAD = 1 << 16
 _UNREADABLE = (
     OSError, ValueError, SyntaxError, EOFError, ArithmeticError, LookupError, TypeError, RuntimeError,
@@ -153,7 +155,7 @@ def process(
     Raises:
         BadPicture: the file cannot be read as an image; names the file and the reason.
     """
-    picture, facts = _load(path)
+    picture, facts = load(path)
     square = ImageOps.fit(picture, (size_px, size_px), Image.Resampling.LANCZOS)
     for size in equalise.sizes_px:
         small = square.resize((size, size), Image.Resampling.LANCZOS)
@@ -199,18 +201,42 @@ def _file_format(image_format: str) -> FileFormat:
     return FORMATS[image_format.partition(":")[0]]
 
 
-def _load(path: Path) -> tuple[Image.Image, SourceFacts]:
+def load(path: Path) -> tuple[Image.Image, SourceFacts]:
+    """Return the image upright in RGB (sRGB), in its own size, and the properties of its file.
+
+    Raises:
+        BadPicture: the file cannot be read as an image; names the file and the reason.
+    """
+    with _reading(path) as picture:
+        facts = _facts(picture)
+        picture.load()
+        ImageOps.exif_transpose(picture, in_place=True)
+        made, of_colours = _to_srgb(path, picture)
+        return made, replace(facts, treatments=(*facts.treatments, *of_colours))
+
+
+def upright_size(path: Path) -> tuple[int, int]:
+    """Return width and height (px) of the image that `load` returns, from the file's header.
+
+    Raises:
+        BadPicture: the header shows that `load` would fail.
+    """
+    with _reading(path) as picture:
+        width, height = picture.size
+        is_on_its_side = picture.getexif().get(ExifTags.Base.Orientation, 1) in _ON_ITS_SIDE
+        return (height, width) if is_on_its_side else (width, height)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[Image.Image]:
+    """Yield the opened image; raise BadPicture if it is unfit, or if decoding it in the block fails."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow warns about odd metadata, which is dropped anyway
             with _opened(path) as picture:
                 _check_size(path, picture.size)
                 _check_light(path, picture)
-                facts = _facts(picture)
-                picture.load()
-                ImageOps.exif_transpose(picture, in_place=True)
-                made, of_colours = _to_srgb(path, picture)
-                return made, replace(facts, treatments=(*facts.treatments, *of_colours))
+                yield picture
     except InvalidInput:
         raise
     except FileNotFoundError:

@@ -133,7 +133,7 @@ def ingest(
         folders = [finding for finding in scanned.findings if finding.kind == "folder"]
         files = [*(finding for finding in scanned.findings if finding.kind != "folder"), *bad, *torn]
         stimuli = tuple(sorted((_stimulus(item) for item in good), key=lambda stimulus: stimulus.name))
-        _check(
+        check_findings(
             folders,
             [*(() if skip_bad else files), *(duplicates if strict else ())],
             lacking(stimuli, scanned.classes) if lacking and not folders else "",
@@ -150,7 +150,7 @@ def ingest(
         *differences(_sides(good), size_px, losses),
         *treatments(_sides(good)),
         *_marked_checks(good, size_px, losses),
-        *_left_out_notes(no_pictures, duplicates, files),
+        *left_out_notes(no_pictures, duplicates, files),
     )
     left_out = (
         *(f"{name}: is no picture" for name in no_pictures),
@@ -174,7 +174,7 @@ def processed(folder: Path, what: str, size_px: int, image_format: str) -> list[
             made.append(process(source.path, size_px, image_format)[0])
         except BadPicture as error:
             bad.append(Finding(error.kind, printable(source.path), error.why))
-    _check([finding for finding in scanned.findings if finding.kind == "folder"], bad, "")
+    check_findings([finding for finding in scanned.findings if finding.kind == "folder"], bad, "")
     return made
 
 
@@ -239,7 +239,7 @@ def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list
     return good, duplicates, torn
 
 
-def _check(folders: Sequence[Finding], files: Sequence[Finding], lack: str) -> None:
+def check_findings(folders: Sequence[Finding], files: Sequence[Finding], lack: str) -> None:
     """Raise Refused if there are problems, with all of them in one message."""
     problems = [finding.what for finding in folders]
     if files:
@@ -323,7 +323,7 @@ def _marked_checks(good: list[_Made], size_px: int, losses: Equalise) -> Iterato
             yield f"attention checks: {note.replace('the reals', 'the other pictures')}"
 
 
-def _left_out_notes(
+def left_out_notes(
     no_pictures: Sequence[str], duplicates: Sequence[Finding], files: Sequence[Finding]
 ) -> Iterator[str]:
     if no_pictures:

@@ -69,6 +69,7 @@ USUAL = {
     ],
     "demo": ["--no-browser", "--port", "99999"],
     "deploy": ["faces", "--region", "eu-central-1"],
+    "distort": ["images/real", "-o", "sets", "--size", "8", "--count", "3"],
     "export": ["faces", "-o", "out"],
     "leaderboard": ["faces", "nothing.csv", "-o", "out"],
     "links": ["faces", "--count", "1"],

@@ -61,7 +61,7 @@ def check_picture(picture: np.ndarray) -> None:
 
 
 def named(names: Sequence[str]) -> tuple[Distortion, ...]:
-    """Return the distortions of these names or sub-types, in the order of the table.
+    """Return the distortions of these names or sub-types, in the order of the table; of no names, all.
 
     Raises:
         InvalidInput: there is no such distortion or sub-type.
@@ -74,4 +74,6 @@ def named(names: Sequence[str]) -> tuple[Distortion, ...]:
                 f"there is no distortion {name!r}; there are the sub-types {', '.join(sub_types)} and the "
                 f"distortions {', '.join(TRADITIONAL)}"
             )
+    if not names:
+        return tuple(TRADITIONAL.values())
     return tuple(one for one in TRADITIONAL.values() if one.name in names or one.sub_type in names)

@@ -132,8 +132,9 @@ def _perspective(sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 _ANGLE = Uniform("angle_deg", 0, 360, "degrees")
 _REACH = Magnitude("reach_px", 0.5, 10, "px")
-_FIELD_REACH = Magnitude("reach_px", 0.5, 6, "px")
-_CELLS = Choice("cells", (2, 3, 4, 5), "")
+_FIELD_REACH = Magnitude("reach_px", 0.5, 5, "px")
+"""Farther, a warp of crops of 64 px would fold them."""
+_CELLS = Choice("cells", (2, 3, 4), "")
 
 SPATIAL = (
     Distortion("shifting", "spatial", shifting, Magnitude("distance_px", 1, 10, "px"), (_ANGLE,)),
