@@ -153,8 +153,7 @@ def process(
     Raises:
         BadPicture: the file cannot be read as an image; names the file and the reason.
     """
-    picture, facts = _load(path)
-    square = ImageOps.fit(picture, (size_px, size_px), Image.Resampling.LANCZOS)
+    square, facts = loaded(path, size_px)
     for size in equalise.sizes_px:
         small = square.resize((size, size), Image.Resampling.LANCZOS)
         square = small.resize((size_px, size_px), Image.Resampling.LANCZOS)
@@ -162,6 +161,31 @@ def process(
         with Image.open(io.BytesIO(encode(square, f"jpeg:{quality}"))) as lossy:
             square = lossy.convert("RGB")
     return encode(square, image_format), facts
+
+
+def loaded(path: Path, size_px: int) -> tuple[Image.Image, SourceFacts]:
+    """Return an image, `size_px` square in RGB, and the properties of its source file.
+
+    A picture of this size keeps its pixels; a longer one is cropped at both ends.
+
+    Raises:
+        BadPicture: as for `process`.
+    """
+    picture, facts = _load(path)
+    return ImageOps.fit(picture, (size_px, size_px), Image.Resampling.LANCZOS), facts
+
+
+def measured(path: Path) -> tuple[int, int]:
+    """Return width and height (px) of an image, turned upright, without decoding it.
+
+    Raises:
+        BadPicture: as for `process`, as far as the file's header tells.
+    """
+    with _reading(path) as picture:
+        _check_size(path, picture.size)
+        width, height = picture.size
+        is_turned = picture.getexif().get(ExifTags.Base.Orientation, 1) in range(5, 9)
+        return (height, width) if is_turned else (width, height)
 
 
 def encode(picture: Image.Image, image_format: str) -> bytes:
@@ -200,17 +224,24 @@ def _file_format(image_format: str) -> FileFormat:
 
 
 def _load(path: Path) -> tuple[Image.Image, SourceFacts]:
+    with _reading(path) as picture:
+        _check_size(path, picture.size)
+        _check_light(path, picture)
+        facts = _facts(picture)
+        picture.load()
+        ImageOps.exif_transpose(picture, in_place=True)
+        made, of_colours = _to_srgb(path, picture)
+        return made, replace(facts, treatments=(*facts.treatments, *of_colours))
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[Image.Image]:
+    """Yield the image without decoding it; within, whatever decoders raise becomes BadPicture."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow warns about odd metadata, which is dropped anyway
             with _opened(path) as picture:
-                _check_size(path, picture.size)
-                _check_light(path, picture)
-                facts = _facts(picture)
-                picture.load()
-                ImageOps.exif_transpose(picture, in_place=True)
-                made, of_colours = _to_srgb(path, picture)
-                return made, replace(facts, treatments=(*facts.treatments, *of_colours))
+                yield picture
     except InvalidInput:
         raise
     except FileNotFoundError:
