@@ -99,7 +99,7 @@ def _session(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:
     status, _, data, ms = site.ask("POST", f"{path}/blocks", begin, token)
     block = json.loads(data)
     yield "a block begins", status == 200, f"{status} in {ms:.0f} ms"
-    yield from _picture(site, block["images"][0])
+    yield from _picture(site, block["images"][0].split(" ")[0])
     yield from _answers(site, path, token, begin["lease"], block)
 
 

@@ -14,9 +14,17 @@ from random import Random
 from typing import Any
 
 from backend.administration import catalogues
-from backend.administration.study_spec import StudySpec, base_protocol, check_models, check_name
+from backend.administration.study_spec import (
+    BY_OPTIONS,
+    StudySpec,
+    base_protocol,
+    check_models,
+    check_name,
+    check_sources,
+)
 from backend.experiment import protocol as protocols
 from backend.experiment import sampling, unscored
+from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import CHECK, PRACTICE, Stimulus, Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
@@ -24,6 +32,7 @@ from backend.foundation.names import clean
 from backend.foundation.permissions import private, share
 from backend.foundation.printable import printable
 from backend.foundation.timestamps import stamp
+from backend.stimuli import item_folders
 from backend.stimuli.media import MEDIA
 from backend.stimuli.medium import Refused
 from backend.stores.datadir import DataDir
@@ -54,6 +63,7 @@ def create(
         Conflict: a study of that name exists, or is being created.
         StoreFailed: the disk is full; nothing is left behind.
     """
+    check_sources(spec.method, spec.real is not None, bool(spec.items), BY_OPTIONS)
     spec, trimmed = _with_clean_names(spec)
     protocol = _checked(store, spec)
     for note in catalogues.untranslated(protocol) if say else ():
@@ -97,7 +107,7 @@ def _made(
     study = Study(
         name=spec.name,
         kind=spec.kind,
-        models=tuple(name for name, _ in spec.models),
+        models=tuple(name for name, _ in (spec.items or spec.models)),
         protocol=protocol,
         created_at=created_at,
         settings_id=lifecycle.new_settings_id(),
@@ -109,11 +119,15 @@ def _made(
     aside = _aside(spec)
 
     def with_roles(stimuli: Sequence[Stimulus]) -> tuple[Stimulus, ...]:
+        if judgment.has_items:
+            return tuple(stimuli)
         return unscored.set_aside(stimuli, protocol.unscored, Random(f"aside {spec.seed}"), [*aside])
 
     def lacking(stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
         marked = with_roles(stimuli)
-        lack = judgment.lack(dataclasses.replace(study, classes=tuple(classes)), sampling.pool_of(marked))
+        pool = sampling.pool_of(marked)
+        complete = judgment.with_pool(protocol, pool, spec.settings)
+        lack = judgment.lack(dataclasses.replace(study, protocol=complete, classes=tuple(classes)), pool)
         taken = sum(after.role != before.role for before, after in zip(stimuli, marked, strict=True))
         if lack and taken:
             lack += (
@@ -122,22 +136,28 @@ def _made(
             )
         return lack
 
+    options: dict[str, Any] = {
+        "size_px": protocol.stimuli.size_px,
+        **({"aside": aside} if aside else {}),
+        "image_format": protocol.stimuli.image_format,
+        "skip_bad": spec.skip_bad,
+        "strict": spec.strict,
+        "lacking": lacking,
+        "rng": Random(spec.seed),
+        "progress": progress,
+        "say": say,
+    }
+    medium = MEDIA[judgment.medium]
     try:
-        intake = MEDIA[judgment.medium].ingest(
-            spec.real,
-            dict(spec.models),
-            partial,
-            size_px=protocol.stimuli.size_px,
-            **({"aside": aside} if aside else {}),
-            image_format=protocol.stimuli.image_format,
-            equalise=spec.equalise,
-            skip_bad=spec.skip_bad,
-            strict=spec.strict,
-            lacking=lacking,
-            rng=Random(spec.seed),
-            progress=progress,
-            say=say,
-        )
+        if judgment.has_items:
+            own = {
+                "parts": judgment.parts,
+                "answers": judgment.item_answers,
+                "made": judgment.made_items(protocol, [*aside]),
+            }
+            intake = medium.ingest_items(dict(spec.items), partial, **own, **options)
+        else:
+            intake = medium.ingest(spec.real, dict(spec.models), partial, equalise=spec.equalise, **options)
     except Refused as refused:
         where = _listed(data, spec.name, refused.everything)
         with spec.at(*spec.entry_of(str(refused))):
@@ -145,8 +165,14 @@ def _made(
     if say and (where := _listed(data, spec.name, intake.left_out_untold)):
         say(f"all files that were left out are listed in {where}")
     intake = dataclasses.replace(intake, stimuli=with_roles(intake.stimuli))
-    study = dataclasses.replace(study, classes=intake.classes, notes=(*trimmed, *intake.notes))
-    of_pool = judgment.notes(study, sampling.pool_of(intake.stimuli))
+    pool = sampling.pool_of(intake.stimuli)
+    study = dataclasses.replace(
+        study,
+        protocol=judgment.with_pool(protocol.changed(size_px=intake.size_px), pool, spec.settings),
+        classes=intake.classes,
+        notes=(*trimmed, *intake.notes),
+    )
+    of_pool = judgment.notes(study, pool)
     study = dataclasses.replace(study, notes=(*study.notes, *of_pool))
     study = _with_masks(study, spec, data, partial, intake, progress, say)
     study = _with_flash_note(study, spec, partial, intake)
@@ -175,6 +201,8 @@ def _listed(data: DataDir, study: str, lines: Sequence[str]) -> Path | None:
 
 def _with_clean_names(spec: StudySpec) -> tuple[StudySpec, list[str]]:
     """Return the specification with models' names normalized, and a note on each that was changed."""
+    if spec.items:
+        return _with_sets(spec), []
     models = tuple((clean(name), folder) for name, folder in spec.models)
     notes = [
         f"the model {name!r} is called {after!r}"
@@ -184,10 +212,28 @@ def _with_clean_names(spec: StudySpec) -> tuple[StudySpec, list[str]]:
     return dataclasses.replace(spec, models=models), notes
 
 
+def _with_sets(spec: StudySpec) -> StudySpec:
+    """Return the specification with each set of items and its folder.
+
+    Raises:
+        InvalidInput: a folder has no sets, or two sets have one name.
+    """
+    with spec.at("items"):
+        sets = item_folders.sets_of(spec.items, judgment_of(spec.method).parts)
+        check_models([name for name, _ in sets], "set")
+    return dataclasses.replace(spec, items=tuple(sets))
+
+
 def _checked(store: Store, spec: StudySpec) -> protocols.Protocol:
     """Return the protocol of a specification after checking its names, settings and qualification."""
     check_name(spec.name)
-    check_models([name for name, _ in spec.models])
+    if not spec.items:
+        check_models([name for name, _ in spec.models])
+    elif spec.equalise:
+        with spec.at("equalise"):
+            raise InvalidInput(
+                "equalise makes reals and fakes alike; items are shown as they are, with their distortions"
+            )
     with spec.at("name"):
         lifecycle.check_name(store, spec.name)
     protocol = protocols.new_protocol(base_protocol(spec.kind, spec.method), spec.kind, spec.settings)
@@ -195,6 +241,9 @@ def _checked(store: Store, spec: StudySpec) -> protocols.Protocol:
         protocol = catalogues.in_its_language(protocol, spec.settings)
     with spec.at("settings"):
         judgment_of(protocol.method).check(protocol, spec.kind)
+    if not protocol.stimuli.size_px and not spec.items:
+        with spec.at("settings", "size_px"):
+            raise InvalidInput("size_px must be from 16 to 2048, not 0")
     _check_aside(spec, protocol)
     if not protocol.page.builtin_instructions and not spec.pages:
         with spec.at("settings", "builtin_instructions"):
@@ -232,7 +281,7 @@ def _check_aside(spec: StudySpec, protocol: protocols.Protocol) -> None:
                 f"{printable(spec.checks)} has pictures for attention checks, and picture_checks is 0; "
                 "--set picture_checks=N, or leave out --checks"
             )
-    if shown.picture_checks and spec.checks is None:
+    if shown.picture_checks and spec.checks is None and not spec.items:
         with spec.at("settings", "picture_checks"):
             raise InvalidInput(
                 "picture_checks need pictures whose truth is beyond doubt: --checks DIR, with sub-folders "
@@ -266,7 +315,12 @@ def _with_masks(
         )
     else:
         rng = Random(f"masks {spec.seed}")
-        pictures = sorted(partial / stimulus.name for stimulus in intake.stimuli if not stimulus.role)
+        pictures = sorted(
+            partial / name
+            for stimulus in intake.stimuli
+            if not stimulus.role
+            for name in pictures_of(stimulus.name)
+        )
         names = masks.make_masks(
             rng.sample(pictures, min(_MASKS, len(pictures))),
             partial,

@@ -43,6 +43,8 @@ _FLASHES = (
     "feedback_ms",
 )
 """Settings that the check for photosensitive people depends on."""
+_FIXES_EVALUATORS = {"images", "blocks", "judgments_per_item"}
+"""Settings from which the number of evaluators may follow (`Judgment.with_pool`)."""
 _FLASH_NOTE = "photosensitivity: "
 
 
@@ -115,7 +117,10 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
         check_qualification(store, study.kind, qualification)
     after = replace(study, protocol=wanted)
     after = replace(after, protocol=_with_consent_version(study, after, "consent_version" in settings))
-    judgment.check_pool(after, store.pool(study.name))
+    pool = store.pool(study.name)
+    if {*settings} & _FIXES_EVALUATORS:
+        after = replace(after, protocol=judgment.with_pool(after.protocol, pool, settings))
+    judgment.check_pool(after, pool)
     notes = _notes(store, data, study, after)
     return replace(after, version=study.version + 1, settings_id=lifecycle.new_settings_id(), notes=notes)
 

@@ -15,7 +15,7 @@ from backend.administration.study_file import Key, StudyFile, is_of, written
 from backend.experiment import languages, questionnaire
 from backend.experiment import panel as panels
 from backend.experiment import protocol as protocols
-from backend.experiment.judgments import METHODS, method_named
+from backend.experiment.judgments import METHODS, judgment_of, method_named
 from backend.experiment.panel import PanelRecord
 from backend.experiment.questionnaire import InvalidEntry, Page, Question, ShownIf
 from backend.foundation.errors import InvalidInput
@@ -34,6 +34,7 @@ ENTRIES = {
     "method": str,
     "real": str,
     "models": dict,
+    "items": (str, dict),
     "masks": str,
     "practice": str,
     "checks": str,
@@ -75,8 +76,8 @@ class StudySpec:
     name: str
     kind: str
     method: str
-    real: Path
-    models: tuple[tuple[str, Path], ...]
+    real: Path | None = None
+    models: tuple[tuple[str, Path], ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     masks: Path | None = None
     practice: Path | None = None
@@ -87,6 +88,8 @@ class StudySpec:
     skip_bad: bool = False
     strict: bool = False
     seed: int = 0
+    items: tuple[tuple[str, Path], ...] = ()
+    """Sets of items, each with its folder, in place of reals and models; '' for a set named as its folder."""
     pages: tuple[Page, ...] = ()
     questions: tuple[Question, ...] = ()
     file: StudyFile | None = None
@@ -108,6 +111,8 @@ class StudySpec:
 
     def entry_of(self, problem: str) -> tuple[Key, ...]:
         """Return the entry that a problem with the pictures is about: a model, the reals, or all models."""
+        if self.items:
+            return ("items",)
         named = [name for name, _ in self.models if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", problem)]
         if len(named) == 1:
             return "models", named[0]
@@ -122,7 +127,7 @@ def read_spec(path: Path) -> StudySpec:
         InvalidInput: names the file and the line of the entry that is missing, unknown or invalid.
     """
     file, here = study_file.read(path), path.parent
-    data = file.entries((), ENTRIES, needed=("name", "real", "models"))
+    data = file.entries((), ENTRIES, needed=("name",))
     with file.at("name"):
         check_name(data["name"])
     kind, method = data.get("kind", "study"), data.get("method", "infinity")
@@ -131,14 +136,19 @@ def read_spec(path: Path) -> StudySpec:
     with file.at("method"):
         _check_method(method)
         base = base_protocol(kind, method)
-    models = _folders(file, here, data["models"])
+    with file.at("items" if "items" in data else "method"):
+        check_sources(method, "real" in data or "models" in data, "items" in data, IN_A_FILE)
+    has_items = "items" in data
+    if not has_items:
+        file.entries((), ENTRIES, needed=("name", "real", "models"))
     settings = _settings(file, here, base, kind)
     return StudySpec(
         name=data["name"],
         kind=kind,
         method=method,
-        real=_folder(file, here, "real"),
-        models=models,
+        real=None if has_items else _folder(file, here, "real"),
+        models=() if has_items else _folders(file, here, data["models"]),
+        items=_items(file, here, data["items"]) if has_items else (),
         settings=settings,
         masks=_folder(file, here, "masks") if data.get("masks") else None,
         practice=_folder(file, here, "practice") if data.get("practice") else None,
@@ -161,21 +171,48 @@ def check_name(name: str) -> None:
         )
 
 
-def check_models(names: Sequence[str]) -> None:
-    """Raise InvalidInput unless models can be called so, beside each other."""
+IN_A_FILE = "real and [models]", "items"
+BY_OPTIONS = "--real DIR and --model NAME=DIR", "--items [NAME=]DIR"
+
+
+def check_sources(method: str, has_sides: bool, has_items: bool, words: tuple[str, str]) -> None:
+    """Raise InvalidInput unless the pictures are given in the form that a method needs.
+
+    Args:
+        has_sides: whether reals, or models, are given.
+        has_items: whether sets of items are given.
+        words: what reals and models are called where they are given, and what items are.
+    """
+    judgment, (sides, items) = judgment_of(method), words
+    title = judgment.methods[method].title
+    if judgment.has_items and (has_sides or not has_items):
+        parts = ", ".join(judgment.parts)
+        raise InvalidInput(
+            f"{title} (method {method}) shows items of {len(judgment.parts)} pictures each ({parts}), given "
+            f"by {items}{f', not by {sides}' if has_sides else ''}"
+        )
+    if has_items and not judgment.has_items:
+        ours = ", ".join(name for name, other in METHODS.items() if other.has_items)
+        raise InvalidInput(
+            f"{title} (method {method}) takes its pictures from {sides}; {items} goes with method {ours}"
+        )
+
+
+def check_models(names: Sequence[str], what: str = "model") -> None:
+    """Raise InvalidInput unless models, or sets of items, can be called so, beside each other."""
     if not names:
         raise InvalidInput("a study needs at least one model: --model NAME=FOLDER")
     for name in names:
         if not _MODEL.fullmatch(name):
             raise InvalidInput(
-                "a model's name must be 1 to 100 letters, digits, spaces and . _ @ + -, starting with a "
+                f"a {what}'s name must be 1 to 100 letters, digits, spaces and . _ @ + -, starting with a "
                 f"letter or digit and not ending with a space, not {name!r}"
             )
     folded: dict[str, str] = {}
     for name in names:
         if (other := folded.setdefault(name.casefold(), name)) is not name:
             how = "are called" if other == name else "differ by case only:"
-            raise InvalidInput(f"two models {how} {other!r} and {name!r}; each needs a name of its own")
+            raise InvalidInput(f"two {what}s {how} {other!r} and {name!r}; each needs a name of its own")
 
 
 def base_protocol(kind: str, method: str) -> protocols.Protocol:
@@ -242,6 +279,20 @@ def _folders(file: StudyFile, here: Path, models: Mapping[str, Any]) -> tuple[tu
             names.append(clean(name))
             check_models(names)
     return tuple((name, _folder(file, here, "models", name)) for name in models)
+
+
+def _items(file: StudyFile, here: Path, items: str | Mapping[str, Any]) -> tuple[tuple[str, Path], ...]:
+    """Return the sets of items: one folder, or a table of folders by the sets' names."""
+    if isinstance(items, str):
+        return (("", _folder(file, here, "items")),)
+    if not items:
+        raise file.error(("items",), 'items must name at least one set, as in traditional = "traditional"')
+    for name, folder in items.items():
+        if not isinstance(folder, str):
+            raise file.error(("items", name), f"{name} must be a folder in quotes, not {written(folder)}")
+        with file.at("items", name):
+            check_models([clean(name)], "set")
+    return tuple((clean(name), _folder(file, here, "items", name)) for name in items)
 
 
 def _folder(file: StudyFile, here: Path, *keys: Key) -> Path:

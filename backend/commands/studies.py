@@ -18,8 +18,9 @@ from backend.commands.world import (
     say,
     store_options,
 )
-from backend.experiment.judgments import METHODS
+from backend.experiment.judgments import METHODS, judgment_of
 from backend.foundation.errors import InvalidInput
+from backend.foundation.names import clean
 
 if TYPE_CHECKING:
     from backend.experiment.records import Study
@@ -30,6 +31,17 @@ _ADDRESS = "http://127.0.0.1:8000"
 _places = images_option(
     "Where browsers get the pictures, if not from `openhype serve`; they are uploaded there as well."
 )
+
+
+def _folders_of_items(
+    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+) -> tuple[tuple[str, Path], ...]:
+    """Return name and folder of each set of items; '' for one that has the name of its folder."""
+    pairs_of = [each.partition("=") if "=" in each else ("", "", each) for each in given]
+    for (name, sign, folder), each in zip(pairs_of, given, strict=True):
+        if not folder or (sign and not name):
+            raise click.BadParameter(f"a set of items is DIR or NAME=DIR, not {each!r}")
+    return tuple((clean(name), Path(folder)) for name, _, folder in pairs_of)
 
 
 def _image_options(command: Any) -> Any:
@@ -95,6 +107,13 @@ def _image_options(command: Any) -> Any:
 @click.command()
 @click.argument("name")
 @click.option("--method", type=click.Choice([*METHODS]), default="infinity", show_default=True)
+@click.option(
+    "--items",
+    multiple=True,
+    callback=_folders_of_items,
+    metavar="[NAME=]DIR",
+    help="Pairs or triplets, in DIR/p0, DIR/p1 (and DIR/ref) or sub-folders with these; once for each set.",
+)
 @_image_options
 @click.option("--masks", type=click.Path(path_type=Path), help="Folder of masks to use instead of made ones.")
 @click.option("--evaluators", type=int, metavar="N", help="Finished sessions wanted for each model.")
@@ -103,21 +122,32 @@ def _image_options(command: Any) -> Any:
 @store_options
 @pass_world
 def create(
-    world: World, name: str, method: str, real: Path | None, models: tuple, place: str | None, **options: Any
+    world: World,
+    name: str,
+    method: str,
+    real: Path | None,
+    models: tuple,
+    items: tuple,
+    place: str | None,
+    **options: Any,
 ) -> None:
     """Make a study NAME from folders of images, or from a description in NAME.toml."""
-    from backend.administration.study_spec import StudySpec, read_spec
+    from backend.administration.study_spec import BY_OPTIONS, StudySpec, check_sources, read_spec
 
     if name.endswith(".toml"):
-        if real is not None or models:
+        if real is not None or models or items:
             raise click.UsageError("a study is described by a TOML file or by options, not by both")
         _create(world, read_spec(Path(name)), place)
         return
-    _need_folders(real, models)
+    try:
+        check_sources(method, real is not None or bool(models), bool(items), BY_OPTIONS)
+    except InvalidInput as error:
+        raise click.UsageError(str(error)) from None
+    if not items:
+        _need_folders(real, models)
     settings = _settings(options)
-    _create(
-        world, StudySpec(name, "study", method, real, _folders(models), settings, **_picked(options)), place
-    )
+    spec = StudySpec(name, "study", method, real, _folders(models), settings, items=items, **_picked(options))
+    _create(world, spec, place)
 
 
 @click.command()
@@ -154,7 +184,12 @@ def masks(world: World, what: str, out: Path, count: int, **options: Any) -> Non
 @store_options
 @pass_world
 def qualification(
-    world: World, name: str, real: Path | None, models: tuple, place: str | None, **options: Any
+    world: World,
+    name: str,
+    real: Path | None,
+    models: tuple,
+    place: str | None,
+    **options: Any,
 ) -> None:
     """Make a qualification NAME; a study asks for it with `--qualification NAME`."""
     from backend.administration.study_spec import StudySpec
@@ -241,11 +276,13 @@ def _summary(study: "Study", options: str) -> Iterator[str]:
     from backend.recruitment.plan import asked_for
 
     protocol = study.protocol
-    models = f"{len(study.models)} model{'s' if len(study.models) > 1 else ''}"
+    has_items = judgment_of(protocol.method).has_items
+    what, shown_each = ("set", "items") if has_items else ("model", "pictures")
+    models = f"{len(study.models)} {what}{'s' if len(study.models) > 1 else ''}"
     shown = protocol.stimuli
     blocks = f" ({shown.blocks} blocks of {shown.images})" if shown.blocks > 1 else ""
-    yield f"made the {study.kind} {study.name}: {models}, {shown.trials} pictures a session{blocks}"
-    if study.is_mixed:
+    yield f"made the {study.kind} {study.name}: {models}, {shown.trials} {shown_each} a session{blocks}"
+    if study.is_mixed and not has_items:
         groups = len(study.model_groups)
         some = f"{shown.models_per_session} of them, in {groups} groups" if groups > 1 else "all of them"
         yield (

@@ -6,11 +6,12 @@ answer, model and class. A stimulus of several pictures is written as their name
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from backend.experiment.made_items import MadeItems
 from backend.experiment.protocol import ALL, NONE, Protocol
 from backend.experiment.records import Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column
@@ -60,10 +61,34 @@ class Judgment(ABC):
     """Columns of the responses file whose contents differ from `response_columns`."""
     own_columns: ClassVar[tuple[str, ...]] = ()
     """Those of `PLACE_COLUMNS` that its rows have (`row`)."""
-    has_items: ClassVar[bool] = False
-    """Whether its pool consists of items, each a fixed pair or triplet of pictures (`records.Stimulus`)."""
+    parts: ClassVar[tuple[str, ...]] = ()
+    """The parts of an item, such as `ref`, `p0`, `p1`, in the order of the names in the pool
+    (`records.Stimulus`); () if the pool consists of reals and of models' fakes."""
+    item_answers: ClassVar[tuple[str, ...]] = ()
+    """The right answers that items with a known answer can have, in terms of their parts."""
     has_report: ClassVar[bool] = False
     """Whether `analysis` and `report` support it; otherwise scores are means of evaluators' values."""
+
+    @property
+    def has_items(self) -> bool:
+        """Whether its pool consists of items, each a fixed pair or triplet of pictures."""
+        return bool(self.parts)
+
+    def made_items(self, protocol: Protocol, given: Sequence[str]) -> list[MadeItems]:
+        """Return the items of known answer to make from the study's own references.
+
+        Args:
+            given: roles whose items the researcher supplies.
+        """
+        return []
+
+    def with_pool(self, protocol: Protocol, pool: Pool, is_given: Container[str]) -> Protocol:
+        """Return the settings of a new study with those that follow from its pool.
+
+        Args:
+            is_given: names of the settings that the researcher chose.
+        """
+        return protocol
 
     def check(self, protocol: Protocol, kind: str) -> None:
         """Check that this judgment supports the settings of a study of `kind`.
@@ -126,6 +151,22 @@ class Judgment(ABC):
     @abstractmethod
     def truth(self, shown: Sequence[Stimulus]) -> str:
         """Return the right answer to a trial that shows these stimuli in this order; "" if none is right."""
+
+    def item_truth(self, item: Stimulus, names: Sequence[str]) -> str:
+        """Return the right answer to a trial that shows an item's pictures in the order of `names`.
+
+        Only for a judgment that `has_items`.
+        """
+        return item.truth
+
+    def simulated_answer(self, item: Stimulus, names: Sequence[str], accuracy: float, rng: "Random") -> str:
+        """Return a simulated evaluator's answer to a trial with an item of which no answer is right.
+
+        Args:
+            names: the item's pictures as shown.
+            accuracy: probability (0 to 1), averaged over items, of the answer that most would give.
+        """
+        return rng.choice(self.answers)
 
     def row(self, picture: Picture, item: Stimulus | None) -> dict[str, Any]:
         """Return the columns of a response's row that only this judgment has, or has in another way.

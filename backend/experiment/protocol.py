@@ -8,6 +8,7 @@ import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from math import ceil
 from typing import Any, Self
 
 from backend.experiment import fixed_exposures, languages, money
@@ -25,6 +26,7 @@ _EXACT_FROM_MS = 100
 """Below this exposure, a step of 10 ms would often change nothing that a display of 60 Hz shows."""
 
 _LONGEST_CONTACT = 200
+_SMALLEST_PX = 16
 _A_SECOND_MS = 1000
 
 DEFAULT_CONSENT = """\
@@ -145,7 +147,19 @@ class StimulusSettings:
     draw_random_share: float = _setting(
         0.5, "with `draw` other than `random`, share of each session's pictures drawn at random", 0, 1
     )
-    size_px: int = _setting(256, "width and height that pictures are brought to", 16, 2048)
+    judgments_per_item: int = _setting(
+        0,
+        "with `2afc` and `jnd`: judgments wanted of each pair or triplet, from which the number of "
+        "`evaluators` follows unless it is set; those with the fewest so far are shown first",
+        0,
+        1000,
+    )
+    size_px: int = _setting(
+        256,
+        "width and height that pictures are brought to; `0`, with `2afc` and `jnd`: those that they have",
+        0,
+        2048,
+    )
     largest_css_px: int = _setting(
         0,
         "largest width (CSS px) at which pictures are shown; 0: 512, and 768 for pictures of over 512 px",
@@ -159,8 +173,10 @@ class StimulusSettings:
     def __post_init__(self):
         _check_numbers(self)
         for name in ("images", "spare_images"):
-            if getattr(self, name) % 2:
+            if getattr(self, name) % 2 and not self.judgments_per_item:
                 raise InvalidInput(f"{name} must be even, half of them being real, not {getattr(self, name)}")
+        if 0 < self.size_px < _SMALLEST_PX:
+            raise InvalidInput(f"size_px must be from {_SMALLEST_PX} to 2048, not {self.size_px}")
         if self.class_design not in (WITHIN, BETWEEN):
             raise InvalidInput(f"class_design must be 'within' or 'between', not {self.class_design!r}")
         if self.balance not in (EXACT_BALANCE, CHANCE_BALANCE):
@@ -221,9 +237,6 @@ class UnscoredSettings:
 
     def __post_init__(self):
         _check_numbers(self)
-        for setting in fields(self):
-            if (value := getattr(self, setting.name)) % 2:
-                raise InvalidInput(f"{setting.name} must be even, half of them being real, not {value}")
 
     @property
     def checks(self) -> int:
@@ -592,6 +605,9 @@ class Protocol:
     exclusion: ExclusionSettings = ExclusionSettings()
 
     def __post_init__(self):
+        for setting in () if self.stimuli.judgments_per_item else fields(self.unscored):
+            if (value := getattr(self.unscored, setting.name)) % 2:
+                raise InvalidInput(f"{setting.name} must be even, half of them being real, not {value}")
         if self.page.debrief and self.admission.repeat_visits and self.pay.bonus_usd_cents:
             raise InvalidInput(
                 "debrief reveals the truth of the pictures, so that a person who returns (repeat_visits) "
@@ -665,6 +681,7 @@ SETTINGS = (
     "spare_images",
     "draw",
     "draw_random_share",
+    "judgments_per_item",
     "practice_images",
     "picture_checks",
     "instructed_checks",
@@ -839,20 +856,32 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
         raise InvalidInput("gap_ms goes with method 'jnd', which shows two pictures, and only with it")
     if made.timing.exposure_design == BETWEEN and not made.timing.exposures_ms:
         raise InvalidInput("exposure_design=between goes with method 'exposures', and only with it")
+    if bool(made.stimuli.judgments_per_item) != bool(base.stimuli.judgments_per_item):
+        raise InvalidInput("judgments_per_item goes with methods 2afc and jnd, and only with them")
     return made
 
 
 def new_protocol(base: Protocol, kind: str, settings: Mapping[str, Any]) -> Protocol:
     """Return the protocol of a new study or qualification: `base` with `settings` applied.
 
-    If people are paid through the panel, pay that is not set is that of the papers; otherwise it is that of
-    `base`, so that nobody is promised money that nobody pays.
+    If people are paid through the panel, pay that is not set is that of the papers, or, by a method without
+    feedback, whose answers are not right or wrong, the wage aimed at for the minutes that a session takes;
+    otherwise it is that of `base`, so that nobody is promised money that nobody pays.
 
     Raises:
         InvalidInput: as for `with_settings`.
     """
     made = with_settings(base, settings)
-    return with_settings(base, {**PAPERS_PAY[kind], **settings}) if made.admission.panel.pays else made
+    if not made.admission.panel.pays:
+        return made
+    pay = PAPERS_PAY[kind] if base.page.feedback else _wage(made)
+    return with_settings(base, {**pay, **settings})
+
+
+def _wage(protocol: Protocol) -> dict[str, int]:
+    """Return as pay for taking part what the wage aimed at gives for a session, rounded up to whole cents."""
+    cents = ceil(protocol.pay.target_wage_usd_cents * protocol.consent.minutes / 60)
+    return {"base_usd_cents": cents, "bonus_usd_cents": 0}
 
 
 def to_json(protocol: Protocol) -> dict[str, Any]:

@@ -23,13 +23,13 @@ from PIL import Image
 from backend.foundation.csv_formulas import escape_formula
 from backend.foundation.errors import Conflict, InvalidInput, brief
 from backend.foundation.printable import printable
+from backend.stimuli import refusals
 from backend.stimuli.crops import Crop, deal_crops
 from backend.stimuli.distortions import Distortion, Step, apply, draw_sequence, named
 from backend.stimuli.distortions.sequences import WHOLE_RANGE
 from backend.stimuli.estimates import announced
 from backend.stimuli.folders import Finding, Source, scan
 from backend.stimuli.images import MIN_SIDE_PX, BadPicture, encode, load, upright_size
-from backend.stimuli.ingest import check_findings, left_out_notes
 from backend.stimuli.parallel import cores, in_parallel
 
 Kind = Literal["triplets", "pairs"]
@@ -187,7 +187,7 @@ def make_set(
             found = _without(photographs, found, broken, skip_bad)
         _write_table(partial / TABLE, items)
     each = Counter(crop.photograph for crop in crops)
-    notes = tuple(left_out_notes(found.no_pictures, (), found.left_out))
+    notes = tuple(refusals.left_out_notes(found.no_pictures, (), found.left_out))
     return MadeSet(folder, len(each), max(each.values()), sum(item.is_subtle for item in items), notes)
 
 
@@ -209,7 +209,7 @@ def _found(photographs: Path, options: SetOptions, skip_bad: bool, progress: Cal
     bad = {
         kind: [one for one in scanned.findings if (one.kind == "folder") == kind] for kind in (True, False)
     }
-    check_findings(bad[True], [], "")
+    refusals.check(bad[True], [], "")
     sizes: dict[Source, tuple[int, int]] = {}
     unfit, no_pictures = bad[False], [*scanned.no_pictures]
     sources = scanned.sources
@@ -227,11 +227,11 @@ def _found(photographs: Path, options: SetOptions, skip_bad: bool, progress: Cal
 def _without(photographs: Path, found: _Photographs, bad: Sequence[Finding], skip_bad: bool) -> _Photographs:
     """Return the photographs but for bad ones; raise Refused unless bad ones are to be left out."""
     if not skip_bad:
-        check_findings([], bad, "")
+        refusals.check([], bad, "")
     names = {finding.what for finding in bad}
     sizes = {source: size for source, size in found.sizes.items() if printable(source.path) not in names}
     if not sizes:
-        notes = "; ".join(left_out_notes(found.no_pictures, (), (*found.left_out, *bad)))
+        notes = "; ".join(refusals.left_out_notes(found.no_pictures, (), (*found.left_out, *bad)))
         raise InvalidInput(f"{printable(photographs)} has no photograph that can be used: {notes}")
     return _Photographs(sizes, found.no_pictures, (*found.left_out, *bad))
 

@@ -33,7 +33,11 @@ class Source:
     """`practice` or `check` for a picture that no scored trial shows; the model of its fakes is ''."""
 
 
-FindingKind = Literal["folder", "format", "dead link", "duplicate", "both sides"] | BadKind
+FindingKind = (
+    Literal["folder", "format", "dead link", "duplicate", "both sides"]
+    | Literal["unpaired", "same stem", "sizes", "both sets"]
+    | BadKind
+)
 
 
 @dataclass(frozen=True)

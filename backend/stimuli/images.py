@@ -155,8 +155,7 @@ def process(
     Raises:
         BadPicture: the file cannot be read as an image; names the file and the reason.
     """
-    picture, facts = load(path)
-    square = ImageOps.fit(picture, (size_px, size_px), Image.Resampling.LANCZOS)
+    square, facts = loaded(path, size_px)
     for size in equalise.sizes_px:
         small = square.resize((size, size), Image.Resampling.LANCZOS)
         square = small.resize((size_px, size_px), Image.Resampling.LANCZOS)
@@ -164,6 +163,18 @@ def process(
         with Image.open(io.BytesIO(encode(square, f"jpeg:{quality}"))) as lossy:
             square = lossy.convert("RGB")
     return encode(square, image_format), facts
+
+
+def loaded(path: Path, size_px: int) -> tuple[Image.Image, SourceFacts]:
+    """Return an image, `size_px` square in RGB, and the properties of its source file.
+
+    A picture of this size keeps its pixels; a longer one is cropped at both ends.
+
+    Raises:
+        BadPicture: as for `process`.
+    """
+    picture, facts = load(path)
+    return ImageOps.fit(picture, (size_px, size_px), Image.Resampling.LANCZOS), facts
 
 
 def encode(picture: Image.Image, image_format: str) -> bytes:

@@ -17,6 +17,7 @@ from typing import Any
 from backend.experiment.records import CHECK, FAKE, REAL, Stimulus
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
+from backend.stimuli import refusals
 from backend.stimuli.confounds import differences, treatments
 from backend.stimuli.estimates import announced
 from backend.stimuli.file_metadata import make_uniform
@@ -30,29 +31,11 @@ from backend.stimuli.images import (
     resolve_format,
     suffix_of,
 )
-from backend.stimuli.medium import Intake, Refused
+from backend.stimuli.medium import Intake
 from backend.stimuli.parallel import in_parallel
 
 _FIRST = 64
 """Number of images that are measured to estimate the time of all."""
-_NAMED = 3
-_ALL_NAMED = 5
-"""Up to this many files of a kind are all named; of more, only the first few are."""
-_KINDS = {
-    "gone": ("is gone", "are gone"),
-    "dead link": ("is a link that leads nowhere", "are links that lead nowhere"),
-    "forbidden": ("may not be read for lack of permission", "may not be read for lack of permission"),
-    "empty": ("is empty", "are empty"),
-    "no picture": ("has a picture's ending but holds none", "have a picture's ending but hold none"),
-    "format": ("is a picture in a format that is not read", "are pictures in formats that are not read"),
-    "unsupported": ("has levels or colours that are not read", "have levels or colours that are not read"),
-    "broken": ("is cut off or damaged", "are cut off or damaged"),
-    "large": ("is too large", "are too large"),
-    "small": ("is too small", "are too small"),
-    "both sides": ("appears on more than one side", "appear on more than one side"),
-    "duplicate": ("is a duplicate", "are duplicates"),
-}
-"""Kinds of refused files in the order of messages, each worded for one file and for several."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +116,7 @@ def ingest(
         folders = [finding for finding in scanned.findings if finding.kind == "folder"]
         files = [*(finding for finding in scanned.findings if finding.kind != "folder"), *bad, *torn]
         stimuli = tuple(sorted((_stimulus(item) for item in good), key=lambda stimulus: stimulus.name))
-        check_findings(
+        refusals.check(
             folders,
             [*(() if skip_bad else files), *(duplicates if strict else ())],
             lacking(stimuli, scanned.classes) if lacking and not folders else "",
@@ -150,15 +133,14 @@ def ingest(
         *differences(_sides(good), size_px, losses),
         *treatments(_sides(good)),
         *_marked_checks(good, size_px, losses),
-        *left_out_notes(no_pictures, duplicates, files),
+        *refusals.left_out_notes(no_pictures, duplicates, files),
     )
     left_out = (
         *(f"{name}: is no picture" for name in no_pictures),
-        *map(_line, [*duplicates, *files]),
+        *map(refusals.line, [*duplicates, *files]),
     )
-    groups = [no_pictures, *_by_kind([*duplicates, *files]).values()]
-    untold = left_out if any(len(group) > _ALL_NAMED for group in groups) else ()
-    return Intake(stimuli, scanned.classes, chosen, notes, left_out, untold)
+    untold = left_out if refusals.are_many(no_pictures, [*duplicates, *files]) else ()
+    return Intake(stimuli, scanned.classes, chosen, notes, left_out, untold, size_px)
 
 
 def processed(folder: Path, what: str, size_px: int, image_format: str) -> list[bytes]:
@@ -174,7 +156,7 @@ def processed(folder: Path, what: str, size_px: int, image_format: str) -> list[
             made.append(process(source.path, size_px, image_format)[0])
         except BadPicture as error:
             bad.append(Finding(error.kind, printable(source.path), error.why))
-    check_findings([finding for finding in scanned.findings if finding.kind == "folder"], bad, "")
+    refusals.check([finding for finding in scanned.findings if finding.kind == "folder"], bad, "")
     return made
 
 
@@ -239,51 +221,6 @@ def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list
     return good, duplicates, torn
 
 
-def check_findings(folders: Sequence[Finding], files: Sequence[Finding], lack: str) -> None:
-    """Raise Refused if there are problems, with all of them in one message."""
-    problems = [finding.what for finding in folders]
-    if files:
-        problems.append(_summary(files))
-        if any(finding.kind != "duplicate" for finding in files):
-            problems[-1] += "; fix or remove what cannot be used, or leave it out with --skip-bad"
-        else:
-            problems[-1] += "; remove them, or leave them out by not asking for --strict"
-    if lack:
-        problems.append(lack)
-    if problems:
-        everything = [*(finding.what for finding in folders), *map(_line, files), *filter(None, [lack])]
-        is_whole = all(len(group) <= _ALL_NAMED for group in _by_kind(files).values())
-        raise Refused("; ".join(problems), () if is_whole else everything)
-
-
-def _summary(files: Sequence[Finding]) -> str:
-    """Return how many files have which problem, with the first files of each kind."""
-    kinds = [
-        f"{len(group)} {_KINDS[kind][len(group) > 1]} ({_first(group)})"
-        for kind, group in _by_kind(files).items()
-    ]
-    if len(files) == 1:
-        return f"1 file cannot be used: {kinds[0].removeprefix('1 ')}"
-    return f"{len(files)} files cannot be used: {'; '.join(kinds)}"
-
-
-def _by_kind(files: Sequence[Finding]) -> dict[str, list[Finding]]:
-    groups = {kind: [finding for finding in files if finding.kind == kind] for kind in _KINDS}
-    return {kind: group for kind, group in groups.items() if group}
-
-
-def _first(group: Sequence[Finding]) -> str:
-    """Return the names of the first files; if they are few, all names, each with its problem."""
-    if len(group) > _ALL_NAMED:
-        return f"{', '.join(finding.what for finding in group[:_NAMED])}, …"
-    return "; ".join(f"{finding.what} {finding.why}".strip() for finding in group)
-
-
-def _line(finding: Finding) -> str:
-    kind = _KINDS[finding.kind][0]
-    return f"{finding.what}: {kind}{f': {finding.why}' if finding.why else ''}"
-
-
 def _make_uniform(out: Path, good: list[_Made], progress: Callable | None) -> None:
     """Give every file the same length, mode and time."""
     if not good:
@@ -321,23 +258,3 @@ def _marked_checks(good: list[_Made], size_px: int, losses: Equalise) -> Iterato
         sides = {None: facts[False], "attention checks": facts[True]}
         for note in differences(sides, size_px, losses):
             yield f"attention checks: {note.replace('the reals', 'the other pictures')}"
-
-
-def left_out_notes(
-    no_pictures: Sequence[str], duplicates: Sequence[Finding], files: Sequence[Finding]
-) -> Iterator[str]:
-    if no_pictures:
-        which = (
-            "1 file that is no picture was"
-            if len(no_pictures) == 1
-            else (f"{len(no_pictures)} files that are no pictures were")
-        )
-        more = ", …" if len(no_pictures) > _ALL_NAMED else ""
-        yield f"{which} left out: {', '.join(no_pictures[:_ALL_NAMED])}{more}"
-    if duplicates:
-        which = "1 duplicate was" if len(duplicates) == 1 else f"{len(duplicates)} duplicates were"
-        yield f"{which} left out: {_first(duplicates)}"
-    for kind, group in _by_kind(files).items():
-        which = "1 file was" if len(group) == 1 else f"{len(group)} files were"
-        what = _KINDS[kind][len(group) > 1]
-        yield f"{which} left out that {what}: {_first(group)}"

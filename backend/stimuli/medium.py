@@ -31,6 +31,8 @@ class Intake:
     """Every file that was left out, with the reason."""
     left_out_untold: tuple[str, ...] = ()
     """The same list if the notes do not name all of these files, else empty."""
+    size_px: int = 0
+    """Width and height to which pictures were brought."""
 
 
 class Medium(ABC):
@@ -49,6 +51,14 @@ class Medium(ABC):
 
         Raises:
             Refused: names all folders and files that are not as expected, and what to do.
+        """
+
+    @abstractmethod
+    def ingest_items(self, sets: Mapping[str, Path], out: Path, **options: Any) -> Intake:
+        """Process the items of all sets into `out`; those of `ingest_items.ingest_items` are the options.
+
+        Raises:
+            Refused: names all folders and items that are not as expected, and what to do.
         """
 
     @abstractmethod

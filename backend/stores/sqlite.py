@@ -385,7 +385,13 @@ def pictures(path: Path) -> list[tuple[str, list[str]]]:
         studies = [study for (record,) in records if not (study := json_codec.load_study(record)).deleted_at]
         sql = "SELECT name FROM stimuli WHERE study = ? ORDER BY name"
         return [
-            (study.name, [*(name for (name,) in db.execute(sql, (study.name,))), *study.masks])
+            (
+                study.name,
+                [
+                    *(file for (name,) in db.execute(sql, (study.name,)) for file in name.split(" ")),
+                    *study.masks,
+                ],
+            )
             for study in studies
         ]
 

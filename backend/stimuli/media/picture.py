@@ -19,6 +19,11 @@ class Picture(Medium):
 
         return ingest(real, models, out, **options)
 
+    def ingest_items(self, sets: Mapping[str, Path], out: Path, **options: Any) -> Intake:
+        from backend.stimuli.ingest_items import ingest_items
+
+        return ingest_items(sets, out, **options)
+
     def salted(self, data: bytes, salt: bytes) -> bytes:
         """Return the file with an added chunk or comment; a file of another format unchanged."""
         found = format_of_content(data)

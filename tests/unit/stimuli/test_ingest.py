@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 
 from backend.foundation.errors import InvalidInput
-from backend.stimuli.ingest import Refused, ingest
+from backend.stimuli.ingest import ingest
+from backend.stimuli.medium import Refused
 
 RNG = np.random.default_rng(7)
 
