@@ -1,11 +1,13 @@
 // @ts-check
 /** Types and helpers shared by the presenter's back ends: their inputs and what they report. */
 
+import { rowOf } from "./stage.js";
+
 /**
- * One thing shown: a picture, a text, or the empty stage.
- * @typedef {{name: string, ms: number, picture?: ImageBitmap, text?: string}} Phase
+ * One thing shown: pictures side by side, a text, or the empty stage.
+ * @typedef {{name: string, ms: number, pictures?: ImageBitmap[], text?: string}} Phase
  * @typedef {import("./planner.js").Timing} Timing
- * @typedef {{css: number, px: number}} Size of the pictures: CSS pixels, and pixels of their files
+ * @typedef {import("./stage.js").StageSize} Size
  * @typedef {object} Shown what is known about a sequence after it was shown
  * @property {Timing} timing
  * @property {number} frame_ms as measured during the sequence
@@ -27,10 +29,13 @@ export function anchorOf(phases) {
  * @param {Size} size
  * @param {string} label
  */
-export function addCanvas(stage, { css, px }, label) {
+export function addCanvas(stage, size, label) {
+  const { width_px, height_px, width_css, height_css } = rowOf(size);
   const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = px;
-  canvas.style.width = canvas.style.height = `${css}px`;
+  canvas.width = width_px;
+  canvas.height = height_px;
+  canvas.style.width = `${width_css}px`;
+  canvas.style.height = `${height_css}px`;
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", label);
   stage.append(canvas);

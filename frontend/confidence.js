@@ -76,7 +76,7 @@ function sliderStep() {
  * @param {number} points
  * @returns {import("./screens.js").Answers}
  */
-export function answersWithConfidence({ choices }, points) {
+export function answersWithConfidence({ choices, pictures }, points) {
   const isStacked = matchMedia(STACKED).matches;
   const sides = choices.map(({ answer, label, keys }, i) => {
     const isMirrored = i === 0 && !isStacked;
@@ -104,7 +104,7 @@ export function answersWithConfidence({ choices }, points) {
     for (const each of sides) each.group.classList.toggle("chosen", each === chosen);
   };
   return {
-    element: el("div", { class: "choices levels" }, ...sides.map(({ group }) => group)),
+    element: el("div", { class: pictures > 1 ? "choices levels left-to-right" : "choices levels" }, ...sides.map(({ group }) => group)),
     buttons: sides.flatMap(({ buttons }) => buttons),
     begin: () => choose(undefined),
     byKey: (key, onLatin, digit) => {

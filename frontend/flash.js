@@ -23,7 +23,7 @@ const UNWATCHED = ["worker", "callback"];
  * Prepare a flash: wait until all pictures are decoded, and restore full screen if it was lost.
  * @param {Scene} scene
  * @param {{exposure_ms: number | null}} next
- * @param {Promise<ImageBitmap>[]} ahead
+ * @param {Promise<ImageBitmap[]>[]} ahead
  */
 export async function readyToFlash(scene, next, ahead) {
   if (next.exposure_ms === null) return;
@@ -81,28 +81,28 @@ export async function goesOn(scene) {
 }
 
 /**
- * Show the picture: with an exposure, as a flash between countdown and masks; otherwise until the response,
+ * Show the pictures: with an exposure, as a flash between countdown and masks; otherwise until the response,
  * after the same countdown if other pictures of the session flash.
  * @param {Scene} scene
- * @param {ImageBitmap} picture
- * @param {ImageBitmap[]} masks
+ * @param {ImageBitmap[]} pictures
+ * @param {ImageBitmap[]} masks each of which covers every picture
  * @param {{exposure_ms: number | null}} next
  * @returns {Promise<{settled: Promise<Seen>}>}
  */
-export async function showPicture(scene, picture, masks, next) {
+export async function showPictures(scene, pictures, masks, next) {
   scene.screen.verdict.textContent = "";
   const { protocol } = scene.visit.state;
   const countdown = Array.from({ length: protocol.countdown_from }, (_, i) => ({ name: "countdown", ms: protocol.countdown_ms, text: `${protocol.countdown_from - i}` }));
   if (next.exposure_ms === null) {
     if (protocol.time_limits === "some" && countdown.length) await showCountdown(scene, countdown);
-    scene.presenter.draw(scene.medium.phase(picture, Infinity));
+    scene.presenter.draw(scene.medium.phase(pictures, Infinity));
     await waitFrames(0);
     return { settled: Promise.resolve({ shown_ms: null, frames: null, mask_ms: null, timing: null, flags: [] }) };
   }
   const phases = [
     ...countdown,
-    scene.medium.phase(picture, next.exposure_ms),
-    ...masks.map((mask) => ({ name: "mask", ms: protocol.mask_ms, picture: mask })),
+    scene.medium.phase(pictures, next.exposure_ms),
+    ...masks.map((mask) => ({ name: "mask", ms: protocol.mask_ms, pictures: pictures.map(() => mask) })),
   ];
   // A tab hidden during the countdown returns after the flash has ended. An unseen picture is shown again.
   for (let showing = 1; ; showing += 1) {

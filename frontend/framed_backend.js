@@ -9,7 +9,8 @@ import { anchorOf } from "./backend.js";
 import { everyFrame } from "./frames.js";
 import { planPhases, timingOfCallbacks } from "./planner.js";
 import { hasElementTiming } from "./element_timing.js";
-import { currentLanguage, text } from "./texts.js";
+import { rowOf } from "./stage.js";
+import { currentLanguage } from "./texts.js";
 
 const PATIENCE_MS = 3000;
 const STEP_MS = 500; // between two checks that the frame still responds
@@ -17,17 +18,20 @@ const STEP_MS = 500; // between two checks that the frame still responds
 /**
  * @param {HTMLElement} stage
  * @param {import("./backend.js").Size} size
+ * @param {string} label of the frame
  * @returns {Promise<(import("./backend.js").Backend & {isLost: () => boolean}) | null>} null if the frame does not
  *   start or would not receive presentation times
  */
-export async function startFrame(stage, size) {
+export async function startFrame(stage, size, label) {
   if (!hasElementTiming()) return null;
   const frame = document.createElement("iframe");
   frame.sandbox.add("allow-scripts");
   frame.allow = "cross-origin-isolated";
   frame.tabIndex = -1;
-  frame.title = text("picture.to_judge");
-  frame.style.width = frame.style.height = `${size.css}px`;
+  frame.title = label;
+  const { width_css, height_css } = rowOf(size);
+  frame.style.width = `${width_css}px`;
+  frame.style.height = `${height_css}px`;
   const script = new URL("./presenter_frame.js", import.meta.url).href;
   frame.srcdoc = `<!doctype html><html lang="${currentLanguage()}"><title>${escaped(frame.title)}</title><script type="module" src="${script}"></script>`;
   /** @type {{to: Window | null, port: MessagePort} | null} */

@@ -24,8 +24,8 @@
  * @property {(response: string, count: number) => string} repeated what an evaluator is told who gave one answer `count` times in a row
  * @property {(isHalfReal: boolean) => string} shares how often each answer is right, for such an evaluator
  * @property {(response: string, wasCorrect: boolean) => string} verdict feedback after a response
- * @property {((pictures: ImageBitmap[]) => Promise<ImageBitmap>) | null} arrange combines several pictures of one
- *   trial into one of the same size; null if a trial shows one picture
+ * @property {number} pictures how many pictures the stage shows side by side, in the order in which the server names them
+ * @property {string[]} [captions] words below the pictures, from left to right; "" for none below one of them
  */
 
 /**

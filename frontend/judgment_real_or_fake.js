@@ -31,7 +31,7 @@ export const judgment = {
     if (wasCorrect) return response === "fake" ? text("real_or_fake.right_fake") : text("real_or_fake.right_real");
     return response === "fake" ? text("real_or_fake.wrong_real") : text("real_or_fake.wrong_fake");
   },
-  arrange: null,
+  pictures: 1,
 };
 
 /** @param {string} key of a text that is the name of a key */

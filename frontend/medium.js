@@ -4,7 +4,7 @@
 /**
  * @typedef {object} Medium
  * @property {typeof import("./pictures.js").loadPictures} load fetches and decodes stimuli ahead of time
- * @property {(stimulus: ImageBitmap, ms: number) => import("./presenter.js").Phase} phase shows one stimulus for `ms`
+ * @property {(stimuli: ImageBitmap[], ms: number) => import("./presenter.js").Phase} phase shows the stimuli of a trial for `ms`
  */
 
 /**

@@ -6,5 +6,5 @@ import { loadPictures } from "./pictures.js";
 /** @type {import("./medium.js").Medium} */
 export const medium = {
   load: loadPictures,
-  phase: (picture, ms) => ({ name: "stimulus", ms, picture }),
+  phase: (pictures, ms) => ({ name: "stimulus", ms, pictures }),
 };

@@ -1,21 +1,23 @@
 // @ts-check
 /** Draws a phase on a canvas, on the page or in a worker. */
 
+import { placesOn } from "./stage.js";
+
 const STAGE = "#808080";
 const INK = "#111111";
 
 /**
  * @param {CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D} pen
- * @param {{picture?: ImageBitmap, text?: string} | null} phase null clears the stage
+ * @param {{pictures?: ImageBitmap[], text?: string} | null} phase null clears the stage
  */
 export function drawPhase(pen, phase) {
   const { width, height } = pen.canvas;
-  if (phase?.picture) {
-    pen.drawImage(phase.picture, 0, 0, width, height);
-    return;
+  const pictures = phase?.pictures ?? [];
+  if (pictures.length !== 1) {
+    pen.fillStyle = STAGE; // also of the gaps, in which a number of the countdown may stand
+    pen.fillRect(0, 0, width, height);
   }
-  pen.fillStyle = STAGE;
-  pen.fillRect(0, 0, width, height);
+  for (const [i, left] of placesOn(pictures.length, pen.canvas).entries()) pen.drawImage(pictures[i], left, 0, height, height);
   if (!phase?.text) return;
   pen.fillStyle = INK;
   pen.textAlign = "center";

@@ -26,12 +26,14 @@ let sequences = 0;
 
 /**
  * @param {HTMLElement} stage contains the canvases, stacked
- * @param {import("./backend.js").Size} size of the pictures
+ * @param {import("./backend.js").Size} size
  * @param {boolean} flashes false if pictures have no time limit; neither frame nor worker is then needed
  */
 export async function makePresenter(stage, size, flashes = true) {
-  const [frame, worker] = flashes ? await Promise.all([startFrame(stage, size), startWorker(stage, size)]) : [null, null];
-  const page = makePageBackend(stage, size, text("picture.to_judge"));
+  const { pictures: n = 1 } = size;
+  const label = n > 1 ? text("pictures.to_judge", { n }) : text("picture.to_judge");
+  const [frame, worker] = flashes ? await Promise.all([startFrame(stage, size, label), startWorker(stage, size, label)]) : [null, null];
+  const page = makePageBackend(stage, size, label);
   const first = frame ?? (hasElementTiming() || !worker ? page : worker);
   /** @type {Backend} */
   let current = first;

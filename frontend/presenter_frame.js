@@ -16,7 +16,7 @@ addEventListener(
       });
       page.postMessage({ serial, wasDrawn });
       page.postMessage({ serial, shown: await settled });
-      for (const { picture } of phases) picture?.close();
+      for (const { pictures = [] } of phases) for (const picture of pictures) picture.close();
     };
     page.postMessage({ isReady: hasElementTiming() });
   },

@@ -33,7 +33,7 @@ scope.onmessage = async (/** @type {MessageEvent} */ { data }) => {
     scope.postMessage({ phase: i, at_ms: performance.timeOrigin + at }); // the page has another time origin
     return startTime;
   });
-  for (const phase of phases) phase.picture?.close();
+  for (const { pictures = [] } of phases) for (const picture of pictures) picture.close();
   performance.clearMarks();
   scope.postMessage({ timing: timingOfCallbacks(edges, drawn, frame_ms, "worker"), frame_ms: measured });
 };

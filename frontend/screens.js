@@ -6,10 +6,6 @@ import { counted, money, text } from "./texts.js";
 export { money };
 
 const FLASH = ["countdown", "stimulus", "mask"];
-const SMALLEST_STAGE_CSS = 96;
-const BESIDE_CSS = 32;
-const AROUND_CSS = 180; // height of the elements above and below a picture
-const LEAST_SHARE = 0.75;
 
 /**
  * Create an element.
@@ -154,10 +150,11 @@ export function showWaiting(title, words) {
  * @param {import("./judgment.js").Judgment} judgment
  * @returns {Answers}
  */
-export function answerButtons({ choices }) {
+export function answerButtons({ choices, pictures }) {
   const buttons = choices.map(({ answer, label, keys }) => ({ button: choice(label, keys[0]), answer, confidence: null }));
+  const elements = buttons.map(({ button }) => button);
   return {
-    element: el("div", { class: "choices" }, ...buttons.map(({ button }) => button)),
+    element: pictures > 1 ? underPictures("choices", elements, pictures) : el("div", { class: "choices" }, ...elements),
     buttons,
     begin: () => {},
     byKey: (key, onLatin) => buttons[choiceOf(choices, key, onLatin)],
@@ -176,12 +173,29 @@ export function choiceOf(choices, key, onLatin) {
 }
 
 /**
+ * Return elements in a row as wide as the row of pictures, from left to right in every language. As many as there are
+ * pictures stand under them, each under its own; two under three pictures stand under the outer ones.
+ * @param {string} name of the row's class
+ * @param {HTMLElement[]} elements
+ * @param {number} pictures
+ */
+function underPictures(name, elements, pictures) {
+  const columns = Math.max(elements.length, pictures);
+  const row = el("div", { class: `${name} under-pictures left-to-right` }, ...elements);
+  row.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+  elements[elements.length - 1].style.gridColumn = `${columns}`;
+  return row;
+}
+
+/**
  * Create the screen of trials, once per block, so that nothing moves between trials.
  * @param {import("./judgment.js").Judgment} judgment
  * @param {Answers} [answers]
  */
 export function trialScreen(judgment, answers = answerButtons(judgment)) {
   const stage = el("div", { class: "stage" });
+  const captions = (judgment.captions ?? []).map((words) => el("p", {}, words));
+  const below = captions.length ? [underPictures("captions", captions, judgment.pictures)] : [];
   const verdict = el("p", { class: "verdict", role: "status" });
   const heading = el("h1", { tabindex: "-1" }, judgment.heading);
   const main = byId("main");
@@ -189,29 +203,10 @@ export function trialScreen(judgment, answers = answerButtons(judgment)) {
   /** Show this screen, also after another one replaced it. */
   const enter = () => {
     main.className = "page trial";
-    main.replaceChildren(stage, asking, answers.element);
+    main.replaceChildren(stage, ...below, asking, answers.element);
   };
   enter();
   return { main, stage, answers, verdict, heading, enter };
-}
-
-/**
- * Return the size at which all pictures and masks are shown, real and fake alike: as large as the window
- * allows, up to the study's largest width. Each picture pixel maps to an integer number of device pixels if
- * at least three quarters of that width remain; then nothing is smoothed, otherwise everything is
- * (docs/protocol.md, Size).
- * @param {number} size_px width of the stored pictures
- * @param {number} largest_css
- * @param {{width: number, height: number, pixel_ratio: number}} display the window, in CSS px
- * @returns {{css: number, px: number, quality: "pixelated" | "high"}}
- */
-export function stageSize(size_px, largest_css, { width, height, pixel_ratio }) {
-  const room_css = Math.max(SMALLEST_STAGE_CSS, Math.min(width - BESIDE_CSS, height - AROUND_CSS, largest_css));
-  const room_px = Math.floor(room_css * pixel_ratio);
-  const whole_px = Math.floor(room_px / size_px) * size_px;
-  const isWhole = whole_px >= LEAST_SHARE * room_px;
-  const px = isWhole ? whole_px : room_px;
-  return { css: px / pixel_ratio, px, quality: isWhole ? "pixelated" : "high" };
 }
 
 /**

@@ -1,48 +1,43 @@
 // @ts-check
-/** The stimuli of a block: one picture per trial, or several combined into one; decoded in advance. */
+/** The stimuli of a block: one or several pictures per trial, decoded in advance. */
 
 /**
- * Load stimuli as `medium.load` does, but indexed by trial.
+ * Load the pictures of each trial ahead of time; index them by trial.
  * @param {string[]} addresses of each trial: the URLs of its pictures, separated by spaces
  * @param {import("./pictures.js").FetchPicture} fetchPicture
  * @param {{px: number, quality: ResizeQuality}} size
  * @param {import("./medium.js").Medium} medium
- * @param {import("./judgment.js").Judgment["arrange"]} arrange
  * @param {{areAllNeeded?: boolean, onProgress?: (share: number) => void}} [options] `onProgress` receives the share (0 to 1)
- * @returns {ReturnType<import("./medium.js").Medium["load"]>}
  */
-export function loadStimuli(addresses, fetchPicture, size, medium, arrange, { areAllNeeded = false, onProgress = () => {} } = {}) {
+export function loadStimuli(addresses, fetchPicture, size, medium, { areAllNeeded = false, onProgress = () => {} } = {}) {
   const urls = addresses.map(urlsOf);
   const flat = urls.flat();
   const pictures = medium.load(flat, fetchPicture, size, { areAllNeeded, onProgress: (done) => onProgress(done / flat.length) });
-  if (!arrange) return pictures;
-
   let count = 0;
   const places = urls.map((own) => own.map(() => count++));
-  /** @type {Map<number, Promise<ImageBitmap>>} */
-  const arranged = new Map();
-
-  /** @param {number} i */
-  function bitmap(i) {
-    let bitmap = arranged.get(i);
-    if (!bitmap) {
-      bitmap = Promise.all(places[i].map(pictures.bitmap)).then(arrange);
-      bitmap.catch(() => arranged.delete(i));
-      arranged.set(i, bitmap);
-    }
-    return bitmap;
-  }
-
   return {
+    /** Wait until every picture is fetched. */
     all: pictures.all,
-    bitmap,
-    needed: (i) => Promise.all(places[i].map(pictures.needed)).then(() => bitmap(i)),
-    extra: (address) => Promise.all(urlsOf(address).map(pictures.extra)).then(arrange),
-    drop(i) {
-      places[i].forEach(pictures.drop);
-      arranged.get(i)?.then((bitmap) => bitmap.close(), () => {});
-      arranged.delete(i);
-    },
+    /**
+     * Return the decoded pictures of trial `i`, ahead of time; reject if they cannot be fetched now.
+     * @param {number} i
+     */
+    bitmaps: (i) => Promise.all(places[i].map(pictures.bitmap)),
+    /**
+     * Return the decoded pictures of trial `i`, needed now.
+     * @param {number} i
+     */
+    needed: (i) => Promise.all(places[i].map(pictures.needed)),
+    /**
+     * Return the pictures of a stimulus that is not one of `addresses`, decoded in the same way.
+     * @param {string} address
+     */
+    extra: (address) => Promise.all(urlsOf(address).map(pictures.extra)),
+    /**
+     * Free the memory of pictures that are no longer needed.
+     * @param {number} i
+     */
+    drop: (i) => places[i].forEach(pictures.drop),
   };
 }
 

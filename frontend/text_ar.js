@@ -61,6 +61,7 @@ export const texts = {
   "picture.to_judge": "الصورة المطلوب الحكم عليها",
   "picture.progress": "الصورة {n} من {total}",
   "picture.part_done": "انتهى الجزء {part} من {parts}. الصور المجاب عنها: {answered} من {total}. كل إجاباتك محفوظة.",
+  "pictures.to_judge": "الصور المطلوب الحكم عليها جنبًا إلى جنب: {n}",
 
   "offer.preview": "هذه معاينة. اقبل المهمة لتبدأ؛ ولا يُسجَّل شيء قبل ذلك.",
   "offer.before_test": "قبل «{study}» يوجد اختبار قصير. يُدفع لك مقابله أيًّا كانت النتيجة، وتُبلَّغ بنتيجتك.",

@@ -61,6 +61,7 @@ export const texts = {
   "picture.to_judge": "Das Bild, das Sie beurteilen",
   "picture.progress": "Bild {n} von {total}",
   "picture.part_done": "Teil {part} von {parts} ist geschafft: {answered} von {total} Bildern. Alle Ihre Antworten sind gespeichert.",
+  "pictures.to_judge": "Die Bilder, die Sie beurteilen, nebeneinander: {n}",
 
   "offer.preview": "Dies ist eine Vorschau. Nehmen Sie die Aufgabe an, um zu beginnen; bis dahin wird nichts gespeichert.",
   "offer.before_test": "Vor „{study}“ kommt ein kurzer Test. Er wird unabhängig vom Ergebnis bezahlt, und Sie erfahren, wie Sie abgeschnitten haben.",

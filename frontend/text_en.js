@@ -61,6 +61,7 @@ export const texts = {
   "picture.to_judge": "The picture to judge",
   "picture.progress": "Picture {n} of {total}",
   "picture.part_done": "Part {part} of {parts} is done: {answered} of {total} pictures. All your answers are stored.",
+  "pictures.to_judge": "The pictures to judge, side by side: {n}",
 
   "offer.preview": "This is a preview. Accept the task to begin; nothing is recorded until then.",
   "offer.before_test": "Before “{study}” there is a short test. You are paid for it whatever the result, and told how you did.",

@@ -61,6 +61,7 @@ export const texts = {
   "picture.to_judge": "La imagen que debe juzgar",
   "picture.progress": "Imagen {n} de {total}",
   "picture.part_done": "Ha terminado la parte {part} de {parts}: {answered} de {total} imágenes. Todas sus respuestas están guardadas.",
+  "pictures.to_judge": "Las imágenes que debe juzgar, una al lado de otra: {n}",
 
   "offer.preview": "Esto es una vista previa. Acepte la tarea para empezar; hasta entonces no se registra nada.",
   "offer.before_test": "Antes de «{study}» hay una prueba breve. Se le paga sea cual sea el resultado, y se le dice cómo le fue.",

@@ -61,6 +61,7 @@ export const texts = {
   "picture.to_judge": "L’image à juger",
   "picture.progress": "Image {n} sur {total}",
   "picture.part_done": "La partie {part} sur {parts} est terminée : {answered} images sur {total}. Toutes vos réponses sont enregistrées.",
+  "pictures.to_judge": "Les images à juger, côte à côte : {n}",
 
   "offer.preview": "Ceci est un aperçu. Acceptez la tâche pour commencer ; rien n’est enregistré avant.",
   "offer.before_test": "Avant « {study} », il y a un court test. Il vous est payé quel que soit le résultat, et l’on vous dit comment vous avez réussi.",

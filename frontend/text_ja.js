@@ -61,6 +61,7 @@ export const texts = {
   "picture.to_judge": "判断する画像",
   "picture.progress": "画像 {n} / {total}",
   "picture.part_done": "全{parts}部のうち第{part}部が終わりました（画像 {answered} / {total}）。回答はすべて保存されています。",
+  "pictures.to_judge": "判断する画像（横に並んでいます）：{n}枚",
 
   "offer.preview": "これはプレビューです。始めるには課題を引き受けてください。それまでは何も記録されません。",
   "offer.before_test": "「{study}」の前に短いテストがあります。結果にかかわらず報酬が支払われ、成績をお知らせします。",

@@ -61,6 +61,7 @@ export const texts = {
   "picture.to_judge": "A imagem a avaliar",
   "picture.progress": "Imagem {n} de {total}",
   "picture.part_done": "A parte {part} de {parts} está concluída: {answered} de {total} imagens. Todas as suas respostas estão guardadas.",
+  "pictures.to_judge": "As imagens a avaliar, lado a lado: {n}",
 
   "offer.preview": "Isto é uma prévia. Aceite a tarefa para começar; até lá, nada é registrado.",
   "offer.before_test": "Antes de “{study}” há um teste curto. Ele é pago seja qual for o resultado, e você fica sabendo como se saiu.",

@@ -61,6 +61,7 @@ export const texts = {
   "picture.to_judge": "要判断的图片",
   "picture.progress": "第 {n} 张图片，共 {total} 张",
   "picture.part_done": "共 {parts} 部分，第 {part} 部分已完成：已回答 {answered} 张图片，共 {total} 张。您的所有回答都已保存。",
+  "pictures.to_judge": "要判断的图片（并排显示）：{n} 张",
 
   "offer.preview": "这是预览。接受任务后才会开始；在此之前不会记录任何内容。",
   "offer.before_test": "在“{study}”之前有一个简短的测试。无论结果如何，您都会得到报酬，并会得知自己的成绩。",

@@ -116,7 +116,7 @@ async function flashes(stage, frame_ms, inWorker) {
   const all = [];
   for (const ms of Array.from({ length: EACH }, () => FLASHES_MS).flat()) {
     const { settled } = await presenter.show(
-      [{ name: "countdown", ms: LEAD_MS, picture: lead }, { name: "stimulus", ms, picture }, ...masks.map((mask) => ({ name: "mask", ms: MASK_MS, picture: mask }))],
+      [{ name: "countdown", ms: LEAD_MS, pictures: [lead] }, { name: "stimulus", ms, pictures: [picture] }, ...masks.map((mask) => ({ name: "mask", ms: MASK_MS, pictures: [mask] }))],
       frame_ms,
     );
     all.push(await settled);

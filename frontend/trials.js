@@ -5,7 +5,7 @@ import * as staircase from "./staircase.js";
 import { answersWithConfidence } from "./confidence.js";
 import { isFullScreen } from "./display.js";
 import { askFollowUps } from "./follow_ups.js";
-import { goesOn, isGone, readyToFlash, settleIn, showPicture } from "./flash.js";
+import { goesOn, isGone, readyToFlash, settleIn, showPictures } from "./flash.js";
 import { measureRefresh, waitFrames } from "./frames.js";
 import { takeInteractions } from "./interactions.js";
 import { onTrialKeys } from "./keys.js";
@@ -16,7 +16,8 @@ import { countSameAnswers, saySameAnswers } from "./same_answers.js";
 import { giveInstruction, ofInstruction } from "./instructed_check.js";
 import { loadStimuli, namesOf } from "./stimuli.js";
 import { text } from "./texts.js";
-import { ask, el, enterScreen, showProgress, showWaiting, stageSize, trialScreen } from "./screens.js";
+import { ask, el, enterScreen, showProgress, showWaiting, trialScreen } from "./screens.js";
+import { stageSize, styleRow } from "./stage.js";
 
 const DECODED_AHEAD = 3;
 const FRAMES_MEASURED_QUICKLY = 60;
@@ -27,6 +28,7 @@ const READING_MS = 3000;
  * @typedef {import("./frames.js").Refresh} Refresh
  * @typedef {ReturnType<typeof trialScreen>} Screen
  * @typedef {ReturnType<typeof loadPictures>} Pictures
+ * @typedef {ReturnType<typeof loadStimuli>} Stimuli
  * @typedef {Awaited<ReturnType<typeof makePresenter>>} Presenter
  * @typedef {{visit: Visit, judgment: import("./judgment.js").Judgment, medium: import("./medium.js").Medium, screen: Screen, presenter: Presenter, masks: Pictures, display: Refresh, isFull: boolean,
  *   isPaid: boolean}} Scene
@@ -45,7 +47,8 @@ export async function playBlock(visit, judgment, medium, display, isPaid) {
   const isTimed = protocol.time_limits !== "none";
   const tellLoaded = showWaiting(text("block.loading"), isTimed ? text("block.loading_all") : text("block.loading_first"));
   const measured = display ?? (await measureRefresh(FRAMES_MEASURED_QUICKLY));
-  const size = stageSize(protocol.size_px, protocol.largest_css_px, { width: innerWidth, height: innerHeight, pixel_ratio: devicePixelRatio });
+  const display_size = { width: innerWidth, height: innerHeight, pixel_ratio: devicePixelRatio };
+  const size = stageSize(protocol.size_px, protocol.largest_css_px, display_size, { pictures: judgment.pictures, hasCaptions: Boolean(judgment.captions) });
   const block = await visit.beginBlock({
     ...measured,
     full_screen: isFullScreen(),
@@ -56,7 +59,7 @@ export async function playBlock(visit, judgment, medium, display, isPaid) {
     shown_px: size.px,
   });
   const onProgress = (/** @type {number} */ share) => isTimed && tellLoaded(share);
-  const pictures = loadStimuli(block.images, visit.fetchPicture, size, medium, judgment.arrange, { areAllNeeded: isTimed, onProgress });
+  const pictures = loadStimuli(block.images, visit.fetchPicture, size, medium, { areAllNeeded: isTimed, onProgress });
   const masks = loadPictures(block.masks, visit.fetchPicture, size, { areAllNeeded: true });
   if (isTimed) {
     await Promise.all([pictures.all(), masks.all()]);
@@ -66,6 +69,7 @@ export async function playBlock(visit, judgment, medium, display, isPaid) {
   await pictures.needed(0);
   const asked = protocol.follow_ups ?? null;
   const screen = trialScreen(judgment, asked?.confidence_with ? answersWithConfidence(judgment, asked.confidence_points) : undefined);
+  styleRow(screen.main, size);
   const presenter = await makePresenter(screen.stage, size, isTimed);
   await playTrials({ visit, judgment, medium, screen, presenter, masks, display: measured, isFull: isFullScreen(), isPaid }, block, pictures);
   presenter.end();
@@ -75,7 +79,7 @@ export async function playBlock(visit, judgment, medium, display, isPaid) {
 /**
  * @param {Scene} scene
  * @param {import("../types/api.js").Block} block
- * @param {Pictures} pictures
+ * @param {Stimuli} pictures
  */
 async function playTrials(scene, block, pictures) {
   const { visit, judgment, screen } = scene;
@@ -83,19 +87,19 @@ async function playTrials(scene, block, pictures) {
   let next = block.next;
   let stimulus = block.images[0];
   let attempt = 0;
-  /** @type {ImageBitmap | null} */
+  /** @type {ImageBitmap[] | null} */
   let spare = null;
   /** @type {string[]} */
   let carried = [];
   for (let i = 0; i < block.images.length; ) {
     // Await all decoding now: nothing else may run during a flash.
-    const ahead = Array.from({ length: Math.min(DECODED_AHEAD, block.images.length - i) }, (_, k) => pictures.bitmap(i + k));
-    const picture = spare ?? (await pictures.needed(i));
+    const ahead = Array.from({ length: Math.min(DECODED_AHEAD, block.images.length - i) }, (_, k) => pictures.bitmaps(i + k));
+    const shown = spare ?? (await pictures.needed(i));
     await readyToFlash(scene, next, ahead);
     showProgress(visit.progress, visit.earned, visit.state.currency, judgment, next.practice);
     const masks = await Promise.all((block.trial_masks[i] ?? []).map((/** @type {number} */ k) => scene.masks.needed(k)));
     await untilUncovered();
-    const showing = await showPicture(scene, picture, masks, next);
+    const showing = await showPictures(scene, shown, masks, next);
     const asked = block.instructed[i] ?? null;
     if (asked) giveInstruction(screen, judgment, asked);
     const { response, confidence, rt, flags } = await answered(screen);
@@ -114,7 +118,7 @@ async function playTrials(scene, block, pictures) {
       await visit.end();
       return;
     }
-    spare?.close();
+    for (const each of spare ?? []) each.close();
     spare = null;
     carried = disagreement(asked ? null : block.staircase, /** @type {import("./staircase.js").StaircaseState} */ (next), reply);
     if (isRepeating(response) && !reply.block_finished) {

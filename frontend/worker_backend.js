@@ -9,7 +9,6 @@ import { addCanvas, anchorOf } from "./backend.js";
 import { hasFrameDelays, startFrameDelays } from "./frame_delays.js";
 import { planPhases, testimony } from "./planner.js";
 import { hasElementTiming, makeProbes } from "./element_timing.js";
-import { text } from "./texts.js";
 import { makeWitness } from "./witness.js";
 
 /**
@@ -54,13 +53,14 @@ async function witnessed({ timing, frame_ms: measured }, edges, frame_ms, anchor
  * Start the worker's back end; return null if no worker of this browser can draw on animation frames.
  * @param {HTMLElement} stage
  * @param {import("./backend.js").Size} size
+ * @param {string} label of the canvas
  * @returns {Promise<Backend | null>}
  */
-export async function startWorker(stage, size) {
+export async function startWorker(stage, size, label) {
   if (typeof OffscreenCanvas === "undefined" || !("transferControlToOffscreen" in HTMLCanvasElement.prototype)) return null;
   const delays = hasFrameDelays() ? await startFrameDelays(stage) : null;
   const witnesses = witnessesFor(stage, delays);
-  const canvas = addCanvas(stage, size, text("picture.to_judge"));
+  const canvas = addCanvas(stage, size, label);
   const worker = new Worker(new URL("./presenter_worker.js", import.meta.url), { type: "module" });
   const ready = new Promise((resolve) => {
     worker.onmessage = ({ data }) => resolve(data.ready === true);

@@ -22,8 +22,8 @@ class Product:
         self.folder = folder
         for name in ("backend", "frontend", "deploy"):
             shutil.copytree(ROOT / name, folder / name, ignore=_NEEDLESS)
-        shutil.copy(HERE / "which_is_real.py", folder / "backend" / "experiment" / "judgments")
-        shutil.copy(HERE / "judgment_which_is_real.js", folder / "frontend")
+        shutil.copy(HERE / "odd_one_out.py", folder / "backend" / "experiment" / "judgments")
+        shutil.copy(HERE / "judgment_odd_one_out.js", folder / "frontend")
 
     def start(self, *words):
         """Start a command of `openhype`; return its process."""
@@ -44,11 +44,12 @@ class Product:
         return errors if status else printed
 
     def create(self, name, models, *words):
-        """Make a study of pairs: reals are red, fakes are blue."""
+        """Make a study of rows of three: reals are red, fakes are blue."""
         for seed, side in enumerate(("real", *models)):
-            _write_pictures(self.folder / side, 12, seed, is_real=side == "real")
+            is_real = side == "real"
+            _write_pictures(self.folder / side, 24 if is_real else 12, seed, is_real)
         named = [word for model in models for word in ("--model", f"{model}={model}")]
-        asked = ["--method", "pair", "--real", "real", *named, "--size", str(SIZE)]
+        asked = ["--method", "odd", "--real", "real", *named, "--size", str(SIZE)]
         self.run("create", name, *asked, *words)
 
 

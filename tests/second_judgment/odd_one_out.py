@@ -1,0 +1,81 @@
+"""Which of three pictures is the odd one out? A judgment of tests, to hold the seam of judgments against."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import ClassVar
+
+from backend.experiment.judgment import Judgment, Method
+from backend.experiment.protocol import INFINITY
+from backend.experiment.records import FAKE, PlannedBlock
+from backend.experiment.response_columns import Column
+
+
+class OddOneOut(Judgment):
+    """Two real pictures and a fake one, without a time limit; `images` counts the rows of three."""
+
+    name = "odd_one_out"
+    methods: ClassVar = {
+        "odd": Method(
+            "Odd one out",
+            "Odd one out, share of rows judged wrong",
+            "percent",
+            replace(INFINITY, method="odd").changed(images=10, title="Which one is the odd one out?"),
+        )
+    }
+    source = "a judgment of tests"
+    answers = ("first", "second", "third")
+    question = "which of three images is generated"
+    columns: ClassVar = {"truth": Column("At which place the fake picture stood", "first, second, third")}
+
+    def lack(self, study, pool):
+        """Return which side has fewer pictures than a session shows of it."""
+        rows = study.protocol.stimuli.trials
+        sides = {
+            "reals": (pool.reals, 2 * rows),
+            **{f"fakes of {name}": (pool.fakes.get(name, {}), rows) for name in study.models},
+        }
+        short = [
+            f"{count} of {wanted} {side}"
+            for side, (by_class, wanted) in sides.items()
+            if (count := len(_all(by_class))) < wanted
+        ]
+        return (
+            f"study {study.name} lacks pictures for {rows} rows: it has {', '.join(short)}" if short else ""
+        )
+
+    def draw(self, study, pool, condition, rng, coin, turn):
+        """Return rows, the fake one at any place by chance; none is kept to replace another."""
+        count, rows = study.protocol.stimuli.blocks, study.protocol.stimuli.images
+        reals = rng.sample(_all(pool.reals), 2 * count * rows)
+        (model,) = condition.models
+        fakes = rng.sample(_all(pool.fakes[model]), count * rows)
+        places = [rng.choice(self.answers) for _ in fakes]
+        shown = []
+        for i, (fake, place) in enumerate(zip(fakes, places, strict=True)):
+            row = reals[2 * i : 2 * i + 2]
+            row.insert(self.answers.index(place), fake)
+            shown.append(" ".join(row))
+        blocks = tuple(
+            PlannedBlock(
+                tuple(shown[i * rows : (i + 1) * rows]),
+                tuple(places[i * rows : (i + 1) * rows]),
+                (model,) * rows,
+            )
+            for i in range(count)
+        )
+        return blocks, ()
+
+    def truth(self, shown):
+        """Return the place of the fake picture."""
+        return self.answers[[picture.truth for picture in shown].index(FAKE)]
+
+    def value(self, method, rows):
+        """Return the percent of rows judged wrong."""
+        return Fraction(100 * sum(row["response"] != row["truth"] for row in rows), len(rows))
+
+
+def _all(by_class):
+    return [name for names in by_class.values() for name in names]
+
+
+JUDGMENT = OddOneOut()
