@@ -1,0 +1,163 @@
+"""Variance of a score whose votes cross evaluators with items, by evaluators, by items, and by both.
+
+A score is described by the influence of each vote on it; influences sum to 0. Votes of one evaluator
+resemble one another, and so do votes on one item. With S_j the sum of the influences of evaluator j, T_i
+that of item i, and r the single ones, the variance over evaluators and items together is
+
+    sum_j S_j^2 + sum_i T_i^2 - sum r^2
+
+(Cameron, Gelbach and Miller, 2011, Journal of Business & Economic Statistics 29, 238-249): the first two
+terms contain the variance of single votes once each. Each of the first two has its factor n / (n - 1).
+Evaluators cannot vary less than single votes do, nor items.
+
+For the agreement of people with one another, the observations are pairs of votes on one item. Two of them
+are related if they share an item or an evaluator (Aronow, Samii and Assenova, 2015, Political Analysis 23,
+564-577).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.special import expit, logit, stdtr
+
+from backend.analysis.crossing import df_of_parts
+from backend.analysis.intervals import student_quantile, wilson
+
+
+@dataclass(frozen=True)
+class TwoWay:
+    """Variances of a score; None if fewer than two evaluators, or items, contribute."""
+
+    by_evaluators: float | None
+    by_items: float | None
+    by_both: float | None
+    """Over evaluators and items; over items only where evaluators are not known."""
+    evaluators_df: float
+    items_df: float
+    both_df: float
+
+
+def two_way(
+    influence: np.ndarray, item: np.ndarray, evaluator: np.ndarray | None, is_used: np.ndarray
+) -> TwoWay:
+    """Return the variances of a score.
+
+    Args:
+        influence: shape (votes,).
+        item, evaluator: shape (votes,), codes from 0; each evaluator votes once on an item.
+        is_used: shape (votes,), whether the score uses the vote.
+    """
+    influence, item = influence[is_used], item[is_used]
+    items = _sums(influence, item)
+    if evaluator is None:
+        by_items, df = _inflated(items), len(items) - 1.0
+        return TwoWay(None, by_items, by_items, math.nan, df, df)
+    people = _sums(influence, evaluator[is_used])
+    return _combined(_inflated(people), len(people), items, _sums(influence**2, item))
+
+
+def _combined(by_people: float | None, people: int, items: np.ndarray, common: np.ndarray) -> TwoWay:
+    """Return the variances from those by evaluators and the sums of influences by item.
+
+    Args:
+        items: shape (items,), sums of influences.
+        common: shape (items,), what both other terms contain.
+    """
+    by_items, people_df, items_df = _inflated(items), people - 1.0, len(items) - 1.0
+    if by_people is None or by_items is None:
+        return TwoWay(by_people, by_items, None, people_df, items_df, math.nan)
+    shared = (items**2 - common) * len(items) / (len(items) - 1)
+    of_people, of_items = max(by_people, float(common.sum())), max(0.0, float(shared.sum()))
+    df = _joint_df((of_people, people_df), (of_items, df_of_parts(shared)))
+    return TwoWay(by_people, by_items, of_people + of_items, people_df, items_df, df)
+
+
+def two_way_of_pairs(
+    vote: np.ndarray, item: np.ndarray, evaluator: np.ndarray, weight: np.ndarray, centre: np.ndarray
+) -> TwoWay:
+    """Return the variances of a weighted mean share of agreeing pairs of votes on items.
+
+    The influence of a pair of votes on item i is w_i (a - c_i), where a is 1 if they agree, else 0.
+
+    Args:
+        weight: shape (items,), w_i, the weight of each pair of votes on an item; 0 for an unused one.
+        centre: shape (items,), c_i.
+    """
+    is_used = weight[item] != 0
+    vote, item = vote[is_used], item[is_used]
+    who, person = np.unique(evaluator[is_used], return_inverse=True)
+    what, place = np.unique(item, return_inverse=True)
+    w, c = weight[what], centre[what]
+    n, k = np.bincount(place), np.bincount(place, vote)
+    # with signs s = +-1, a pair's influence is w (1/2 - c) + w s s' / 2
+    sign = 2 * vote - 1
+    own = w[place] * ((n[place] - 1) * (0.5 - c[place]) + (sign * (2 * k - n)[place] - 1) / 2)
+    people = np.bincount(person, own, len(who))
+    pairs_of_item = n * (n - 1) / 2
+    agreeing = (k * (k - 1) + (n - k) * (n - k - 1)) / 2
+    items = w * (agreeing - pairs_of_item * c)
+    squares = w**2 * (agreeing * (1 - c) ** 2 + (pairs_of_item - agreeing) * c**2)
+    # two people who meet on several items are one pair, which the sum over people counts twice
+    twice = _squares_of_pairs(sign, person, place, w, c) / 2
+    count = len(who)
+    by_people = max(0.0, float((people**2).sum()) - twice) * count / (count - 1) if count > 1 else None
+    within = np.bincount(place, own**2, len(what)) - squares  # of pairs on one item that share an evaluator
+    return _combined(by_people, count, items, within)
+
+
+def _squares_of_pairs(
+    sign: np.ndarray, person: np.ndarray, place: np.ndarray, weight: np.ndarray, centre: np.ndarray
+) -> float:
+    """Return the sum over ordered pairs of people of the square of their summed influences."""
+    shape = (int(person.max()) + 1, len(weight))
+    votes = coo_array((sign, (person, place)), shape).tocsr()
+    there = coo_array((np.ones(len(sign)), (person, place)), shape).tocsr()
+    sums = votes @ (votes * (weight / 2)).T + there @ (there * (weight * (0.5 - centre))).T
+    return float((sums.multiply(sums)).sum() - (sums.diagonal() ** 2).sum())
+
+
+def share_interval(share: float, variance: float | None, df: float, votes: int, level: float):
+    """Return Wilson's interval of a share (0 to 1) with the effective sample size; None without variance."""
+    if variance is None:
+        return None
+    return [*map(float, wilson(share, variance, student_quantile(df, level), votes))]
+
+
+def area_interval(area: float, variance: float | None, df: float, level: float) -> list[float] | None:
+    """Return the interval of an area, symmetric on the scale of log odds; None if it cannot be estimated."""
+    if not variance or not 0 < area < 1:
+        return None
+    half = student_quantile(df, level) * math.sqrt(variance) / (area * (1 - area))
+    middle = float(logit(area))
+    return [float(expit(middle - half)), float(expit(middle + half))]
+
+
+def difference_test(
+    difference: float, variance: float | None, df: float, level: float
+) -> tuple[list[float] | None, float | None]:
+    """Return the interval of a difference and its p (two-sided); None, None if nothing varies."""
+    if not variance:
+        return None, None
+    error = math.sqrt(variance)
+    half = student_quantile(df, level) * error
+    return [difference - half, difference + half], float(2 * stdtr(df, -abs(difference) / error))
+
+
+def _sums(values: np.ndarray, code: np.ndarray) -> np.ndarray:
+    """Return the sum of the values of each code that occurs."""
+    found, place = np.unique(code, return_inverse=True)
+    return np.bincount(place, values, len(found))
+
+
+def _inflated(sums: np.ndarray) -> float | None:
+    count = len(sums)
+    return float((sums**2).sum()) * count / (count - 1) if count > 1 else None
+
+
+def _joint_df(*parts: tuple[float, float]) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of variances."""
+    whole = sum(variance for variance, _ in parts)
+    spread = sum(variance**2 / df for variance, df in parts if variance)
+    return whole**2 / spread if spread else min(df for _, df in parts)

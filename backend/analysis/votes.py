@@ -1,0 +1,160 @@
+"""Votes on triplets (2AFC) and pairs (JND): who answered what on which item.
+
+A vote is 1 if it prefers `p1` (2AFC) or says `same` (JND), else 0. The share of an item is the mean of its
+votes: what the BAPPS data set stores as `judge` and `same` (Zhang et al., 2018).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from backend.experiment.records import TEST
+from backend.foundation.errors import InvalidInput
+
+TWO_AFC = "2afc"
+JND = "jnd"
+KINDS = (TWO_AFC, JND)
+SETS = ("traditional", "cnn", "superres", "deblur", "color", "frameinterp")
+"""The sets of BAPPS in the order in which the paper prints them; others follow by name."""
+
+
+@dataclass(frozen=True)
+class Votes:
+    """Votes on items, which are sorted by set and name: the order in which ties of distances stand."""
+
+    kind: str
+    """`2afc` or `jnd`."""
+    items: tuple[str, ...]
+    """Their names, such as `traditional/000123`."""
+    sets: tuple[str, ...]
+    set_of: np.ndarray
+    """Shape (items,): index into `sets`."""
+    item: np.ndarray
+    """Shape (votes,): index into `items`."""
+    vote: np.ndarray
+    """Shape (votes,): 0 or 1; where only shares are known, one share (0 to 1) an item."""
+    evaluator: np.ndarray | None
+    """Shape (votes,): codes from 0; None where only shares are known."""
+    votes_per_item: int | None = None
+    """Number of votes behind each share, where only shares are known and it was stated."""
+    repeated: int = 0
+    """Votes left out because their evaluator had judged the item before."""
+
+    @cached_property
+    def share(self) -> np.ndarray:
+        """Shape (items,): share of votes for `p1`, or for `same`."""
+        return np.bincount(self.item, self.vote, len(self.items)) / np.bincount(self.item)
+
+    @cached_property
+    def count(self) -> np.ndarray | None:
+        """Shape (items,): number of votes; None if it is not known."""
+        if self.evaluator is not None:
+            return np.bincount(self.item)
+        if self.votes_per_item is None:
+            return None
+        return np.full(len(self.items), self.votes_per_item)
+
+    @property
+    def evaluators(self) -> int | None:
+        """Number of evaluators; None where only shares are known."""
+        return None if self.evaluator is None else int(self.evaluator.max()) + 1
+
+
+def votes_of_shares(
+    kind: str, shares: Mapping[str, Mapping[str, float]], votes_per_item: int | None = None
+) -> Votes:
+    """Return the votes of items of which only the share is known.
+
+    Args:
+        shares: by set, then by item.
+        votes_per_item: number of votes behind each share, if it is the same for all and known.
+
+    Raises:
+        InvalidInput: there is no item, or a share is not a multiple of one over `votes_per_item`.
+    """
+    names, of_set = _sorted((item, name) for name, items in shares.items() for item in items)
+    if not names:
+        raise InvalidInput("there is no item with a judgment")
+    sets = _in_order(of_set)
+    share = np.array([shares[name][item] for item, name in zip(names, of_set, strict=True)], float)
+    if votes_per_item is not None:
+        votes = share * votes_per_item
+        off = np.flatnonzero(np.abs(votes - np.round(votes)) > 1e-4)
+        if len(off):
+            raise InvalidInput(
+                f"{names[off[0]]}: a share of {share[off[0]]:g} cannot come from {votes_per_item} votes"
+            )
+        share = np.round(votes) / votes_per_item
+    return Votes(kind, names, sets, _codes(of_set, sets), np.arange(len(names)), share, None, votes_per_item)
+
+
+def votes_of(rows: Iterable[Mapping[str, Any]], kind: str) -> Votes:
+    """Return the votes of rows with the columns of the responses file.
+
+    Left out are rows that are not scored (`trial_kind` other than `test`) and evaluators whom the study's
+    rule excludes. If an evaluator judged an item twice, the first vote counts.
+
+    Raises:
+        InvalidInput: no row is left, an item is missing, or an item belongs to two sets.
+    """
+    found: dict[tuple[str, str], float] = {}
+    set_of: dict[str, str] = {}
+    repeated = 0
+    for row in rows:
+        if (row.get("trial_kind") or TEST) != TEST or row.get("excluded"):
+            continue
+        item = row.get("item") or ""
+        name = row.get("model") or item.rpartition("/")[0]
+        if not item or not name:
+            raise InvalidInput(f"each response must name its item, such as traditional/000123, not {item!r}")
+        if set_of.setdefault(item, name) != name:
+            raise InvalidInput(
+                f"item {item} is in the set {set_of[item]} and in the set {name}; name it once"
+            )
+        key = (item, str(row["evaluator"]))
+        repeated += key in found
+        found.setdefault(key, vote_of(row, kind))
+    if not found:
+        raise InvalidInput("there is no vote on any item yet")
+    names, of_set = _sorted(set_of.items())
+    sets, place = _in_order(of_set), {name: i for i, name in enumerate(names)}
+    people = {person: i for i, person in enumerate(sorted({person for _, person in found}))}
+    return Votes(
+        kind,
+        names,
+        sets,
+        _codes(of_set, sets),
+        np.array([place[item] for item, _ in found]),
+        np.array([*found.values()], float),
+        np.array([people[person] for _, person in found]),
+        repeated=repeated,
+    )
+
+
+def vote_of(row: Mapping[str, Any], kind: str) -> float:
+    """Return 1.0 if a row prefers `p1`, or says `same`, else 0.0."""
+    answer = row["response"]
+    return float(answer == "same" if kind == JND else row[answer] == "p1")
+
+
+def order_of_set(name: str) -> tuple[int, str]:
+    """Return the key by which sets are sorted: those of the paper in its order, then others by name."""
+    return (SETS.index(name) if name in SETS else len(SETS)), name
+
+
+def _sorted(items: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return names of items and of their sets, sorted by set and then by name."""
+    pairs = sorted(items, key=lambda pair: (order_of_set(pair[1]), pair[0]))
+    return tuple(item for item, _ in pairs), tuple(name for _, name in pairs)
+
+
+def _in_order(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def _codes(names: Iterable[str], distinct: tuple[str, ...]) -> np.ndarray:
+    place = {name: i for i, name in enumerate(distinct)}
+    return np.array([place[name] for name in names])
