@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from validate import confidence, coverage, crossed_model, masks, mixed_sessions, power, statistics
+from validate import agreement, confidence, coverage, crossed_model, masks, mixed_sessions, power, statistics
 
 RESULTS = Path(__file__).parent / "results.json"
 PARTS = {
@@ -17,6 +17,7 @@ PARTS = {
     "statistics": statistics,
     "crossed_model": crossed_model,
     "confidence": confidence,
+    "agreement": agreement,
     "power": power,
     "mixed_sessions": mixed_sessions,
     "coverage": coverage,

@@ -50,11 +50,15 @@ def columns_of(sets: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
     A single set has no average; the averages of the paper are there if all their sets are, and others too.
     """
-    groups = {
-        name: group for name, group in _GROUPS.items() if {*group} <= {*sets} and len(group) < len(sets)
-    }
-    every = {AVERAGE: tuple(sets)} if len(sets) > 1 else {}
-    return {**{name: (name,) for name in sets}, **groups, **every}
+    own = {name: (name,) for name in sets}
+    groups = {name: group for name, group in _GROUPS.items() if {*group} <= {*sets} != {*group}}
+    found: dict[str, tuple[str, ...]] = {}
+    for name in sets:
+        found[name] = (name,)
+        found |= {title: group for title, group in groups.items() if group[-1] == name and title not in own}
+    if len(sets) > 1:
+        found[AVERAGE if AVERAGE not in own else f"{AVERAGE} of sets"] = tuple(sets)
+    return found
 
 
 def agreement(votes: Votes, metrics: Mapping[str, np.ndarray], level: float = 0.95) -> dict[str, Any]:
@@ -155,7 +159,7 @@ def _row(
     is_here = np.isin(votes.set_of, [votes.sets.index(name) for name in sets])
     same = {"column": column, "items": int(is_here.sum()), "ties": _ties(votes, distances, is_here)}
     if scored is None:
-        return {**same, "score": None, "ci": None, "ci_evaluators": None, "ci_items": None, "of_ties": None}
+        return {**same, "score": None, "ci": None, "evaluators_ci": None, "items_ci": None, "of_ties": None}
     found = {**same, "score": 100 * scored.score, **_intervals(votes, scored, level)}
     if votes.kind == TWO_AFC:
         return {**found, "of_ties": None}
@@ -187,8 +191,8 @@ def _intervals(votes: Votes, scored: _Scored, level: float) -> dict[str, list[fl
 
     return {
         "ci": interval(found.by_both, found.both_df),
-        "ci_evaluators": interval(found.by_evaluators, found.evaluators_df),
-        "ci_items": interval(found.by_items, found.items_df),
+        "evaluators_ci": interval(found.by_evaluators, found.evaluators_df),
+        "items_ci": interval(found.by_items, found.items_df),
     }
 
 
@@ -204,7 +208,7 @@ def _human(votes: Votes, columns: Mapping[str, tuple[str, ...]], level: float) -
             "column": column,
             "as_printed": 100 * float(np.mean([printed[mine].mean() for mine in here])),
             "oracle": 100 * float(np.mean([oracle[mine].mean() for mine in here])),
-            "unbiased": None, "ci": None, "ci_evaluators": None, "ci_items": None, "items": 0,
+            "unbiased": None, "ci": None, "evaluators_ci": None, "items_ci": None, "items": 0,
         }  # fmt: skip
         if agreeing is not None:
             row |= _unbiased(votes, agreeing, here, level)
@@ -242,8 +246,8 @@ def _unbiased(votes: Votes, agreeing: np.ndarray, here: Sequence[np.ndarray], le
     return {
         "unbiased": 100 * mean,
         "ci": interval(found.by_both, found.both_df),
-        "ci_evaluators": interval(found.by_evaluators, found.evaluators_df),
-        "ci_items": interval(found.by_items, found.items_df),
+        "evaluators_ci": interval(found.by_evaluators, found.evaluators_df),
+        "items_ci": interval(found.by_items, found.items_df),
         "items": len(known),
     }
 

@@ -42,6 +42,7 @@ class Votes:
     """Number of votes behind each share, where only shares are known and it was stated."""
     repeated: int = 0
     """Votes left out because their evaluator had judged the item before."""
+    is_simulated: bool = False
 
     @cached_property
     def share(self) -> np.ndarray:
@@ -91,7 +92,7 @@ def votes_of_shares(
     return Votes(kind, names, sets, _codes(of_set, sets), np.arange(len(names)), share, None, votes_per_item)
 
 
-def votes_of(rows: Iterable[Mapping[str, Any]], kind: str) -> Votes:
+def votes_of(rows: Iterable[Mapping[str, Any]], kind: str, is_simulated: bool = False) -> Votes:
     """Return the votes of rows with the columns of the responses file.
 
     Left out are rows that are not scored (`trial_kind` other than `test`) and evaluators whom the study's
@@ -131,6 +132,7 @@ def votes_of(rows: Iterable[Mapping[str, Any]], kind: str) -> Votes:
         np.array([*found.values()], float),
         np.array([people[person] for _, person in found]),
         repeated=repeated,
+        is_simulated=is_simulated,
     )
 
 

@@ -85,7 +85,7 @@ def read_answers(path: Path, details: bool = False, simulated: bool = False) -> 
     from backend.analysis.unscored_rows import selected
     from backend.responses.reading.responses_file import read_columns
 
-    file = _file_to_score(Path(path))
+    file = file_to_score(Path(path))
     answers = selected(read_columns(file, details), simulated)
     return replace(answers, reasons=_reasons_beside(file)) if "reasons" in answers.texts else answers
 
@@ -106,7 +106,7 @@ def score_file(
     from backend.responses.reading.responses_file import method_of
     from backend.scoring import score_answers, score_values
 
-    path = _file_to_score(Path(path))
+    path = file_to_score(Path(path))
     method = method_of(path)
     if not judgment_of(method).has_report:
         return score_values(read_responses(path), method, simulated, exposures, **options)
@@ -114,7 +114,7 @@ def score_file(
     return score_answers(as_exposed(answers, exposures), **options)
 
 
-def _file_to_score(path: Path) -> Path:
+def file_to_score(path: Path) -> Path:
     """Return the file itself, or the one of an exported data set whose name has only the study's keyword."""
     if not path.is_dir():
         return path

@@ -149,11 +149,11 @@ def study_answers(store: Store, study: Study, simulated: bool = False) -> "Answe
 
     method = study.protocol.method
     check_analysed(method)
-    answers = answers_of(_scored_rows(store, study, simulated), method, simulated)
+    answers = answers_of(scored_rows(store, study, simulated), method, simulated)
     return replace(answers, reasons=listed(to_json(study.protocol)))
 
 
-def _scored_rows(store: Store, study: Study, simulated: bool) -> Iterator[dict[str, Any]]:
+def scored_rows(store: Store, study: Study, simulated: bool) -> Iterator[dict[str, Any]]:
     """Return the rows to score.
 
     Raises:
@@ -200,5 +200,5 @@ def study_scores(
 
     method = study.protocol.method
     if not judgment_of(method).has_report:
-        return score_values(_scored_rows(store, study, simulated), method, simulated, exposures, **options)
+        return score_values(scored_rows(store, study, simulated), method, simulated, exposures, **options)
     return score_answers(as_exposed(study_answers(store, study, simulated), exposures), **options)

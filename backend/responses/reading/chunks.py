@@ -53,15 +53,18 @@ def is_json(path: Path) -> bool:
     return path.suffix in (".jsonl", ".ndjson")
 
 
-def chunks_of(path: Path) -> Iterator[Chunk]:
+def chunks_of(path: Path, needed: Sequence[str] = NEEDED) -> Iterator[Chunk]:
     """Yield the rows of a file, about two thousand at a time.
+
+    Args:
+        needed: the columns that the file must have; one of them is `model`.
 
     Raises:
         NotFound: the file does not exist.
         InvalidInput: it is neither CSV with the required columns nor JSON lines.
     """
     with _opened(path) as file:
-        header, batches = _of_json(path, file) if is_json(path) else _of_csv(path, file)
+        header, batches = (_of_json if is_json(path) else _of_csv)(path, file, needed)
         first_row = 0
         while group := list(islice(batches, _CHUNK_ROWS // _BATCH_ROWS)):
             cells = map(chain.from_iterable, zip(*group, strict=True))
@@ -98,11 +101,11 @@ _Batch = list[tuple[str, ...]]
 """Columns of at most `_BATCH_ROWS` rows."""
 
 
-def _of_csv(path: Path, file: TextIO) -> tuple[list[str], Iterator[_Batch]]:
+def _of_csv(path: Path, file: TextIO, needed: Sequence[str]) -> tuple[list[str], Iterator[_Batch]]:
     reader = csv.reader(file)
     with _refusing(path, reader):
         header = next(reader, [])
-    _check_header(path, header)
+    _check_header(path, header, needed)
 
     def batches() -> Iterator[_Batch]:
         count = 0
@@ -136,12 +139,12 @@ def _check_widths(path: Path, rows: list[list[str]], before: int, width: int) ->
             raise InvalidInput(f"{where}: expected {width} cells, got {len(cells)}")
 
 
-def _check_header(path: Path, header: list[str]) -> None:
-    missing = [column for column in NEEDED if column not in header]
+def _check_header(path: Path, header: list[str], needed: Sequence[str]) -> None:
+    missing = [column for column in needed if column not in header]
     if missing:
         hint = "; columns are separated by commas" if len(header) == 1 else ""
         raise InvalidInput(
-            f"{path} line 1: the header must name the columns {', '.join(NEEDED)}; "
+            f"{path} line 1: the header must name the columns {', '.join(needed)}; "
             f"{', '.join(missing)} missing{hint}"
         )
     twice = [column for column in COLUMNS if header.count(column) > 1]
@@ -156,20 +159,20 @@ def _unescaped(name: str, cells: Sequence[str]) -> Sequence[str]:
     return cells
 
 
-def _of_json(path: Path, file: TextIO) -> tuple[list[str], Iterator[_Batch]]:
+def _of_json(path: Path, file: TextIO, needed: Sequence[str]) -> tuple[list[str], Iterator[_Batch]]:
     numbered = ((number, text) for number, text in enumerate(file, start=1) if text.strip())
 
     def batches() -> Iterator[_Batch]:
         try:
             while lines := list(islice(numbered, _BATCH_ROWS)):
-                yield list(zip(*(_json_cells(path, line, text) for line, text in lines), strict=True))
+                yield list(zip(*(_json_cells(path, line, text, needed) for line, text in lines), strict=True))
         except UnicodeDecodeError:
             raise _not_utf8(path) from None
 
     return [*COLUMNS], batches()
 
 
-def _json_cells(path: Path, line: int, text: str) -> list[str]:
+def _json_cells(path: Path, line: int, text: str, needed: Sequence[str]) -> list[str]:
     """Return a record as the texts that a CSV would have; numbers remain as written in the file."""
     try:
         record = json.loads(text, parse_int=str, parse_float=str)
@@ -177,7 +180,7 @@ def _json_cells(path: Path, line: int, text: str) -> list[str]:
         record = None
     if not isinstance(record, dict):
         raise InvalidInput(f"{path} line {line}: must be a JSON object")
-    missing = [column for column in NEEDED if column not in record]
+    missing = [column for column in needed if column not in record]
     if missing:
         raise InvalidInput(f"{path} line {line}: {', '.join(missing)} missing")
     for column in of_kind(Kind.TRUTH_VALUE):

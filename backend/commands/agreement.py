@@ -1,0 +1,89 @@
+"""Command that scores metrics against people: `agree`."""
+
+import json
+from pathlib import Path
+
+import click
+
+from backend.commands.world import (
+    LEVEL,
+    SIMULATED,
+    World,
+    named,
+    pairs,
+    pass_world,
+    progress_bar,
+    store_options,
+)
+
+
+@click.command()
+@click.argument("what", metavar="NAME|FILE|DIR")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME=CSV",
+    callback=pairs("lpips=distances.csv"),
+    help="A metric's distances: item, d0, d1 for 2AFC; item, d for JND. Repeatable.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
+@click.option(
+    "-o", "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    help="Also write a page with figure and tables into this directory.",
+)  # fmt: skip
+@click.option(
+    "--votes",
+    "votes_per_item",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="Votes behind each share of a BAPPS tree, whose files do not tell.",
+)
+@LEVEL
+@SIMULATED
+@store_options
+@pass_world
+def agree(
+    world: World,
+    what: str,
+    metrics: tuple[tuple[str, str], ...],
+    as_json: bool,
+    out: Path | None,
+    votes_per_item: int | None,
+    level: float,
+    simulated: bool,
+) -> None:
+    """Score metrics against people's votes: a 2AFC or JND study, its export, or a BAPPS tree."""
+    from backend.foundation.errors import InvalidInput
+    from backend.report.agreement import as_text
+    from backend.responses.agreement import agreement_of, study_votes, votes_at
+
+    names = [name for name, _ in metrics]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InvalidInput(f"the metric {twice[0]} is named twice; each --metric needs a name of its own")
+    found = named(world, what)
+    if isinstance(found, Path):
+        votes = votes_at(found, simulated, votes_per_item)
+    elif votes_per_item is not None:
+        raise InvalidInput("--votes is for shares in the layout of BAPPS; a study has its single votes")
+    else:
+        votes = study_votes(world.store, found, simulated)
+    made = agreement_of(votes, {name: Path(path) for name, path in metrics}, level)
+    for remark in made.remarks:
+        click.echo(f"note: {remark}", err=True)
+    if as_json:
+        click.echo(json.dumps(made.data, indent=2, allow_nan=False))
+    else:
+        click.echo(as_text(made.data, votes.is_simulated))
+    if out is not None:
+        _write(made.data, what, out, votes.is_simulated)
+
+
+def _write(data: dict, what: str, out: Path, is_simulated: bool) -> None:
+    from backend import __version__
+    from backend.foundation.timestamps import utc_now
+    from backend.report.agreement import report
+    from backend.report.write import write
+
+    made = report(data, Path(what).name or what, f"{utc_now():%Y-%m-%d}", __version__, is_simulated)
+    click.echo(str(write(made, out, progress=progress_bar)[-1]), err=True)

@@ -1,0 +1,271 @@
+"""Agreement of metrics with people, as text for a terminal and as a section with tables and a figure.
+
+The tables have the layout of table 5 of Zhang et al. (2018): a row for each metric, a column for each set
+and average.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from backend.analysis.votes import JND
+from backend.foundation.counts import counted
+from backend.report import formatting, simulated
+from backend.report.elements import Column, Figure, Report, Section, Table
+from backend.report.text_tables import SIMULATED, p_text
+
+HUMAN, AS_PRINTED, ORACLE = "human", "human, as printed", "oracle"
+_INTERVALS = ("ci", "evaluators_ci", "items_ci")
+_POINTS = (AS_PRINTED, ORACLE)
+"""Rows without intervals."""
+_ACROSS = 4
+"""Columns of scores that stand side by side in a terminal."""
+
+
+def as_text(data: Mapping[str, Any], is_simulated: bool = False) -> str:
+    """Return the data of `analysis.agreement.agreement` as text for a terminal."""
+    lines = [SIMULATED] if is_simulated else []
+    lines.append(f"{_what(data)}; {_over(data)}")
+    names = [row["column"] for row in data["columns"]]
+    for start in range(0, len(names), _ACROSS):
+        shown = names[start : start + _ACROSS]
+        head = ["", *shown]
+        body = [[name, *(_cell(cells.get(column)) for column in shown)] for name, cells in _rows(data)]
+        lines += _aligned([head, *body])
+    lines += [_of_pair(row, data) for row in data["pairs"] if row["column"] == names[-1]]
+    return "\n".join([*lines, *(f"note: {text}" for text in notes(data))])
+
+
+def report(data: Mapping[str, Any], source: str, date: str, version: str, is_simulated: bool) -> Report:
+    """Return a report of the agreement alone."""
+    facts = [("Source", source), ("Items", f"{data['items']:,}")]
+    facts += [("Votes", f"{data['votes']:,}")] if data["votes"] is not None else []
+    facts += [("Evaluators", f"{data['evaluators']:,}")] if data["evaluators"] is not None else []
+    facts += [("Page", f"{date}, openhype {version}")]
+    made = Report(
+        f"Metrics and people: {source}", _what(data), tuple(facts), (), (section(data),), {"agreement": data}
+    )
+    return simulated.marked(made) if is_simulated else made
+
+
+def section(data: Mapping[str, Any]) -> Section:
+    """Return the agreement as a section of a report."""
+    columns = [row["column"] for row in data["columns"]]
+    scores = Table(
+        "agreement",
+        f"{_what(data)}.",
+        (
+            Column("metric", lambda row: row["metric"], is_number=False),
+            *(Column(name, lambda row, name=name: formatting.amount(row[f"{name} (%)"])) for name in columns),
+        ),
+        [
+            {"metric": name, **{f"{column} (%)": cells[column]["score"] for column in columns}}
+            for name, cells in _rows(data)
+        ],
+    )
+    tables = [_intervals(data), *([_pairs(data)] if data["pairs"] else []), _sets(data)]
+    figures = ()
+    if data["metrics"]:
+        figures = (_figure(data, scores),)
+    return Section("agreement", "Metrics and people", _sentences(data), lead=scores, tables=tuple(tables),
+                   figures=figures, notes=(*notes(data),))  # fmt: skip
+
+
+def notes(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what to bear in mind about the numbers."""
+    if data["evaluators"] is None:
+        yield "the data do not name evaluators, so intervals are over items only"
+    elif data["evaluators"] < 2:
+        yield "one evaluator alone gives no intervals over evaluators"
+    if data["human"] and all(row["unbiased"] is None for row in data["human"]):
+        if data["votes"] is None:
+            yield "the unbiased ceiling needs the number of votes behind each share: --votes N"
+        else:
+            yield "no item has two votes, so people's agreement with one another cannot be estimated"
+    if data["human"] and data["votes"] is not None:
+        fewest = min(row["fewest_votes"] for row in data["sets"])
+        yield (
+            f"from few votes (here {fewest} or more an item) the ceiling as printed, p² + (1 − p)², is too "
+            "high, since each vote agrees with itself; the row human counts pairs of different votes"
+        )
+    if data["repeated"]:
+        yield f"{counted(data['repeated'], 'vote')} left out: their evaluator had judged the item before"
+    last = data["columns"][-1]["column"]
+    for row in data["metrics"]:
+        if row["score"] is None and row["column"] in {each["set"] for each in data["sets"]}:
+            yield f"{row['metric']}, {row['column']}: nobody said same, so the area is not defined"
+        if row["column"] == last and row["of_ties"] and row["of_ties"][1] - row["of_ties"][0] > 0.05:
+            low, high = (formatting.amount(end) for end in row["of_ties"])
+            yield (
+                f"{row['metric']}: {row['ties']} pairs have the distance of another pair, and stand in the "
+                f"order of their names; other orders give {low} to {high} ({last})"
+            )
+
+
+def _what(data: Mapping[str, Any]) -> str:
+    if data["kind"] == JND:
+        return "JND: area under precision and recall (mAP, %) of saying same, by the metric's distance"
+    return "2AFC score: judgments of people (%) that the metric agrees with"
+
+
+def _over(data: Mapping[str, Any]) -> str:
+    label = formatting.level(data["level"])
+    if data["evaluators"] is None:
+        return f"{label} intervals over {data['items']:,} items"
+    people = counted(data["evaluators"], "evaluator")
+    return f"{label} intervals over {people} and {data['items']:,} items"
+
+
+_Cells = Mapping[str, Mapping[str, Any]]
+"""Score and intervals by column."""
+
+
+def _rows(data: Mapping[str, Any]) -> list[tuple[str, _Cells]]:
+    """Return each row of the table, with its name; human rows first."""
+    return [*_human(data), *_metrics(data).items()]
+
+
+def _human(data: Mapping[str, Any]) -> Iterator[tuple[str, _Cells]]:
+    if not data["human"]:
+        return
+    for name, key in ((HUMAN, "unbiased"), (AS_PRINTED, "as_printed"), (ORACLE, "oracle")):
+        yield (
+            name,
+            {
+                row["column"]: {
+                    "score": row[key],
+                    **{ci: row[ci] if name == HUMAN else None for ci in _INTERVALS},
+                }
+                for row in data["human"]
+            },
+        )
+
+
+def _metrics(data: Mapping[str, Any]) -> dict[str, _Cells]:
+    return {
+        name: {row["column"]: row for row in data["metrics"] if row["metric"] == name}
+        for name in dict.fromkeys(row["metric"] for row in data["metrics"])
+    }
+
+
+def _intervals(data: Mapping[str, Any]) -> Table:
+    rows = [
+        {"metric": name, "column": column, "score": cell["score"], **{ci: cell[ci] for ci in _INTERVALS}}
+        for name, cells in _rows(data)
+        if name not in _POINTS
+        for column, cell in cells.items()
+    ]
+    return Table(
+        "agreement_intervals",
+        f"Scores (%) with {formatting.level(data['level'])} intervals: over evaluators and items together, "
+        "over evaluators only, and over items only",
+        (
+            Column("metric", lambda row: row["metric"], is_number=False),
+            Column("set", lambda row: row["column"], is_number=False),
+            Column("score", lambda row: formatting.amount(row["score"])),
+            Column("both", lambda row: formatting.brackets(row["ci"])),
+            Column("evaluators", lambda row: formatting.brackets(row["evaluators_ci"])),
+            Column("items", lambda row: formatting.brackets(row["items_ci"])),
+        ),
+        rows,
+        is_folded=len(rows) > 12,
+    )
+
+
+def _cell(row: Mapping[str, Any] | None) -> str:
+    if row is None or row["score"] is None:
+        return formatting.NONE
+    ci = f" {formatting.brackets(row['ci'])}" if row["ci"] else ""
+    return f"{formatting.amount(row['score'])}{ci}"
+
+
+def _pairs(data: Mapping[str, Any]) -> Table:
+    label = formatting.level(data["level"])
+    return Table(
+        "metric_pairs",
+        f"Differences between metrics on the same items (percentage points), with {label} intervals over "
+        "evaluators and items; p corrected by Holm within a column",
+        (
+            Column("column", lambda row: row["column"], is_number=False),
+            Column("metric", lambda row: row["a"], is_number=False),
+            Column("less", lambda row: row["b"], is_number=False),
+            Column("difference", lambda row: formatting.amount(row["difference"])),
+            Column(f"{label} interval", lambda row: formatting.brackets(row["ci"])),
+            Column("p (Holm)", lambda row: formatting.bare_p(row["p_holm"])),
+        ),
+        data["pairs"],
+        is_folded=len(data["pairs"]) > 12,
+    )
+
+
+def _sets(data: Mapping[str, Any]) -> Table:
+    answered = "said same (%)" if data["kind"] == JND else "preferred p1 (%)"
+    return Table(
+        "agreement_sets",
+        "Items and votes by set",
+        (
+            Column("set", lambda row: row["set"], is_number=False),
+            Column("items", lambda row: f"{row['items']:,}"),
+            Column("votes", lambda row: formatting.NONE if row["votes"] is None else f"{row['votes']:,}"),
+            Column(
+                "fewest an item",
+                lambda row: formatting.NONE if row["fewest_votes"] is None else f"{row['fewest_votes']:,}",
+            ),
+            Column(answered, lambda row: formatting.amount(row["share"])),
+        ),
+        data["sets"],
+    )
+
+
+def _figure(data: Mapping[str, Any], table: Table) -> Figure:
+    columns = [row["column"] for row in data["columns"]]
+    metrics = _metrics(data)
+    human = {row["column"]: row for row in data["human"]}
+    label = "area under precision and recall (%)" if data["kind"] == JND else "2AFC score (%)"
+
+    def draw(width_in: float) -> Any:
+        from backend.report.figures.agreement import agreement
+
+        return agreement(columns, metrics, human, label, width_in)
+
+    last = columns[-1]
+    scores = [f"{name} {_cell(cells[last])}" for name, cells in metrics.items()]
+    title = "Agreement of metrics with people"
+    return Figure(
+        "agreement", title, f"{title}, by set, with {formatting.level(data['level'])} intervals.",
+        f"{last}: {formatting.listing(scores, most=8)}.", draw, table,
+    )  # fmt: skip
+
+
+def _sentences(data: Mapping[str, Any]) -> tuple[str, ...]:
+    last = data["columns"][-1]["column"]
+    rows = [row for row in data["metrics"] if row["column"] == last and row["score"] is not None]
+    if not rows:
+        return ()
+    best = max(rows, key=lambda row: row["score"])
+    where = "" if len(data["columns"]) == 1 else f" ({last})"
+    text = f"{best['metric']} agrees best with people{where}: {_cell(best)}"
+    human = next((row for row in data["human"] if row["column"] == last), None)
+    if human and human["unbiased"] is not None:
+        text += (
+            f"; people agree with one another in {formatting.amount(human['unbiased'])}% of pairs of votes"
+        )
+    return (f"{text}.",)
+
+
+def _of_pair(row: Mapping[str, Any], data: Mapping[str, Any]) -> str:
+    where = "" if len(data["columns"]) == 1 else f" ({row['column']})"
+    text = f"{row['a']} - {row['b']}{where}: {row['difference']:.1f} points"
+    if row["ci"] is None:
+        return text
+    differs = row["p_holm"] < 1 - data["level"]
+    ends = f"[{row['ci'][0]:.1f}, {row['ci'][1]:.1f}]"
+    return f"{text} {ends}, Holm {p_text(row['p_holm'])}: {formatting.verdict(differs)}"
+
+
+def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines of cells in columns, numbers to the right of names."""
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+        for cells in lines
+    ]

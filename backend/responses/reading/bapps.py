@@ -1,0 +1,165 @@
+"""The layout of the BAPPS data set: `NAME/{ref,p0,p1}/STEM.png` with `judge/STEM.npy`, or `same/STEM.npy`.
+
+A judge file is an array of one 32-bit float, the share of votes for `p1` (2AFC) or for `same` (JND). The
+loader of the reference code (richzhang/PerceptualSimilarity) pairs the files of a set's folders by their
+sorted positions; here their stems must be equal too.
+"""
+
+import io
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from backend.analysis.votes import JND, TWO_AFC, Votes, votes_of_shares
+from backend.foundation.errors import InvalidInput, NotFound, reason
+from backend.foundation.printable import printable
+
+JUDGMENTS = {TWO_AFC: "judge", JND: "same"}
+"""Folder of the judgments by kind."""
+PARTS = {TWO_AFC: ("ref", "p0", "p1"), JND: ("p0", "p1")}
+"""Folders of the pictures by kind, in the order of an item's parts."""
+_DEPTH = 3
+"""A tree may be named from `2afc/val/NAME` up to the folder that holds `2afc`."""
+_MOST_BYTES = 4096
+_FLOAT_BYTES = 4
+
+
+def is_bapps(folder: Path) -> bool:
+    """Return whether a folder is a set, or holds sets, in the layout of BAPPS."""
+    return any(_sets(folder, name) for name in JUDGMENTS.values())
+
+
+def read_bapps(folder: Path, votes_per_item: int | None = None) -> Votes:
+    """Return the judgments of a tree: of one set, or of all sets of one kind.
+
+    Args:
+        votes_per_item: number of votes behind each share, which the files do not tell (5 in the 2AFC
+            validation sets of BAPPS, 2 in its training sets, 3 in its JND sets).
+
+    Raises:
+        NotFound: there are no judgments.
+        InvalidInput: there are both kinds, two sets of one name, files that do not pair, or a judge file
+            that is not one share.
+    """
+    found = {kind: _sets(folder, name) for kind, name in JUDGMENTS.items()}
+    kinds = [kind for kind, sets in found.items() if sets]
+    if not kinds:
+        raise NotFound(
+            f"{printable(folder)} has no judgments in the layout of BAPPS, which are in NAME/judge/*.npy "
+            "(2AFC) or NAME/same/*.npy (JND)"
+        )
+    if len(kinds) > 1:
+        first, second = (printable(found[kind][0].parent) for kind in kinds)
+        raise InvalidInput(f"{printable(folder)} has 2AFC and JND judgments; name {first} or {second}")
+    (kind,) = kinds
+    names = [each.name for each in found[kind]]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        places = [printable(each.parent) for each in found[kind] if each.name == twice[0]]
+        raise InvalidInput(f"the set {twice[0]} is there twice; name one of {', '.join(places)}")
+    shares = {each.name: read_set(each, kind) for each in found[kind]}
+    items = {name: {f"{name}/{stem}": share for stem, share in of.items()} for name, of in shares.items()}
+    return votes_of_shares(kind, items, votes_per_item)
+
+
+def read_set(folder: Path, kind: str) -> Mapping[str, float]:
+    """Return the shares of a set's items by stem.
+
+    Raises:
+        InvalidInput: as in `read_bapps`.
+    """
+    name = JUDGMENTS[kind]
+    judged = _stems(folder / name)
+    if not judged:
+        raise InvalidInput(f"{printable(folder / name)} has no *.npy file")
+    for part in PARTS[kind]:
+        if (folder / part).is_dir():
+            _check_pairs(folder, name, judged, part, _stems(folder / part))
+    return {stem: read_share(path) for stem, path in judged.items()}
+
+
+def read_share(path: Path) -> float:
+    """Return the share (0 to 1) in a judge file.
+
+    Raises:
+        InvalidInput: the file is not an array of one 32-bit float from 0 to 1.
+    """
+    shown = printable(path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise InvalidInput(f"{shown} cannot be read: {reason(error)}") from None
+    stream = io.BytesIO(data)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers that Python 2 wrote
+            version = np.lib.format.read_magic(stream)
+            read = {
+                (1, 0): np.lib.format.read_array_header_1_0,
+                (2, 0): np.lib.format.read_array_header_2_0,
+            }
+            shape, _, dtype = read[version](stream)
+    except (ValueError, KeyError, EOFError, TypeError):
+        raise InvalidInput(f"{shown} must be a file of numpy (.npy) with one 32-bit float") from None
+    if dtype != np.dtype(np.float32) or shape != (1,):
+        raise InvalidInput(f"{shown} must hold one 32-bit float, shape (1,), not {dtype} of shape {shape}")
+    body = stream.read()
+    if len(body) != _FLOAT_BYTES:
+        raise InvalidInput(f"{shown} must have {_FLOAT_BYTES} bytes after its header, not {len(body)}")
+    share = float(np.frombuffer(body, dtype)[0])
+    if not 0 <= share <= 1:
+        raise InvalidInput(f"{shown} must hold a share from 0 to 1, not {share:g}")
+    return share
+
+
+def share_bytes(share: float) -> bytes:
+    """Return the content of a judge file."""
+    stream = io.BytesIO()
+    np.save(stream, np.array([share], "<f4"), allow_pickle=False)
+    return stream.getvalue()
+
+
+def _sets(folder: Path, name: str) -> list[Path]:
+    """Return the folders of sets, those with a folder of judgments, at most `_DEPTH` levels down."""
+    levels = ["*/" * depth + name for depth in range(_DEPTH + 1)]
+    return sorted(
+        found.parent.absolute() if depth == 0 else found.parent
+        for depth, pattern in enumerate(levels)
+        for found in folder.glob(pattern)
+        if found.is_dir()
+    )
+
+
+def _stems(folder: Path) -> dict[str, Path]:
+    """Return the files of a folder by stem, sorted by name as the reference's loader sorts them."""
+    is_judgment = folder.name in JUDGMENTS.values()
+    paths = sorted(
+        path
+        for path in folder.iterdir()
+        if path.is_file() and not path.name.startswith(".") and (path.suffix == ".npy" or not is_judgment)
+    )
+    found: dict[str, Path] = {}
+    for path in paths:
+        if path.stem in found:
+            raise InvalidInput(f"{printable(path)} and {printable(found[path.stem])} have one stem")
+        found[path.stem] = path
+    return found
+
+
+def _check_pairs(
+    folder: Path, name: str, judged: Mapping[str, Path], part: str, pictures: Mapping[str, Path]
+) -> None:
+    without = [stem for stem in judged if stem not in pictures]
+    if without:
+        raise InvalidInput(
+            f"{printable(judged[without[0]])} has no picture {without[0]} in {printable(folder / part)}; "
+            f"files pair by their stems ({len(without):,} without)"
+        )
+    unjudged = [stem for stem in pictures if stem not in judged]
+    if unjudged:
+        raise InvalidInput(
+            f"{printable(pictures[unjudged[0]])} has no judgment {unjudged[0]}.npy in "
+            f"{printable(folder / name)}; files pair by their stems ({len(unjudged):,} without)"
+        )

@@ -1,0 +1,152 @@
+"""Distances of a metric by item, read from a CSV: `item, d0, d1` for triplets (2AFC), `item, d` for pairs.
+
+Items are named as in the votes (`traditional/000123`), or by the part after the set where that belongs to
+one set only; a picture's file extension is ignored. Other columns are ignored too.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from backend.analysis.votes import TWO_AFC
+from backend.experiment.response_columns import number
+from backend.foundation.csv_formulas import unescape_formula
+from backend.foundation.errors import InvalidInput, brief
+from backend.foundation.printable import printable
+from backend.foundation.text_files import read_text
+
+_MOST_BYTES = 2**28
+_MOST_NAMED = 5
+_EXTENSIONS = frozenset((".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".npy"))
+
+
+@dataclass(frozen=True)
+class Distances:
+    """The distances of one metric."""
+
+    values: np.ndarray
+    """Shape (items, 2) for d0 and d1, or (items,)."""
+    extra: tuple[str, ...]
+    """Names in the file that are no item with votes."""
+
+
+def read_distances(path: Path, kind: str, items: Sequence[str]) -> Distances:
+    """Return the distances of the items.
+
+    Raises:
+        NotFound: the file does not exist.
+        InvalidInput: it is not such a table, a distance is not a finite number, an item is named twice or
+            not at all; the message states the line, or the items.
+    """
+    path = Path(path)
+    names = ("d0", "d1") if kind == TWO_AFC else ("d",)
+    known = _Items(items)
+    values = np.full((len(items), len(names)), np.nan)
+    line_of: dict[str, int] = {}
+    extra = []
+    for line, item, cells in _rows(path, ("item", *names)):
+        where = f"{printable(path)} line {line}"
+        found = known.named(item, where)
+        key = items[found] if found is not None else item
+        if key in line_of:
+            raise InvalidInput(f"{where}: {key} must occur once, and is on line {line_of[key]} too")
+        line_of[key] = line
+        numbers = [_finite(where, name, cell) for name, cell in zip(names, cells, strict=True)]
+        if found is None:
+            extra.append(item)
+        else:
+            values[found] = numbers
+    _check_complete(path, items, values, extra)
+    return Distances(values if kind == TWO_AFC else values[:, 0], tuple(extra))
+
+
+def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(map(printable, names[:most]))}{more}"
+
+
+class _Items:
+    """Items by all names that a file may use for them."""
+
+    def __init__(self, items: Sequence[str]) -> None:
+        self._items = items
+        self._exact = {item: i for i, item in enumerate(items)}
+        self._by_stem: dict[str, list[int]] = {}
+        for i, item in enumerate(items):
+            self._by_stem.setdefault(item.partition("/")[2] or item, []).append(i)
+
+    def named(self, name: str, where: str) -> int | None:
+        """Return the index of the item called `name`, None if there is none."""
+        path = PurePosixPath(name)
+        bare = name[: -len(path.suffix)] if path.suffix.lower() in _EXTENSIONS else name
+        for each in (name, bare):
+            if each in self._exact:
+                return self._exact[each]
+        for each in (name, bare):
+            found = self._by_stem.get(each, [])
+            if len(found) > 1:
+                raise InvalidInput(
+                    f"{where}: {brief(name)} may be {listed([self._items[i] for i in found])}; name the set "
+                    "too"
+                )
+            if found:
+                return found[0]
+        return None
+
+
+def _rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield line number, item and cells of the wanted columns of each row."""
+    reader = csv.reader(io.StringIO(read_text(path, _MOST_BYTES), newline=""))
+    try:
+        header = [name.strip().lower() for name in next(reader, [])]
+        places = _places(path, header, wanted)
+        for cells in reader:
+            if not any(map(str.strip, cells)):
+                continue
+            where = f"{printable(path)} line {reader.line_num}"
+            if len(cells) != len(header):
+                raise InvalidInput(f"{where}: expected {len(header)} cells, got {len(cells)}")
+            item, *others = (cells[place].strip() for place in places)
+            if not item:
+                raise InvalidInput(f"{where}: item must be a name, not {item!r}")
+            yield reader.line_num, unescape_formula(item), others
+    except csv.Error as error:
+        raise InvalidInput(f"{printable(path)} line {reader.line_num}: must be CSV; {error}") from None
+
+
+def _places(path: Path, header: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    missing = [name for name in wanted if name not in header]
+    if missing:
+        raise InvalidInput(
+            f"{printable(path)} line 1: the header must name the columns {', '.join(wanted)}; "
+            f"{', '.join(missing)} missing"
+        )
+    twice = [name for name in wanted if header.count(name) > 1]
+    if twice:
+        raise InvalidInput(
+            f"{printable(path)} line 1: the header must name a column once; {', '.join(twice)} repeated"
+        )
+    return [header.index(name) for name in wanted]
+
+
+def _finite(where: str, name: str, cell: str) -> float:
+    value = number(cell)
+    if value is None:
+        raise InvalidInput(f"{where}: {name} must be a finite number, not {brief(cell)}")
+    return value
+
+
+def _check_complete(path: Path, items: Sequence[str], values: np.ndarray, extra: Iterable[str]) -> None:
+    missing = [items[i] for i in np.flatnonzero(np.isnan(values).any(axis=1))]
+    if missing:
+        others = [*extra]
+        hint = f"; it names {listed(others)}, which no vote is on" if others else ""
+        raise InvalidInput(
+            f"{printable(path)} has no distance for {len(missing):,} of {len(items):,} items with votes: "
+            f"{listed(missing)}{hint}"
+        )

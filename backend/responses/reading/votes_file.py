@@ -1,0 +1,104 @@
+"""Votes on triplets and pairs, read from a responses file (`openhype export`, or collected anywhere)."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.analysis.response_table import truth_value
+from backend.analysis.votes import JND, KINDS, TWO_AFC, Votes, votes_of
+from backend.experiment.records import TRIAL_KINDS
+from backend.foundation.errors import InvalidInput
+from backend.responses.reading.chunks import Chunk, chunks_of
+
+_NEEDED = ("item", "model", "evaluator", "response")
+_PLACES = ("left", "right")
+_PARTS = ("p0", "p1")
+_ANSWERS = {TWO_AFC: _PLACES, JND: ("same", "different")}
+
+
+def read_votes(path: Path, simulated: bool = False) -> Votes:
+    """Return the votes of a file's scored responses.
+
+    The kind is that of the column `method`; without it, that of the first response. For a file with real
+    and simulated sessions, return the real ones.
+
+    Args:
+        simulated: return the simulated sessions of the file instead.
+
+    Raises:
+        NotFound: the file does not exist.
+        InvalidInput: a row is invalid, columns are missing, or no row is left.
+    """
+    kind, rows = "", []
+    for chunk in chunks_of(path, _NEEDED):
+        kind = kind or _kind(chunk)
+        _check(chunk, kind)
+        rows += _rows(chunk)
+    if not rows:
+        raise InvalidInput(f"{path} has no responses")
+    wanted = simulated if simulated or not all(row["simulated"] for row in rows) else True
+    chosen = [row for row in rows if row["simulated"] == wanted]
+    if not chosen:
+        raise InvalidInput(f"{path} has no responses of simulated sessions; leave --simulated out")
+    return votes_of(chosen, kind, wanted)
+
+
+def _rows(chunk: Chunk) -> Iterator[dict[str, Any]]:
+    names = [
+        name for name in (*_NEEDED, *_PLACES, "trial_kind", "excluded", "simulated") if name in chunk.columns
+    ]
+    for cells in zip(*(chunk.columns[name] for name in names), strict=True):
+        row: dict[str, Any] = dict(zip(names, cells, strict=True))
+        row["response"] = row["response"].strip().lower()
+        yield {
+            **row,
+            "excluded": truth_value(row.get("excluded")),
+            "simulated": truth_value(row.get("simulated")),
+        }
+
+
+def _kind(chunk: Chunk) -> str:
+    stated = chunk.columns["method"][0] if "method" in chunk.columns else ""
+    if stated:
+        if stated not in KINDS:
+            raise chunk.cell_error(0, "method", "2afc or jnd", stated)
+        return stated
+    first = chunk.columns["response"][0].strip().lower()
+    for kind, answers in _ANSWERS.items():
+        if first in answers:
+            return kind
+    raise chunk.cell_error(0, "response", "left or right (2AFC), or same or different (JND)", first)
+
+
+def _check(chunk: Chunk, kind: str) -> None:
+    """Raise InvalidInput for the first cell that is not what a vote of this kind has."""
+    if kind == TWO_AFC and (missing := [name for name in _PLACES if name not in chunk.columns]):
+        raise InvalidInput(
+            f"{chunk.path} line 1: 2AFC needs the columns left and right, with p0 and p1 as they stood; "
+            f"{', '.join(missing)} missing"
+        )
+    _check_column(chunk, "method", ("", kind))
+    _check_column(chunk, "response", _ANSWERS[kind], ignore_case=True)
+    _check_column(chunk, "trial_kind", ("", *TRIAL_KINDS))
+    for column in ("simulated", "excluded"):
+        if column in chunk.columns and None in map(truth_value, set(chunk.columns[column])):
+            chunk.refuse(column, "true or false", lambda cell: truth_value(cell) is None)
+    for column in ("item", "model", "evaluator"):
+        if not all(map(str.strip, chunk.columns[column])):
+            chunk.refuse(column, "a name", lambda cell: not cell.strip())
+    if kind == TWO_AFC:
+        for i, places in enumerate(zip(chunk.columns["left"], chunk.columns["right"], strict=True)):
+            if sorted(places) != [*_PARTS]:
+                raise chunk.cell_error(i, "left, right", "p0 and p1 in either order", ", ".join(places))
+
+
+def _check_column(chunk: Chunk, column: str, allowed: Sequence[str], ignore_case: bool = False) -> None:
+    if column not in chunk.columns:
+        return
+
+    def is_bad(cell: str) -> bool:
+        return (cell.strip().lower() if ignore_case else cell) not in allowed
+
+    if any(map(is_bad, set(chunk.columns[column]))):
+        expected = " or ".join(name or "empty" for name in allowed)
+        chunk.refuse(column, expected, is_bad)
