@@ -220,7 +220,7 @@ def _figure(data: Mapping[str, Any], table: Table) -> Figure:
     columns = [row["column"] for row in data["columns"]]
     metrics = _metrics(data)
     human = {row["column"]: row for row in data["human"]}
-    label = "area under precision and recall (%)" if data["kind"] == JND else "2AFC score (%)"
+    label = "mAP (%)" if data["kind"] == JND else "2AFC score (%)"
 
     def draw(width_in: float) -> Any:
         from backend.report.figures.agreement import agreement

@@ -29,7 +29,8 @@ def agreement(
     height = 0.62 + 0.25 * len(metrics)
     figure, places = style.panels(width_in, len(columns), height)
     names = [short(name, style.label_length(width_in) // 2) for name in metrics]
-    for axes, column in zip(places, columns, strict=True):
+    across = len({axes.get_subplotspec().colspan.start for axes in places})
+    for i, (axes, column) in enumerate(zip(places, columns, strict=True)):
         rows = [metrics[name][column] for name in metrics]
         known = [(y, row) for y, row in enumerate(rows) if row["score"] is not None]
         axes.barh([y for y, _ in known], [row["score"] for _, row in known], height=0.62, color=style.TINT)
@@ -48,7 +49,8 @@ def agreement(
         axes.set_title(short(column, style.label_length(width_in)))
         axes.grid(axis="x")
         axes.set_xlim(0, 100)
-    figure.supxlabel(label, fontsize=style.settings()["axes.labelsize"])
+        if i + across >= len(columns):
+            axes.set_xlabel(label)
     if human:
         lines = [
             Line2D([], [], color=style.INK, linewidth=1.2),
@@ -57,5 +59,10 @@ def agreement(
         ]
         words = ["human ceiling", "as the paper prints it", "chance"]
         shown = slice(None) if any(row["unbiased"] is not None for row in human.values()) else slice(1, None)
-        figure.legend(lines[shown], words[shown], loc="outside lower left", ncols=3)
+        figure.legend(
+            lines[shown],
+            words[shown],
+            loc="outside lower left",
+            ncols=3 if width_in >= style.NARROW_IN else 1,
+        )
     return figure
