@@ -9,7 +9,17 @@ import json
 import sys
 from pathlib import Path
 
-from validate import agreement, confidence, coverage, crossed_model, masks, mixed_sessions, power, statistics
+from validate import (
+    agreement,
+    bapps_reference,
+    confidence,
+    coverage,
+    crossed_model,
+    masks,
+    mixed_sessions,
+    power,
+    statistics,
+)
 
 RESULTS = Path(__file__).parent / "results.json"
 PARTS = {
@@ -18,6 +28,7 @@ PARTS = {
     "crossed_model": crossed_model,
     "confidence": confidence,
     "agreement": agreement,
+    "bapps_reference": bapps_reference,
     "power": power,
     "mixed_sessions": mixed_sessions,
     "coverage": coverage,

@@ -14,11 +14,14 @@ from backend.commands.world import (
     finding_options,
     named,
     pass_world,
+    progress_bar,
     scores_named,
     store_options,
 )
 
 if TYPE_CHECKING:
+    from backend.analysis.votes import Votes
+    from backend.experiment.records import Study
     from backend.report.findings import FindingsOptions
 
 
@@ -95,20 +98,50 @@ def _findings(
 @click.command()
 @click.argument("name")
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True)
+@click.option(
+    "--bapps",
+    is_flag=True,
+    help="2AFC, JND: also write pictures and shares of votes in the layout of the BAPPS data set.",
+)
 @SIMULATED
 @store_options
 @pass_world
-def export(world: World, name: str, out: Path, simulated: bool) -> None:
+def export(world: World, name: str, out: Path, bapps: bool, simulated: bool) -> None:
     """Write the answers of the study NAME as a Psych-DS data set."""
     from backend.responses.export import export as write
 
     study = world.study(name)
+    votes = _votes(world, study, simulated) if bapps else None
     for path in write(world.store, study, out, simulated):
         click.echo(str(path))
+    if votes is not None:
+        _write_bapps(world, study, votes, out)
     others = world.store.finished(name, simulated=not simulated)[0]
     if others:
         kind, how = ("real", "without") if simulated else ("simulated", "with")
         click.echo(f"note: {others} {kind} sessions are not in it; export them {how} --simulated", err=True)
+
+
+def _votes(world: World, study: "Study", simulated: bool) -> "Votes":
+    from backend.responses.agreement import study_votes
+
+    return study_votes(world.store, study, simulated)
+
+
+def _write_bapps(world: World, study: "Study", votes: "Votes", out: Path) -> None:
+    """Write pictures and votes of a study in the layout of BAPPS; say which items have no vote."""
+    from functools import partial
+
+    from backend.foundation.counts import counted
+    from backend.responses.bapps_export import export_bapps
+    from backend.responses.reading.distances import listed
+
+    read = partial(world.data.picture, study.name)
+    made = export_bapps(votes, world.store.stimuli(study.name), read, out, progress_bar)
+    click.echo(str(made.folder))
+    if made.unjudged:
+        count = counted(len(made.unjudged), "item")
+        click.echo(f"note: {count} without a vote left out of bapps: {listed(made.unjudged)}", err=True)
 
 
 @click.command()

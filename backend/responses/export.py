@@ -234,9 +234,10 @@ def _write_about(
     materials |= {"questions": list(map(asdict, study.questions))} if study.questions else {}
     kind = "finished simulated sessions" if simulated else "finished sessions"
     content = f"{counts['responses']} responses of {counts['sessions']} {kind}"
+    bapps = ["bapps/"] if judgment_of(study.protocol.method).has_items else []
     texts = {
         "materials/study.json": _json(materials),
-        ".psychds-ignore": ".psychds-ignore\nmaterials/study.json\n",
+        ".psychds-ignore": "\n".join([".psychds-ignore", "materials/study.json", *bapps, ""]),
         "README.md": _readme(study, name, scored, f"{content}. {_NOBODY}" if simulated else content),
         "CHANGES.md": _changes(out, f"- openhype {__version__}: {content}\n"),
         _DESCRIPTION: _json(_description(study, name, simulated)),

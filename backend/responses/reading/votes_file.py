@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.analysis.response_table import truth_value
 from backend.analysis.votes import JND, KINDS, TWO_AFC, Votes, votes_of
-from backend.experiment.records import TRIAL_KINDS
+from backend.experiment.records import TEST, TRIAL_KINDS
 from backend.foundation.errors import InvalidInput
 from backend.responses.reading.chunks import Chunk, chunks_of
 
@@ -83,11 +83,17 @@ def _check(chunk: Chunk, kind: str) -> None:
     for column in ("simulated", "excluded"):
         if column in chunk.columns and None in map(truth_value, set(chunk.columns[column])):
             chunk.refuse(column, "true or false", lambda cell: truth_value(cell) is None)
-    for column in ("item", "model", "evaluator"):
-        if not all(map(str.strip, chunk.columns[column])):
-            chunk.refuse(column, "a name", lambda cell: not cell.strip())
+    if not all(map(str.strip, set(chunk.columns["evaluator"]))):
+        chunk.refuse("evaluator", "a name", lambda cell: not cell.strip())
+    kinds = chunk.columns.get("trial_kind") or [""] * len(chunk)
+    scored = [i for i, name in enumerate(kinds) if name in ("", TEST)]
+    for column in ("item", "model"):
+        for i in scored:
+            if not chunk.columns[column][i].strip():
+                raise chunk.cell_error(i, column, "a name", chunk.columns[column][i])
     if kind == TWO_AFC:
-        for i, places in enumerate(zip(chunk.columns["left"], chunk.columns["right"], strict=True)):
+        for i in scored:
+            places = [chunk.columns[name][i] for name in _PLACES]
             if sorted(places) != [*_PARTS]:
                 raise chunk.cell_error(i, "left, right", "p0 and p1 in either order", ", ".join(places))
 
