@@ -6,10 +6,11 @@ decided answers i is preferred with the odds exp(d), whatever ν is. A parameter
 Beaver 1977) adds to d the advantage of the contestant on the left.
 
 The log-likelihood is concave, so that Newton's method with halved steps finds its maximum. It is finite if
-and only if the contestants cannot be divided into two parts of which one never won or tied against the other
-(Ford 1957). Otherwise each contestant gets half a win and half a loss (and half a tie) against a contestant of
-strength 0, as in PlackettLuce (Turner et al. 2020): the least change that makes all strengths finite and keeps
-the order of those that are. Whoever uses a fit says so where `is_penalised`.
+and only if the contestants cannot be divided into two parts of which one never won or tied against the
+other (Ford 1957). Otherwise each contestant gets half a win and half a loss (and half a tie) against a
+contestant of strength 0, as in PlackettLuce (Turner et al. 2020): a refusal would withhold a clear result
+where a model simply won everything, and half an answer is the least that makes its strength finite. Whoever
+uses a fit says so where it `is_penalised`.
 
 Many sets of counts, such as those of a bootstrap, are fitted at once.
 """
@@ -68,8 +69,8 @@ def components(games: Games, counts: np.ndarray) -> list[list[int]]:
 def unbeaten(games: Games, counts: np.ndarray) -> list[list[int]]:
     """Return the groups of contestants within which strengths are finite, the strongest first.
 
-    One group means that the maximum of the likelihood is finite. Otherwise no member of a later group ever won
-    or tied against one of an earlier group, or the two groups never met.
+    One group means that the maximum of the likelihood is finite. Otherwise no member of a later group ever
+    won or tied against one of an earlier group, or the two groups never met.
     """
     reached = _reached(_not_lost(games, counts[None])[0])
     groups = _groups(reached & reached.T)

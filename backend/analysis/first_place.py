@@ -7,7 +7,7 @@ a set that was found and checked by fitting, so that the smallest possible one i
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def without_answers(answers: PairedAnswers, fitted: Fit, turned: bool = False) -
 
 
 def without_evaluators(answers: PairedAnswers, fitted: Fit) -> Change | None:
-    """Return how few evaluators, if removed with all their answers, change the first place; None if unknown."""
+    """Return how few evaluators, if removed, change the first place; None if none were found that do."""
     games, table = answers.games, answers.by_evaluator
 
     def counts_of(present: np.ndarray) -> np.ndarray:

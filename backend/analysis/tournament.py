@@ -1,4 +1,4 @@
-"""The results of a tournament as plain data: strengths, intervals, ranks, the win matrix, and their checks."""
+"""The results of a tournament as plain data: strengths, intervals, ranks, the win matrix, and checks."""
 
 from typing import Any
 
@@ -35,8 +35,8 @@ def check_comparable(answers: PairedAnswers) -> None:
     if len(groups) > 1:
         named = "; ".join(_named(answers, group) for group in groups[:_NAMED])
         raise InvalidInput(
-            f"strengths need answers that connect all models, and between these groups there are none: {named}"
-            f"{'; …' if len(groups) > _NAMED else ''}; collect answers to pairs across them, or score each "
+            "strengths need answers that connect all models, and between these groups there are none: "
+            f"{named}{'; …' if len(groups) > _NAMED else ''}; collect answers to pairs across them, or score each "
             "group by itself"
         )
 

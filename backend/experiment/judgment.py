@@ -88,6 +88,10 @@ class Judgment(ABC):
         if asked.mark != NONE:
             raise InvalidInput(f"{title} has no marks; leave mark=none")
 
+    def answers_of(self, protocol: Protocol) -> tuple[str, ...]:
+        """Return the answers that a study with these settings allows."""
+        return self.answers
+
     @abstractmethod
     def lack(self, study: Study, pool: Pool) -> str:
         """Return what a pool lacks for one session, and what to do about it; "" if it is sufficient."""

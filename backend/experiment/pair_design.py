@@ -7,6 +7,11 @@ expected to lower the variance of its own difference most: v²w / (1 + vw), wher
 answers so far and the pairs already chosen, and w = pq is the information of an answer. So pairs that are
 uncertain and close are preferred to pairs of which one is sure to win.
 
+The information is that of the closest difference within two standard errors of the estimated one: only
+pairs that are surely uneven are put off. With the estimates as they are, contestants who were lucky would
+meet each other only, and maximum likelihood would drive the two ends apart (validate/tournaments.py compares
+the rules).
+
 Strengths and variances are those of the answers so far with a weak prior (half a win and half a loss against
 the mean, as where maximum likelihood has no finite maximum). No numpy: a session is planned where there is
 none.
@@ -15,7 +20,7 @@ none.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp
+from math import exp, log, sqrt
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,6 +31,8 @@ Pair = tuple[int, int]
 _PRIOR = 0.5
 _ROUNDS, _ENOUGH = 60, 1e-4
 _SMALL = 1e-12
+_ERRORS = 2
+"""Standard errors by which two contestants may be closer than estimated."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,10 @@ def standing(size: int, tallies: Mapping[Pair, Tally]) -> Standing:
             rows[a][a] += of_pair
             rows[a][b] -= of_pair
     return Standing(
-        size, {pair: tally.answers for pair, tally in tallies.items()}, worth and _logs(worth), inverse(rows)
+        size,
+        {pair: tally.answers for pair, tally in tallies.items()},
+        [log(one) for one in worth],
+        inverse(rows),
     )
 
 
@@ -95,12 +105,6 @@ def _worths(met: Sequence[Sequence[tuple[int, float]]], wins: Sequence[float]) -
         if largest < 1 + _ENOUGH:
             break
     return worth
-
-
-def _logs(worth: Sequence[float]) -> list[float]:
-    from math import log
-
-    return [log(one) for one in worth]
 
 
 def inverse(rows: Sequence[Sequence[float]]) -> list[list[float]]:
@@ -141,9 +145,9 @@ class _Choice:
         for (a, b), answers in now.answers.items():
             if answers:
                 self._join(a, b)
-        self.luck = {
-            (a, b): rng.random() for a in range(now.size) for b in range(a + 1, now.size)
-        }
+        pairs = [(a, b) for a in range(now.size) for b in range(a + 1, now.size)]
+        self.luck = {pair: rng.random() for pair in pairs}
+        self.information = {pair: self._information(*pair) for pair in pairs}
 
     def pairs(self, trials: int) -> list[Pair]:
         chosen = []
@@ -171,12 +175,16 @@ class _Choice:
 
     def _gain(self, pair: Pair) -> tuple[bool, float, float]:
         a, b = pair
-        information, variance = self._information(a, b), self._variance(a, b)
+        information, variance = self.information[pair], self._variance(a, b)
         gain = variance * variance * information / (1 + variance * information)
         return self.group[a] != self.group[b], gain, self.luck[pair]
 
     def _information(self, a: int, b: int) -> float:
-        share = 1 / (1 + exp(min(self.now.strengths[b] - self.now.strengths[a], 700)))
+        """Return pq at the smallest difference that the answers so far leave possible."""
+        rows = self.now.covariance
+        error = sqrt(max(rows[a][a] + rows[b][b] - 2 * rows[a][b], 0.0))
+        least = max(abs(self.now.strengths[a] - self.now.strengths[b]) - _ERRORS * error, 0.0)
+        share = 1 / (1 + exp(min(least, 700.0)))
         return max(share * (1 - share), _SMALL)
 
     def _variance(self, a: int, b: int) -> float:
@@ -191,7 +199,7 @@ class _Choice:
     def _learn(self, pair: Pair) -> None:
         """Change the covariance as one more answer to a pair will (Sherman and Morrison 1950)."""
         a, b = pair
-        information = self._information(a, b)
+        information = self.information[pair]
         along = [one - other for one, other in zip(self.covariance[a], self.covariance[b], strict=True)]
         scale = information / (1 + information * self._variance(a, b))
         for i, weight in enumerate(along):
