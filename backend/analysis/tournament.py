@@ -36,8 +36,8 @@ def check_comparable(answers: PairedAnswers) -> None:
         named = "; ".join(_named(answers, group) for group in groups[:_NAMED])
         raise InvalidInput(
             "strengths need answers that connect all models, and between these groups there are none: "
-            f"{named}{'; …' if len(groups) > _NAMED else ''}; collect answers to pairs across them, or score each "
-            "group by itself"
+            f"{named}{'; …' if len(groups) > _NAMED else ''}; collect answers to pairs across them, or score "
+            "each group by itself"
         )
 
 

@@ -140,6 +140,16 @@ class Judgment(ABC):
         """
         return {}
 
+    def simulated_choice(
+        self, shown: Sequence[Stimulus], strengths: Mapping[str, float], protocol: Protocol, rng: "Random"
+    ) -> str:
+        """Return a simulated evaluator's answer to a trial of which no answer is right.
+
+        Args:
+            strengths: how real the models look, in log-odds, by name.
+        """
+        return rng.choice(self.answers_of(protocol))
+
     @abstractmethod
     def value(self, method: str, rows: Sequence[Mapping[str, Any]]) -> Fraction | float:
         """Return an evaluator's value, in the method's unit.

@@ -7,6 +7,7 @@ the answers so far. The strengths of the models follow from all answers together
 """
 
 from collections.abc import Mapping, Sequence
+from math import exp
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import protocol as protocols
@@ -27,6 +28,8 @@ MOST_CONTESTANTS = 100
 """Above, the counts of all pairs would be too large for one entry of a store."""
 _BETWEEN_MODELS = ", "
 _NAMED = 5
+_SIMULATED_TIES = 0.5
+"""Davidson's tie parameter of simulated evaluators: a fifth of the answers to equal contestants are ties."""
 
 
 class MoreReal(Judgment):
@@ -152,6 +155,16 @@ class MoreReal(Judgment):
         """Return who stood where, and both in alphabetical order as the model."""
         left, right = sides_of(picture.model)
         return {"left": left, "right": right, "model": _BETWEEN_MODELS.join(sorted((left, right)))}
+
+    def simulated_choice(
+        self, shown: Sequence[Stimulus], strengths: Mapping[str, float], protocol: Protocol, rng: "Random"
+    ) -> str:
+        """Return an answer by the model of Bradley and Terry, with Davidson's ties where these are allowed."""
+        left, right = (strengths.get(picture.model or REAL, 0.0) for picture in shown)
+        weights = [exp((left - right) / 2), exp((right - left) / 2)]
+        if protocol.contest.ties:
+            weights.append(_SIMULATED_TIES)
+        return rng.choices(self.answers_of(protocol), weights)[0]
 
     def value(self, method: str, rows: Sequence[Mapping[str, Any]]) -> float:
         """Return the percentage of an evaluator's decided answers that are for the left."""
