@@ -29,11 +29,13 @@
  */
 
 /**
- * Return the judgment of a study.
- * @param {{judgment: string}} study
+ * Return the judgment of a study, with the choices that the study allows.
+ * @param {{judgment: string, answers: string[]}} study
  * @returns {Promise<Judgment>}
  */
-export async function judgmentOf({ judgment }) {
-  const found = await import(`./judgment_${judgment}.js`);
-  return found.judgment;
+export async function judgmentOf({ judgment, answers }) {
+  const found = (await import(`./judgment_${judgment}.js`)).judgment;
+  return Object.create(found, {
+    choices: { get: () => found.choices.filter((/** @type {Choice} */ { answer }) => answers.includes(answer)) },
+  });
 }

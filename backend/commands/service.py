@@ -226,7 +226,20 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
     metavar="MODEL=OBSERVER",
     help="0.81, or threshold=250,slope=3,lapse=0.02,guess=0.5; `all=…` for every model not named.",
 )
-@click.option("--sd", type=Number(0, 0.5), default=0.0, help="SD of accuracy between evaluators.")
+@click.option(
+    "--strength",
+    "strengths",
+    multiple=True,
+    callback=pairs("gan=0.5"),
+    metavar="MODEL=LOG_ODDS",
+    help="In a tournament, how real a model (or `real`) looks; default: evenly from -1 to 1, in their order.",
+)
+@click.option(
+    "--sd",
+    type=Number(0, 0.5),
+    default=0.0,
+    help="SD between evaluators of accuracy, or of each strength in a tournament.",
+)
 @click.option(
     "--url",
     callback=server_url,
@@ -237,14 +250,22 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
 @click.option("--at-once", type=click.IntRange(1, 256), default=8, show_default=True)
 @store_options
 @pass_world
-def simulate(world: World, name: str, observers: tuple, **options: Any) -> None:
+def simulate(world: World, name: str, observers: tuple, strengths: tuple, **options: Any) -> None:
     """Have simulated evaluators take part in the study NAME, through the real HTTP API.
 
     Their sessions are marked as simulated, and count, pay and limit nothing.
     """
     from backend.commands.simulated_evaluators import simulate as run
 
-    done = run(world.store, world.data, name, dict(observers), progress=progress_bar, **options)
+    done = run(
+        world.store,
+        world.data,
+        name,
+        dict(observers),
+        strengths=dict(strengths),
+        progress=progress_bar,
+        **options,
+    )
     if not done:
         click.echo(
             f"{name} has as many simulated sessions as it wants of real ones; ask for more with "

@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,12 +27,14 @@ from backend.experiment import sampling
 from backend.experiment.judgments import judgment_of
 from backend.experiment.observer import ConstantObserver, Observer, parse_observer
 from backend.experiment.random_answers import random_answers
-from backend.experiment.records import CHECK, Session, Stimulus, Study
+from backend.experiment.records import CHECK, REAL, Session, Stimulus, Study
+from backend.experiment.response_columns import number
 from backend.experiment.session import Cursor
 from backend.experiment.simulated_follow_ups import simulated_follow_ups
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
+from backend.studies.tournament_counts import is_counted
 from backend.task.picture_names import PictureNames
 from backend.web.headers import TOKEN
 
@@ -39,6 +42,7 @@ _FRAME_MS = 1000 / 60
 _SECONDS_TO_RETRY = 120
 _SEED_BITS = 31
 _DEFAULT_OBSERVER = "0.75"
+_STRONGEST, _LARGEST_STRENGTH = 1.0, 20
 _SURE_BY = 0.75
 """Accuracy by which confidence is simulated where an evaluator's own is not known."""
 ATTENTION = 0.98
@@ -146,6 +150,7 @@ def simulate(
     observers: Mapping[str, str],
     *,
     evaluators: int | None = None,
+    strengths: Mapping[str, str] = MappingProxyType({}),
     sd: float = 0.0,
     url: str | None = None,
     seed: int = 0,
@@ -159,19 +164,25 @@ def simulate(
     Args:
         observers: by model (or `all`), an accuracy or a psychometric function as text.
         evaluators: number to run; default: as many as the study wants, minus those already simulated.
-        sd: standard deviation of the accuracy between evaluators.
+        strengths: in a tournament, how real each model looks (log-odds), as text; `real`: the reals.
+        sd: standard deviation between evaluators of the accuracy, or of each strength.
 
     Raises:
         InvalidInput: the study does not have a model, or the server does not accept the researcher's key.
         Conflict: the simulated sessions were removed while they ran.
     """
     study = store.study(name)
+    if observers and is_counted(study):
+        raise InvalidInput(
+            "in a tournament no answer is right; give --strength MODEL=0.5 in place of --accuracy"
+        )
     models = _parse_observers(study, observers)
+    looks = parse_strengths(study, strengths)
     clear_outdated(store, study)  # left by a change of settings that was killed
     existing = list(store.sessions(name, simulated=True))
     count = _still_wanted(study, existing) if evaluators is None else evaluators
     with _server(store, data, url) as (base, key), ThreadPoolExecutor(at_once) as pool:
-        run = _Run(base, key, store, study, models, sd, seed, len(existing))
+        run = _Run(base, key, store, study, models, looks, sd, seed, len(existing))
         runs = [pool.submit(run.one, i) for i in range(count)]
         finished = as_completed(runs)
         for each in progress(finished, count, "evaluators") if progress else finished:
@@ -194,6 +205,7 @@ class _Run:
     store: Store
     study: Study
     observers: Mapping[str, Observer]
+    strengths: Mapping[str, float]
     sd: float
     seed: int
     first_number: int
@@ -239,8 +251,26 @@ class _Run:
                     self.study.protocol, response, right, sure_by, Random(name), for_follow_ups
                 )
 
+            own = {model: rng.gauss(mean, self.sd) for model, mean in self.strengths.items()}
+            judgment = judgment_of(self.study.protocol.method)
+
+            def prefer(shown: list[Stimulus]) -> str:
+                accuracies.append(_SURE_BY)
+                return judgment.simulated_choice(shown, own, self.study.protocol, rng)
+
             flags = ("simulated",)
-            _play(client, self.study, self.pictures, answer, opened, flags, for_questions, attentive, follow)
+            _play(
+                client,
+                self.study,
+                self.pictures,
+                answer,
+                opened,
+                flags,
+                for_questions,
+                attentive,
+                follow,
+                prefer,
+            )
         finally:
             client.close()
 
@@ -308,6 +338,36 @@ def _parse_observers(study: Study, observers: Mapping[str, str]) -> dict[str, Ob
     return {model: parse_observer(text) for model, text in texts.items()}
 
 
+def parse_strengths(study: Study, strengths: Mapping[str, str]) -> dict[str, float]:
+    """Return how real each contestant looks, in log-odds; those not given are evenly spaced, in order.
+
+    The first model looks least real; the reals look more real than all models.
+
+    Raises:
+        InvalidInput: the study is no tournament, has no such model, or a strength is no number.
+    """
+    if not is_counted(study):
+        if strengths:
+            raise InvalidInput(
+                f"--strength is for tournaments, and {study.name} is none; give --accuracy MODEL=0.8"
+            )
+        return {}
+    names = (*study.models, REAL)
+    span = 2 * _STRONGEST / max(len(study.models) - 1, 1)
+    found = {name: i * span - _STRONGEST for i, name in enumerate(names)}
+    for name, value in strengths.items():
+        if name not in found:
+            raise InvalidInput(f"study {study.name} has no model {name!r}; it has {', '.join(names)}")
+        strength = number(value)
+        if strength is None or abs(strength) > _LARGEST_STRENGTH:
+            raise InvalidInput(
+                f"the strength of {name} must be a number of log-odds from -{_LARGEST_STRENGTH} to "
+                f"{_LARGEST_STRENGTH}, not {value!r}"
+            )
+        found[name] = strength
+    return found
+
+
 def _pictures(store: Store, study: Study) -> Pictures:
     return {picture.name: picture for picture in store.stimuli(study.name)}
 
@@ -335,6 +395,7 @@ def _play(
     rng: Random,
     attentive: Callable[[str], str] = str,
     follow: Callable[[str, str, str], dict[str, Any]] | None = None,
+    prefer: Callable[[list[Stimulus]], str] | None = None,
 ) -> dict[str, Any]:
     """Respond to all questions and trials of a session; return the reply's `done`, with the session's token.
 
@@ -343,7 +404,14 @@ def _play(
         attentive: function from the right answer to an attention check to a response; default, all right.
         follow: function from (response, right answer, name of the first picture in the pool) to what is
             posted with the response; default: what the study asks, drawn from `rng`.
+        prefer: function from what a trial shows to a response, where none is right; default, at random.
     """
+    judgment = judgment_of(study.protocol.method)
+    if prefer is None:
+
+        def prefer(shown: list[Stimulus]) -> str:
+            return judgment.simulated_choice(shown, {}, study.protocol, rng)
+
     if follow is None:
 
         def follow(response: str, truth: str, name: str) -> dict[str, Any]:
@@ -355,7 +423,6 @@ def _play(
     path = f"/api/sessions/{state['session']}"
     reply = _answer_questions(client, study, path, token, state, state, rng)
     trial, done = reply["next"], None
-    judgment = judgment_of(study.protocol.method)
     while done is None:
         begin = {"lease": state["lease"], "block": trial["block"], "display": {"refresh_hz": 60}}
         block = client.post(f"{path}/blocks", begin, token)
@@ -368,6 +435,8 @@ def _play(
             truth = instruction or judgment.truth(stimulus)
             if instruction or stimulus[0].role == CHECK:
                 response = attentive(truth)
+            elif not truth:
+                response = prefer(stimulus)
             else:
                 response = answer(truth, model, trial["exposure_ms"])
             posted = _answer_body(state["lease"], trial, " ".join(names), response, study.protocol, flags)

@@ -113,6 +113,10 @@ class Judgment(ABC):
         if asked.mark != NONE:
             raise InvalidInput(f"{title} has no marks; leave mark=none")
 
+    def answers_of(self, protocol: Protocol) -> tuple[str, ...]:
+        """Return the answers that a study with these settings allows."""
+        return self.answers
+
     @abstractmethod
     def lack(self, study: Study, pool: Pool) -> str:
         """Return what a pool lacks for one session, and what to do about it; "" if it is sufficient."""
@@ -176,6 +180,16 @@ class Judgment(ABC):
             item: the item that was shown, for a judgment that `has_items`.
         """
         return {}
+
+    def simulated_choice(
+        self, shown: Sequence[Stimulus], strengths: Mapping[str, float], protocol: Protocol, rng: "Random"
+    ) -> str:
+        """Return a simulated evaluator's answer to a trial of which no answer is right.
+
+        Args:
+            strengths: how real the models look, in log-odds, by name.
+        """
+        return rng.choice(self.answers_of(protocol))
 
     @abstractmethod
     def value(self, method: str, rows: Sequence[Mapping[str, Any]]) -> Fraction | float:

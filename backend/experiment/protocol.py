@@ -42,6 +42,21 @@ without anything that points to you.
 Taking part is voluntary. You can stop at any time by closing this page. You are given a link with which \
 you can withdraw, then or later: your answers are deleted, and what you earned is paid all the same."""
 
+TOURNAMENT_CONSENT = """\
+You are invited to take part in a study of how realistic computer-made pictures look.
+
+You will see pictures, two at a time, and say which of the two looks more real. You do not need to know \
+anything beforehand.
+
+We keep your answers, how long they took, whether you left this page meanwhile, and technical details about \
+your screen. We do not ask for your name. The answers are used for research and may be published \
+without anything that points to you.
+
+Taking part is voluntary. You can stop at any time by closing this page. You are given a link with which \
+you can withdraw, then or later: your answers are deleted, and what you earned is paid all the same."""
+
+MOST_MODELS = 1000
+"""Most models of a session; a method whose sessions show all models has this as its default."""
 WITHIN, BETWEEN = "within", "between"
 """Whether an evaluator judges all classes of a study, or one; and at all its exposures, or at one."""
 RANDOM_DRAW = "random"
@@ -130,7 +145,7 @@ class StimulusSettings:
         "equal parts beside the same reals (with `time`, one model a block); `evaluators` are then those who "
         "judge each model",
         1,
-        1000,
+        MOST_MODELS,
     )
     balance: str = _setting(
         "session",
@@ -208,6 +223,20 @@ class StimulusSettings:
     def trials(self) -> int:
         """Number of trials of a complete session."""
         return self.images * self.blocks
+
+
+@dataclass(frozen=True)
+class ContestSettings:
+    """What a tournament compares, and how it is answered."""
+
+    ties: bool = _setting(
+        False, "with `tournament`: evaluators can also answer that two pictures look equally real"
+    )
+    real_contestant: bool = _setting(
+        False,
+        "with `tournament`: the real pictures take part as one more contestant, in every session, as a fixed "
+        "point of reference",
+    )
 
 
 @dataclass(frozen=True)
@@ -592,7 +621,7 @@ class Protocol:
 
     method: str = "infinity"
     """A method of a judgment (`judgments`): `infinity` (no time limit), `time` (staircase of exposures),
-    `exposures` (fixed exposures)."""
+    `exposures` (fixed exposures), `tournament` (pairs)."""
     stimuli: StimulusSettings = StimulusSettings()
     timing: TimingSettings = TimingSettings()
     page: PageSettings = PageSettings()
@@ -603,6 +632,7 @@ class Protocol:
     admission: AdmissionSettings = AdmissionSettings()
     unscored: UnscoredSettings = UnscoredSettings()
     exclusion: ExclusionSettings = ExclusionSettings()
+    contest: ContestSettings = ContestSettings()
 
     def __post_init__(self):
         for setting in () if self.stimuli.judgments_per_item else fields(self.unscored):
@@ -682,6 +712,8 @@ SETTINGS = (
     "draw",
     "draw_random_share",
     "judgments_per_item",
+    "ties",
+    "real_contestant",
     "practice_images",
     "picture_checks",
     "instructed_checks",
@@ -854,6 +886,9 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
         raise InvalidInput("exposures_ms goes with methods 'exposures' and 'jnd', and only with them")
     if bool(made.timing.gap_ms) != bool(base.timing.gap_ms):
         raise InvalidInput("gap_ms goes with method 'jnd', which shows two pictures, and only with it")
+    if base.method != TOURNAMENT.method and (made.contest.ties or made.contest.real_contestant):
+        name = "ties" if made.contest.ties else "real_contestant"
+        raise InvalidInput(f"{name} goes with method 'tournament', and only with it")
     if made.timing.exposure_design == BETWEEN and not made.timing.exposures_ms:
         raise InvalidInput("exposure_design=between goes with method 'exposures', and only with it")
     if bool(made.stimuli.judgments_per_item) != bool(base.stimuli.judgments_per_item):
@@ -1027,6 +1062,14 @@ JND = Protocol(
     unscored=UnscoredSettings(practice_images=10, picture_checks=40),
 ).changed(images=160, spare_images=40, title="Same or different?", consent_text=JND_CONSENT, minutes=15)
 """A session of Zhang et al. 2018, 3.2: 160 test pairs and 40 sentinels, after 10 training pairs."""
+TOURNAMENT = Protocol("tournament", page=PageSettings(feedback=False)).changed(
+    images=60,
+    spare_images=0,
+    models_per_session=MOST_MODELS,
+    title="Which one looks more real?",
+    consent_text=TOURNAMENT_CONSENT,
+    minutes=6,
+)
 QUALIFICATION = INFINITY.changed(evaluators=100000, title="Real or fake: a short test")
 PAPERS_PAY = {
     "study": {"base_usd_cents": 0, "bonus_usd_cents": 2},

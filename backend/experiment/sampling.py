@@ -20,6 +20,7 @@ from math import ceil, sqrt
 from typing import TYPE_CHECKING
 from typing import Protocol as Interface
 
+from backend.experiment.pair_design import Standing
 from backend.experiment.protocol import BETWEEN, Protocol
 from backend.experiment.records import FAKE, REAL, Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.session import Cursor
@@ -60,6 +61,8 @@ class Pool:
     """About how much memory its names take; those that a store reads on demand do not count."""
     needs: Mapping[tuple[str | None, str], Sequence[int]] = field(default_factory=dict)
     """By model (None: the reals) and class, the indices of the names that need evaluators most."""
+    standing: Standing | None = None
+    """What is known of the contestants of a tournament (`tournament_needs`); None if nothing is."""
     aside: Mapping[str, Sequence[tuple[str, str | None, Names]]] = field(default_factory=dict)
     """By role, the stimuli that no scored trial shows: truth, model and names of each part."""
 
@@ -386,7 +389,7 @@ class _Draw:
         self.models = study.models if condition is None else condition.models
         own = condition.class_ if condition else ""
         self.classes = (own,) if own else study.classes or ("",)
-        self.decks: dict[tuple[str | None, str], _Deck] = {}
+        self.decks: dict[tuple[str | None, str], Deck] = {}
 
     def block_kinds(self, count: int) -> list[tuple[str, str | None]]:
         """Return the class of each block, and the model of its fakes, or None if they are of all models."""
@@ -447,11 +450,11 @@ class _Draw:
             for name in names
         ]
 
-    def _deck(self, model: str | None, class_: str) -> "_Deck":
+    def _deck(self, model: str | None, class_: str) -> "Deck":
         deck = self.decks.get((model, class_))
         if deck is None:
             names = self.pool.reals[class_] if model is None else self.pool.fakes[model][class_]
-            deck = self.decks[model, class_] = _Deck(names, self.rng)
+            deck = self.decks[model, class_] = Deck(names, self.rng)
         return deck
 
 
@@ -486,7 +489,7 @@ class _Drawn:
     is_by_need: bool
 
 
-class _Deck:
+class Deck:
     """Names dealt at random without replacement, in time and memory that do not grow with their number.
 
     This is a Fisher-Yates shuffle, done only as far as names are dealt, with its swaps in a dictionary.

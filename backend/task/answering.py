@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -14,7 +15,7 @@ from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor, Posted
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
 from backend.stores.updates import retried
-from backend.studies import withdrawals
+from backend.studies import tournament_counts, withdrawals
 from backend.task import replies, requests
 from backend.task.access import BUSY, SessionAccess
 from backend.task.debrief import Debriefing
@@ -136,9 +137,20 @@ class Answering:
         response, after = sessions.answer(session, study.protocol, cursor, posted, self._access.now())
         self._store.append(session.id, cursor.version, after, response)
         self._access.remember(session, after)
+        self._count(study, session, after)
         self._access.notify_panel(study, session, after)
         config = self._access.panel_config(study, session, after)
         return replies.answer(study, session, after, response, _urls(session, url), config)
+
+    def _count(self, study: Study, session: Session, after: Cursor) -> None:
+        """Add a session that has just finished to the counts of its tournament.
+
+        The answers are stored already: a failure here must not look like one of theirs.
+        """
+        if after.state != "finished" or not tournament_counts.is_counted(study):
+            return
+        with suppress(OpenhypeError):
+            tournament_counts.add(self._store, study, session, self._store.responses(session.id))
 
     def _repeated(
         self,
@@ -194,7 +206,7 @@ def _urls(session: Session, url: Callable[[Session, str], str]) -> Callable[[str
 
 def _check_answer(study: Study, posted: Posted) -> None:
     """Raise InvalidInput if answer or follow-ups are not among those that the study asks for."""
-    answers = judgment_of(study.protocol.method).answers
+    answers = judgment_of(study.protocol.method).answers_of(study.protocol)
     if posted.response not in answers:
         raise InvalidInput(f"response must be {either(answers)}, not {posted.response!r}")
     follow_ups.check(study.protocol, posted.response, posted.facts)

@@ -9,13 +9,14 @@ from random import Random
 
 from backend.experiment import sampling
 from backend.experiment.judgments import judgment_of
+from backend.experiment.pair_design import Standing
 from backend.experiment.panel import CODE_LETTERS
 from backend.experiment.records import Condition, Session, Study
 from backend.experiment.sampling import Pool
 from backend.foundation.recent import Recent
 from backend.foundation.timestamps import stamp
 from backend.stores.store import Capacity
-from backend.studies import needs
+from backend.studies import needs, tournament_counts
 from backend.studies.needs import Side
 from backend.task.access import SessionAccess, hash_of
 from backend.task.eligibility import stored_parameters
@@ -40,6 +41,7 @@ class SessionPlans:
         self._access, self._dice = access, dice
         self._store, self._hash_key, self._clock = access.store, access.hash_key, access.clock
         self._needs_read: dict[tuple[str, str, bool], tuple[datetime, Mapping[Side, Sequence[int]]]] = {}
+        self._standings: dict[tuple[str, str, bool], tuple[datetime, tuple[str, ...], Standing]] = {}
         self._pools = Recent[Pool](_POOLS_BYTES, lambda pool: pool.memory_bytes + _BYTES_PER_POOL)
 
     def planned(self, study: Study, key: str | None, opening: Opening, secret: str) -> Session:
@@ -55,9 +57,11 @@ class SessionPlans:
         at = self._access.now()
         condition, turn = self.turn(study, rng, is_simulated)
         coin = self._coin(study, condition, turn)
-        pool = self._pool(study.name, study.created_at)
+        pool = self._pool(study)
         if study.protocol.stimuli.draws_by_need:
             pool = replace(pool, needs=self._needs(study, is_simulated))
+        if tournament_counts.is_counted(study):
+            pool = replace(pool, standing=self._standing(study, is_simulated))
         judgment = judgment_of(study.protocol.method)
         blocks, spares = judgment.draw(study, pool, condition, rng, coin, turn)
         return Session(
@@ -126,16 +130,30 @@ class SessionPlans:
             self._needs_read[key] = (now, sides)
         return sides
 
-    def _pool(self, study_name: str, created_at: str) -> Pool:
+    def _standing(self, study: Study, simulated: bool) -> Standing:
+        """Return what is known of a tournament's contestants, by counts read again after a minute."""
+        key = (study.name, study.created_at, simulated)
+        read_at, models, found = self._standings.get(key, (None, (), None))
+        now = self._clock()
+        if read_at is None or models != study.models or now - read_at >= _NEEDS_FOR:
+            found = tournament_counts.standing_of(
+                study, tournament_counts.read(self._store, study, simulated)
+            )
+            self._standings[key] = (now, study.models, found)
+        return found
+
+    def _pool(self, study: Study) -> Pool:
         """Return a study's pool; cached by `created_at` too, since an unbegun study's name can be reused.
+
+        It is also cached by the number of models: new ones can join a tournament.
 
         Raises:
             NotFound: the study was deleted while its pool was being read, which may be incomplete.
         """
-        key = f"{study_name} {created_at}"
+        key = f"{study.name} {study.created_at} {len(study.models)}"
         pool = self._pools.get(key)
         if pool is None:
-            pool = self._store.pool(study_name)
-            self._access.study(study_name)
+            pool = self._store.pool(study.name)
+            self._access.study(study.name)
             self._pools.put(key, pool)
         return pool

@@ -51,6 +51,7 @@ def public_study(
         **_language(protocol),
         "method": protocol.method,
         "judgment": judgment.name,
+        "answers": list(judgment.answers_of(protocol)),
         "medium": judgment.medium,
         "consent": {"version": protocol.consent.consent_version, "text": protocol.consent.consent_text},
         "contact": protocol.consent.contact,
@@ -116,7 +117,7 @@ def protocol_of(protocol: Protocol) -> dict[str, Any]:
 
 
 def _follow_ups(protocol: Protocol) -> FollowUps:
-    asked, answers = protocol.follow_ups, judgment_of(protocol.method).answers
+    asked, answers = protocol.follow_ups, judgment_of(protocol.method).answers_of(protocol)
     return {
         "confidence_points": asked.confidence_points,
         "confidence_with": asked.confidence_when == WITH,

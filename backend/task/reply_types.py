@@ -68,6 +68,7 @@ class PublicStudy(Effort):
     texts: OwnTexts
     method: Method
     judgment: Annotated[str, Meta(description="What is asked; the page has a module of this name")]
+    answers: Annotated[list[str], Meta(description="The answers that the study allows")]
     medium: Annotated[str, Meta(description="What is shown; the page has a module of this name")]
     consent: Consent
     contact: Contact

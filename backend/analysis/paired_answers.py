@@ -1,0 +1,141 @@
+"""Answers to pairs of contestants (models, and the reals where they take part), as arrays."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from backend.analysis.bradley_terry import LEFT_WINS, RIGHT_WINS, TIE, Games
+from backend.experiment.records import TEST
+from backend.foundation.errors import InvalidInput
+
+OUTCOMES = {"left": LEFT_WINS, "tie": TIE, "right": RIGHT_WINS}
+"""Codes of the answers."""
+
+
+@dataclass(frozen=True)
+class PairedAnswers:
+    """One element an answer: who stood where, what was answered, by whom."""
+
+    contestants: tuple[str, ...]
+    evaluators: tuple[str, ...]
+    left: np.ndarray
+    right: np.ndarray
+    outcome: np.ndarray
+    evaluator: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @cached_property
+    def games(self) -> Games:
+        """The pairs that were answered, the contestant that comes first in `contestants` on the left."""
+        return self._pairs(self._low, self._high)
+
+    @cached_property
+    def by_evaluator(self) -> csr_matrix:
+        """Number of answers by evaluator, and by pair of `games` and outcome (`3 * pair + outcome`)."""
+        turned = self.left > self.right
+        outcome = np.where(turned, RIGHT_WINS - self.outcome, self.outcome)
+        return self._counted(self._low, self._high, outcome)
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Number of answers to each pair of `games`, by outcome: (pairs, 3)."""
+        return _shaped(self.by_evaluator.sum(axis=0))
+
+    @cached_property
+    def placed_games(self) -> Games:
+        """The pairs as they stood: left and right, so that most pairs are there twice."""
+        return self._pairs(self.left, self.right)
+
+    @cached_property
+    def placed_by_evaluator(self) -> csr_matrix:
+        """As `by_evaluator`, for `placed_games`."""
+        return self._counted(self.left, self.right, self.outcome)
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether any pair was called equal."""
+        return bool((self.outcome == TIE).any())
+
+    def only(self, rows: np.ndarray) -> "PairedAnswers":
+        """Return the answers of a mask, with the same contestants and evaluators."""
+        return PairedAnswers(
+            self.contestants,
+            self.evaluators,
+            self.left[rows],
+            self.right[rows],
+            self.outcome[rows],
+            self.evaluator[rows],
+        )
+
+    @cached_property
+    def _low(self) -> np.ndarray:
+        return np.minimum(self.left, self.right)
+
+    @cached_property
+    def _high(self) -> np.ndarray:
+        return np.maximum(self.left, self.right)
+
+    def _pairs(self, first: np.ndarray, second: np.ndarray) -> Games:
+        size = len(self.contestants)
+        keys = np.unique(first * size + second)
+        return Games(size, keys // size, keys % size)
+
+    def _counted(self, first: np.ndarray, second: np.ndarray, outcome: np.ndarray) -> csr_matrix:
+        size = len(self.contestants)
+        keys, pair = np.unique(first * size + second, return_inverse=True)
+        cells = 3 * pair + outcome
+        shape = (len(self.evaluators), 3 * len(keys))
+        return csr_matrix((np.ones(len(self)), (self.evaluator, cells)), shape=shape)
+
+
+def _shaped(flat: Any) -> np.ndarray:
+    return np.asarray(flat, float).reshape(-1, 3)
+
+
+def paired_answers(rows: Iterable[Mapping[str, Any]], simulated: bool = False) -> PairedAnswers:
+    """Return the scored answers of rows with the columns of the responses file.
+
+    Args:
+        simulated: whether to take those of simulated sessions instead of real ones.
+
+    Raises:
+        InvalidInput: no rows, a row without contestants or with one against itself, or an unknown answer.
+    """
+    lefts, rights, outcomes, people = [], [], [], []
+    for number, row in enumerate(rows, 1):
+        is_scored = row.get("trial_kind") in (None, "", TEST)
+        if not is_scored or bool(row.get("simulated")) != simulated:
+            continue
+        left, right = row.get("left") or "", row.get("right") or ""
+        if not left or not right or left == right:
+            raise InvalidInput(
+                f"response {number}: left and right must name two contestants, not {left!r} and {right!r}"
+            )
+        if row["response"] not in OUTCOMES:
+            raise InvalidInput(
+                f"response {number}: response must be {', '.join(OUTCOMES)}, not {row['response']!r}"
+            )
+        lefts.append(left)
+        rights.append(right)
+        outcomes.append(OUTCOMES[row["response"]])
+        people.append(row["evaluator"])
+    if not lefts:
+        raise InvalidInput("there are no responses to score")
+    contestants = sorted({*lefts, *rights})
+    evaluators = [*dict.fromkeys(people)]
+    of_contestant = {name: code for code, name in enumerate(contestants)}
+    of_evaluator = {name: code for code, name in enumerate(evaluators)}
+    return PairedAnswers(
+        tuple(contestants),
+        tuple(evaluators),
+        np.array([of_contestant[name] for name in lefts]),
+        np.array([of_contestant[name] for name in rights]),
+        np.array(outcomes),
+        np.array([of_evaluator[name] for name in people]),
+    )

@@ -1,0 +1,191 @@
+"""The results of a tournament as plain data: strengths, intervals, ranks, the win matrix, and checks."""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, stdtr, stdtrit
+
+from backend.analysis import first_place
+from backend.analysis import tournament_bootstrap as bootstrap
+from backend.analysis.bradley_terry import (
+    LEFT_WINS,
+    RIGHT_WINS,
+    TIE,
+    Fit,
+    centred,
+    components,
+    fit,
+    unbeaten,
+)
+from backend.analysis.paired_answers import PairedAnswers
+from backend.analysis.tournament_checks import cycles, goodness_of_fit, side_bias
+from backend.experiment.records import REAL
+from backend.foundation.errors import InvalidInput
+
+_NAMED = 5
+
+
+def check_comparable(answers: PairedAnswers) -> None:
+    """Check that answers compare all contestants, directly or through others.
+
+    Raises:
+        InvalidInput: names the groups between which there is no answer.
+    """
+    groups = components(answers.games, answers.counts)
+    if len(groups) > 1:
+        named = "; ".join(_named(answers, group) for group in groups[:_NAMED])
+        raise InvalidInput(
+            "strengths need answers that connect all models, and between these groups there are none: "
+            f"{named}{'; …' if len(groups) > _NAMED else ''}; collect answers to pairs across them, or score "
+            "each group by itself"
+        )
+
+
+def tournament(
+    answers: PairedAnswers,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    iterations: int = bootstrap.ITERATIONS,
+    drawn: int | None = None,
+) -> dict[str, Any]:
+    """Return all results.
+
+    Strengths are log-odds of being preferred to the mean model; the reals, if they take part, do not count in
+    that mean.
+
+    Raises:
+        InvalidInput: fewer than two models, or groups of them that no answer connects.
+    """
+    reference = np.array([name != REAL for name in answers.contestants])
+    if reference.sum() < 2:
+        raise InvalidInput(
+            f"a tournament needs answers on two models or more, not on {', '.join(answers.contestants)}"
+        )
+    check_comparable(answers)
+    fitted = centred(fit(answers.games, answers.counts, ties=answers.has_ties), reference)
+    people = len(answers.evaluators)
+    drawings = None
+    if people > 1:
+        drawings = bootstrap.resampled(answers, fitted, reference, iterations, rng, drawn)
+    order = np.argsort(-fitted.strengths, kind="stable")
+    return {
+        "contestants": _contestants(answers, fitted, drawings, level, order),
+        "differences": _differences(answers, fitted, drawings, level, order),
+        "ties": _ties(answers, fitted),
+        "first_place": _first_place(answers, fitted),
+        "sides": side_bias(answers, fitted, level),
+        "fit": goodness_of_fit(answers, fitted),
+        "cycles": cycles(answers),
+        "penalised": _penalised(answers, fitted),
+        "evaluators": people,
+        "answers": len(answers),
+    }
+
+
+def _contestants(
+    answers: PairedAnswers, fitted: Fit, drawings: np.ndarray | None, level: float, order: np.ndarray
+) -> list[dict[str, Any]]:
+    people = len(answers.evaluators)
+    ranks = cis = stds = first = None
+    if drawings is not None:
+        stds = drawings.std(axis=0, ddof=1)
+        cis = bootstrap.intervals(fitted.strengths, drawings, level, people)
+        ranks = bootstrap.rank_ranges(fitted.strengths, drawings, level, people)
+        first = np.bincount(drawings.argmax(axis=1), minlength=len(order)) / len(drawings)
+    rows = []
+    for place, i in enumerate(order, 1):
+        wins, ties, losses = _record(answers, int(i))
+        ci = None if cis is None else cis[:, i]
+        rows.append(
+            {
+                "model": answers.contestants[i],
+                "is_real": answers.contestants[i] == REAL,
+                "strength": float(fitted.strengths[i]),
+                "std": None if stds is None else float(stds[i]),
+                "ci": None if ci is None else [*map(float, ci)],
+                "win_percent": _percent(fitted.strengths[i]),
+                "win_percent_ci": None if ci is None else [*map(_percent, ci)],
+                "rank": place,
+                "ranks": None if ranks is None else [*ranks[i]],
+                "first_share": None if first is None else float(first[i]),
+                "wins": wins,
+                "ties": ties,
+                "losses": losses,
+                "answers": wins + ties + losses,
+                "evaluators": _judges(answers, int(i)),
+            }
+        )
+    return rows
+
+
+def _percent(strength: float) -> float:
+    """Return the percentage of decided answers that prefer a contestant to the mean model."""
+    return 100 * float(expit(strength))
+
+
+def _record(answers: PairedAnswers, contestant: int) -> tuple[int, int, int]:
+    games, counts = answers.games, answers.counts
+    left, right = games.left == contestant, games.right == contestant
+    wins = counts[left, LEFT_WINS].sum() + counts[right, RIGHT_WINS].sum()
+    losses = counts[left, RIGHT_WINS].sum() + counts[right, LEFT_WINS].sum()
+    return int(wins), int(counts[left | right, TIE].sum()), int(losses)
+
+
+def _judges(answers: PairedAnswers, contestant: int) -> int:
+    met = (answers.left == contestant) | (answers.right == contestant)
+    return len(np.unique(answers.evaluator[met]))
+
+
+def _differences(
+    answers: PairedAnswers, fitted: Fit, drawings: np.ndarray | None, level: float, order: np.ndarray
+) -> list[dict[str, Any]]:
+    """Return each pair, the stronger first, with the interval and the p-value of its difference alone."""
+    people, rows = len(answers.evaluators), []
+    for place, a in enumerate(order):
+        for b in order[place + 1 :]:
+            difference = float(fitted.strengths[a] - fitted.strengths[b])
+            row = {"a": answers.contestants[a], "b": answers.contestants[b], "difference": difference}
+            row |= {"ci": None, "p": None}
+            if drawings is not None:
+                spread = (drawings[:, a] - drawings[:, b]).std(ddof=1)
+                error = float(bootstrap.widened(spread, people))
+                half = error * stdtrit(people - 1, (1 + level) / 2)
+                row["ci"] = [difference - half, difference + half]
+                row["p"] = float(2 * stdtr(people - 1, -abs(difference) / error)) if error else None
+            rows.append(row)
+    return rows
+
+
+def _ties(answers: PairedAnswers, fitted: Fit) -> dict[str, Any]:
+    return {
+        "share": float((answers.outcome == TIE).mean()),
+        "parameter": float(np.exp(fitted.log_ties)),
+    }
+
+
+def _first_place(answers: PairedAnswers, fitted: Fit) -> dict[str, Any]:
+    changes = {
+        "removed": first_place.without_answers(answers, fitted),
+        "turned": first_place.without_answers(answers, fitted, turned=True),
+        "evaluators": first_place.without_evaluators(answers, fitted),
+    }
+    return {
+        "leader": answers.contestants[int(np.argmax(fitted.strengths))],
+        **{what: None if found is None else vars(found) for what, found in changes.items()},
+    }
+
+
+def _penalised(answers: PairedAnswers, fitted: Fit) -> list[list[str]]:
+    """Return the groups that strengths could not be compared across without half a win and half a loss each.
+
+    [] if the maximum of the likelihood is finite, so that nothing was added.
+    """
+    if not fitted.is_penalised:
+        return []
+    return [[answers.contestants[i] for i in group] for group in unbeaten(answers.games, answers.counts)]
+
+
+def _named(answers: PairedAnswers, group: list[int]) -> str:
+    names = [answers.contestants[i] for i in group]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

@@ -1,0 +1,89 @@
+"""Resampled strengths of a tournament: evaluators are drawn with replacement, and the model is fitted anew.
+
+An evaluator's answers depend on each other, so that the evaluator is the unit. Each evaluator is a row of
+counts, so that a resample is a weighted sum of rows, and all resamples are fitted at once from the strengths
+of the whole (`bradley_terry`).
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from backend.analysis.bradley_terry import Fit, centred, fit
+from backend.analysis.paired_answers import PairedAnswers
+
+ITERATIONS = 2000
+_AT_ONCE = 250
+
+
+def resampled(
+    answers: PairedAnswers,
+    fitted: Fit,
+    reference: np.ndarray,
+    iterations: int,
+    rng: np.random.Generator,
+    drawn: int | None = None,
+) -> np.ndarray:
+    """Return strengths of (iterations, contestants), their mean 0 over the contestants `reference`.
+
+    Args:
+        drawn: evaluators in a resample; default, as many as there are.
+    """
+    parts = [
+        centred(fit(answers.games, counts, ties=answers.has_ties, start=fitted.strengths), reference)
+        for counts in _resamples(answers, iterations, rng, drawn)
+    ]
+    return np.concatenate([part.strengths for part in parts])
+
+
+def _resamples(
+    answers: PairedAnswers, iterations: int, rng: np.random.Generator, drawn: int | None
+) -> Iterator[np.ndarray]:
+    people = len(answers.evaluators)
+    for start in range(0, iterations, _AT_ONCE):
+        count = min(_AT_ONCE, iterations - start)
+        weights = rng.multinomial(drawn or people, np.full(people, 1 / people), size=count)
+        yield (answers.by_evaluator.T @ weights.T.astype(float)).T.reshape(count, -1, 3)
+
+
+def widened(spread: np.ndarray, evaluators: int) -> np.ndarray:
+    """Return standard errors from the SD of resamples, which is too small by sqrt((n - 1) / n)."""
+    return spread * np.sqrt(evaluators / (evaluators - 1))
+
+
+def intervals(strengths: np.ndarray, resamples: np.ndarray, level: float, evaluators: int) -> np.ndarray:
+    """Return the interval of each strength, of Student's t with the standard error of the resamples: (2, n).
+
+    Strengths in log-odds are nearly normal. In simulations with 10 to 30 evaluators these intervals covered
+    94 to 96% where percentile intervals covered 90 to 93% (docs/statistics.md).
+    """
+    error = widened(resamples.std(axis=0, ddof=1), evaluators) * stdtrit(evaluators - 1, (1 + level) / 2)
+    return np.array([strengths - error, strengths + error])
+
+
+def rank_ranges(
+    strengths: np.ndarray, resamples: np.ndarray, level: float, evaluators: int
+) -> list[tuple[int, int]]:
+    """Return the best and the worst rank (from 1) of each contestant, right for all at once.
+
+    As Mogstad, Romano, Shaikh and Wilhelm (2024) propose: simultaneous intervals of all differences, from the
+    largest of their studentised deviations in the resamples; the best rank is one more than the number of
+    contestants that are better beyond their intervals, the worst leaves out those that are worse. With
+    probability `level` or more, all true ranks are within their ranges.
+    """
+    size = len(strengths)
+    first, second = np.triu_indices(size, 1)
+    differences = strengths[first] - strengths[second]
+    drawn = resamples[:, first] - resamples[:, second]
+    spread = drawn.std(axis=0, ddof=1)
+    spread[spread == 0] = np.inf
+    largest = np.abs((drawn - drawn.mean(axis=0)) / spread).max(axis=1)
+    # the deviations of the resamples are as if the variances were known: wider by t to z where few evaluators
+    half = (1 + level) / 2
+    few = stdtrit(evaluators - 1, half) / ndtri(half)
+    critical = np.quantile(largest, level) * widened(few, evaluators)
+    better = np.zeros((size, size), bool)
+    better[first, second] = differences > critical * spread
+    better[second, first] = -differences > critical * spread
+    return [(1 + int(better[:, i].sum()), size - int(better[i].sum())) for i in range(size)]

@@ -1,0 +1,267 @@
+"""Which of two pictures looks more real? A tournament of models: fake against fake (Zhou et al. 2019, 6).
+
+The pictures of a trial are of two models (or, if the reals take part, one may be real), and of one class where
+there are classes. No answer is right. Every session shows all models: which pairs, `pair_design` decides from
+the answers so far. The strengths of the models follow from all answers together
+(`analysis/bradley_terry.py`).
+"""
+
+from collections.abc import Mapping, Sequence
+from math import exp
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from backend.experiment import protocol as protocols
+from backend.experiment.judgment import Judgment, Method, Plan, pictures_of
+from backend.experiment.pair_design import Standing, session_pairs, sided, standing
+from backend.experiment.protocol import ALL, EXACT_BALANCE, MOST_MODELS, NONE, RANDOM_DRAW, WITHIN, Protocol
+from backend.experiment.records import REAL, Condition, PlannedBlock, Stimulus, Study
+from backend.experiment.response_columns import Column, Kind
+from backend.experiment.sampling import Deck, Pool
+from backend.experiment.session import Picture
+from backend.foundation.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from random import Random
+
+LEFT, RIGHT, TIE = "left", "right", "tie"
+MOST_CONTESTANTS = 100
+"""Above, the counts of all pairs would be too large for one entry of a store."""
+_BETWEEN_MODELS = ", "
+_NAMED = 5
+_SIMULATED_TIES = 0.5
+"""Davidson's tie parameter of simulated evaluators: a fifth of the answers to equal contestants are ties."""
+
+
+class MoreReal(Judgment):
+    """Two pictures side by side: which looks more real, or, as a setting, neither."""
+
+    name = "more_real"
+    methods: ClassVar = {
+        "tournament": Method(
+            "Tournament",
+            "Tournament, strength: log-odds of looking more real than the mean model",
+            "log-odds",
+            protocols.TOURNAMENT,
+        )
+    }
+    source = "Zhou et al., 2019"
+    answers = (LEFT, RIGHT, TIE)
+    question = "which of two images looks more real"
+    own_columns = ("left", "right")
+    columns: ClassVar = {
+        "method": Column("Tournament: pairs of models", "tournament", Kind.CHOICE),
+        "model": Column("The two contestants, in alphabetical order, separated by a comma"),
+        "stimulus": Column("Public file names of the two pictures, the left one first"),
+        "class": Column("Class of both pictures, where the study has classes"),
+        "truth": Column("Empty: no answer is right or wrong"),
+        "response": Column(
+            "Which picture looks more real, or that both do equally", "left, right, tie", Kind.CHOICE
+        ),
+        "left": Column("Whose picture stood on the left: a model's name, or `real`"),
+        "right": Column("Whose picture stood on the right: a model's name, or `real`"),
+    }
+
+    def answers_of(self, protocol: Protocol) -> tuple[str, ...]:
+        return self.answers if protocol.contest.ties else (LEFT, RIGHT)
+
+    def check(self, protocol: Protocol, kind: str) -> None:
+        """Check that the settings fit this judgment, of which no answer is right.
+
+        Raises:
+            InvalidInput: names a setting that does not.
+        """
+        for is_wrong, message in _refusals(protocol, kind, self.answers_of(protocol)):
+            if is_wrong:
+                raise InvalidInput(f"a tournament {message}")
+
+    def lack(self, study: Study, pool: Pool) -> str:
+        if len(study.models) < 2:
+            return (
+                f"a tournament compares models with each other and needs two or more, and study {study.name} "
+                f"has {len(study.models)}; add --model NAME=DIR, or compare one model with the reals "
+                "(--method pair)"
+            )
+        contestants = contestants_of(study.models, study.protocol)
+        if len(contestants) > MOST_CONTESTANTS:
+            return f"a tournament has at most {MOST_CONTESTANTS} contestants, not {len(contestants)}"
+        if named := [model for model in study.models if model.casefold() == REAL]:
+            return (
+                f"in a tournament no model can be called {named[0]!r}: the responses file calls the reals so"
+            )
+        trials = _trials(study)
+        needed = most_of_a_contestant(max(trials), sum(trials), len(contestants))
+        short = [
+            f"{there} of {needed} {_what(contestant)}{f' of class {class_}' if class_ else ''}"
+            for class_ in study.classes or ("",)
+            for contestant in contestants
+            if (there := len(_names(pool, contestant, class_))) < needed
+        ]
+        if not short:
+            return ""
+        more = f" and {len(short) - _NAMED} more" if len(short) > _NAMED else ""
+        return (
+            f"study {study.name} lacks pictures for a session of {sum(trials)} pairs: it has "
+            f"{', '.join(short[:_NAMED])}{more}; add pictures, or ask for fewer pairs (--set images=N)"
+        )
+
+    def draw(
+        self,
+        study: Study,
+        pool: Pool,
+        condition: Condition | None,
+        rng: "Random",
+        coin: "Random",
+        turn: int,
+    ) -> Plan:
+        """Return the blocks of a session, one for each class if there are several; none has spares."""
+        contestants = contestants_of(condition.models, study.protocol)
+        classes = (condition.class_,) if condition.class_ else study.classes or ("",)
+        now = pool.standing
+        if now is None or now.size != len(contestants):
+            now = standing(len(contestants), {})
+        trials = _trials(study)
+        pairs = sided(session_pairs(now, sum(trials), rng, _appearances(now)), rng)
+        order = rng.sample(classes, len(classes))
+        decks: dict[tuple[int, str], Deck] = {}
+
+        def picture(contestant: int, class_: str) -> str:
+            key = contestant, class_
+            if key not in decks:
+                decks[key] = Deck(_names(pool, contestants[contestant], class_), rng)
+            found = decks[key].deal(1)
+            if not found:
+                raise InvalidInput(f"study {study.name} has too few images for one session")
+            return found[0]
+
+        blocks = []
+        for number, count in enumerate(trials):
+            own, pairs = pairs[:count], pairs[count:]
+            rng.shuffle(own)
+            class_ = order[number % len(order)]
+            blocks.append(
+                PlannedBlock(
+                    tuple(f"{picture(left, class_)} {picture(right, class_)}" for left, right in own),
+                    ("",) * count,
+                    tuple(_BETWEEN_MODELS.join((contestants[a], contestants[b])) for a, b in own),
+                    class_,
+                )
+            )
+        return tuple(blocks), ()
+
+    def truth(self, shown: Sequence[Stimulus]) -> str:
+        return ""
+
+    def row(self, picture: Picture, item: Stimulus | None) -> dict[str, Any]:
+        """Return who stood where, and both in alphabetical order as the model."""
+        left, right = sides_of(picture.model)
+        return {"left": left, "right": right, "model": _BETWEEN_MODELS.join(sorted((left, right)))}
+
+    def simulated_choice(
+        self, shown: Sequence[Stimulus], strengths: Mapping[str, float], protocol: Protocol, rng: "Random"
+    ) -> str:
+        """Return an answer by the model of Bradley and Terry, with Davidson's ties where these are allowed."""
+        left, right = (strengths.get(picture.model or REAL, 0.0) for picture in shown)
+        weights = [exp((left - right) / 2), exp((right - left) / 2)]
+        if protocol.contest.ties:
+            weights.append(_SIMULATED_TIES)
+        return rng.choices(self.answers_of(protocol), weights)[0]
+
+    def value(self, method: str, rows: Sequence[Mapping[str, Any]]) -> float:
+        """Return the percentage of an evaluator's decided answers that are for the left."""
+        decided = [row["response"] for row in rows if row["response"] != TIE]
+        return 100 * decided.count(LEFT) / len(decided) if decided else 50.0
+
+
+def contestants_of(models: Sequence[str], protocol: Protocol) -> tuple[str, ...]:
+    """Return the contestants of a tournament: its models, and last the reals if they take part."""
+    return (*models, REAL) if protocol.contest.real_contestant else tuple(models)
+
+
+def sides_of(model: str) -> tuple[str, str]:
+    """Return who stood left and right, from what a plan has as the model of a trial."""
+    left, _, right = model.partition(_BETWEEN_MODELS)
+    return left, right
+
+
+def most_of_a_contestant(trials: int, of_session: int, contestants: int) -> int:
+    """Return the most pictures of one contestant that a block of `trials` can show.
+
+    Appearances in a session differ by one at most, and so do those before the block.
+    """
+    return min(-(-2 * of_session // contestants), 2 * trials // contestants + 2, trials)
+
+
+def _trials(study: Study) -> list[int]:
+    """Return the number of pairs in each block of a session."""
+    shown = study.protocol.stimuli
+    if study.classes and shown.class_design == WITHIN:
+        count = len(study.classes)
+        shares = [shown.trials // count + (i < shown.trials % count) for i in range(count)]
+        return [share for share in shares if share]
+    return [shown.images] * shown.blocks
+
+
+def _appearances(now: Standing) -> list[float]:
+    """Return how often each contestant appeared in the answers so far."""
+    found = [0.0] * now.size
+    for pair, answers in now.answers.items():
+        for contestant in pair:
+            found[contestant] += answers
+    return found
+
+
+def _names(pool: Pool, contestant: str, class_: str) -> Any:
+    sides = pool.reals if contestant == REAL else pool.fakes.get(contestant, {})
+    return sides.get(class_, ())
+
+
+def _what(contestant: str) -> str:
+    return "reals" if contestant == REAL else f"fakes of {contestant}"
+
+
+def _refusals(protocol: Protocol, kind: str, answers: Sequence[str]) -> list[tuple[bool, str]]:
+    """Return what a tournament does not support, each with whether the settings ask for it."""
+    shown, asked = protocol.stimuli, protocol.follow_ups
+    return [
+        (kind == "qualification", "is no qualification, for no answer is right; make a study"),
+        (protocol.page.feedback, "has no feedback, for no answer is right; leave feedback=false"),
+        (
+            protocol.pay.bonus_usd_cents > 0,
+            "has no pay for right answers, for no answer is right; leave bonus_usd_cents=0 and set "
+            "base_usd_cents",
+        ),
+        (protocol.page.debrief, "has no debrief; leave debrief=false"),
+        (
+            bool(protocol.unscored.practice_images or protocol.unscored.checks),
+            "has no practice trials and attention checks; leave them out",
+        ),
+        (
+            protocol.exclusion.exclude_checks_below > 0,
+            "has no attention checks; leave out exclude_checks_below",
+        ),
+        (
+            shown.models_per_session != MOST_MODELS,
+            "shows all models in every session; leave out models_per_session",
+        ),
+        (
+            shown.balance != EXACT_BALANCE,
+            "has no share of reals; leave balance=session",
+        ),
+        (
+            shown.draw != RANDOM_DRAW,
+            "draws its pictures at random, and chooses its pairs itself; leave draw=random",
+        ),
+        (
+            bool(asked.reasons or asked.comment != NONE) and asked.reasons_for not in (*answers, ALL),
+            f"has no answer {asked.reasons_for!r}; set reasons_for=all",
+        ),
+        (asked.mark != NONE, "has no marks; leave mark=none"),
+    ]
+
+
+def pictures_shown(stimulus: str, models: str) -> list[tuple[str, str]]:
+    """Return each picture of a trial with whose it is."""
+    return [*zip(pictures_of(stimulus), sides_of(models), strict=True)]
+
+
+JUDGMENT = MoreReal()

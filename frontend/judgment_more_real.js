@@ -1,0 +1,47 @@
+// @ts-check
+/** Which of two pictures looks more real? The page's side of `experiment/judgments/more_real.py`. */
+
+import { el } from "./screens.js";
+import { text, textNodes } from "./texts.js";
+
+const LEFT = ["f", "arrowleft"];
+const RIGHT = ["j", "arrowright"];
+/** The keys between those of left and right. */
+const TIE = ["g", "h"];
+
+/** @type {import("./judgment.js").Judgment} */
+export const judgment = {
+  get heading() {
+    return text("more_real.question");
+  },
+  get choices() {
+    return [
+      { answer: "left", label: text("more_real.left"), keys: LEFT },
+      { answer: "tie", label: text("more_real.tie"), keys: TIE },
+      { answer: "right", label: text("more_real.right"), keys: RIGHT },
+    ];
+  },
+  progress: (n, total) => text("more_real.progress", { n, total }),
+  partDone: (values) => text("more_real.part_done", values),
+  instructions: ({ answers }) => [
+    el("p", {}, text("more_real.pairs")),
+    el("p", {}, answers.includes("tie") ? text("more_real.may_tie") : text("more_real.must_choose")),
+  ],
+  press() {
+    const keys = { left_key: el("kbd", {}, "F"), right_key: el("kbd", {}, "J") };
+    if (this.choices.length === 2) return textNodes("more_real.press", keys);
+    return textNodes("more_real.press_tie", { ...keys, tie_key: el("kbd", {}, "G") });
+  },
+  tap() {
+    const labels = { left: text("more_real.left"), right: text("more_real.right") };
+    return this.choices.length === 2 ? text("more_real.tap", labels) : text("more_real.tap_tie", { ...labels, tie: text("more_real.tie") });
+  },
+  afterFlash: "",
+  repeated: (response, n) => text(REPEATED[response], { n }),
+  shares: () => text("more_real.sides"),
+  verdict: () => "",
+  pictures: 2,
+};
+
+/** @type {Record<string, string>} */
+const REPEATED = { left: "more_real.all_left", right: "more_real.all_right", tie: "more_real.all_tie" };
