@@ -8,13 +8,14 @@ import functools
 import json
 from pathlib import Path
 
-from bench import answers, crowd, loading, masks, package, pictures, presenters, statistics
+from bench import answers, crowd, distortions, loading, masks, package, pictures, presenters, statistics
 
 RESULTS = Path(__file__).parent / "results.json"
 BENCHMARKS = {
     "answers": answers,
     "loading": loading,
     "pictures": pictures,
+    "distortions": distortions,
     "masks": masks,
     "package": package,
     "crowd": crowd,

@@ -28,20 +28,20 @@ def bilateral_filtering(levels: np.ndarray, sd_levels: float, sd_px: float) -> n
     """
     reach = int(_BILATERAL_TRUNCATE * sd_px + 0.5)
     height, width = levels.shape[:2]
-    levels = levels.astype(np.float32)
-    padded = np.pad(levels, ((reach, reach), (reach, reach), (0, 0)), mode="symmetric")
-    total, weights = np.zeros_like(levels), np.zeros((height, width, 1), np.float32)
+    channels = np.ascontiguousarray(np.moveaxis(levels, -1, 0), np.float32)
+    padded = np.pad(channels, ((0, 0), (reach, reach), (reach, reach)), mode="symmetric")
+    total, weights = np.zeros_like(channels), np.zeros((height, width), np.float32)
     for down in range(2 * reach + 1):
         for right in range(2 * reach + 1):
             squared_px = (down - reach) ** 2 + (right - reach) ** 2
             if squared_px > (_BILATERAL_TRUNCATE * sd_px) ** 2:
                 continue
-            neighbour = padded[down : down + height, right : right + width]
-            squared = ((neighbour - levels) ** 2).sum(axis=-1, keepdims=True)
+            neighbour = padded[:, down : down + height, right : right + width]
+            squared = ((neighbour - channels) ** 2).sum(axis=0)
             weight = np.exp(squared * (-0.5 / sd_levels**2) - 0.5 * squared_px / sd_px**2)
             total += weight * neighbour
             weights += weight
-    return (total / weights).astype(np.float64)
+    return np.moveaxis(total / weights, 0, -1).astype(np.float64)
 
 
 BLUR = (
