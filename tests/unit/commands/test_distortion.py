@@ -160,3 +160,12 @@ def test_a_file_that_is_too_large_for_the_disk_leaves_nothing(tmp_path):
     assert stderr.startswith("openhype: ")
     assert "a fault" not in stderr
     assert sorted(os.listdir(tmp_path)) == ["photographs"]
+
+
+def test_a_study_starts_from_photographs_alone():
+    run("photographs", "-o", "set")
+
+    made = CliRunner().invoke(main, ["create", "closer", "--method", "2afc", "--items", "set"])
+
+    assert made.exit_code == 0, made.output
+    assert "made the study closer: 1 set" in made.output
