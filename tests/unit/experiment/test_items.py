@@ -43,7 +43,8 @@ def test_rounds_of_different_studies_and_of_one_study_are_in_different_orders():
 
 
 @pytest.mark.parametrize(
-    ("count", "size", "judgments", "wanted"), [(120, 90, 5, 7), (90, 90, 5, 5), (100, 30, 3, 10), (5, 5, 1, 1)]
+    ("count", "size", "judgments", "wanted"),
+    [(120, 90, 5, 7), (90, 90, 5, 5), (100, 30, 3, 10), (5, 5, 1, 1)],
 )
 def test_sessions_that_are_wanted_give_each_item_its_judgments(count, size, judgments, wanted):
     # 120 * 5 / 90 = 6.67, 90 * 5 / 90 = 5, 100 * 3 / 30 = 10
