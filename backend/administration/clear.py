@@ -4,9 +4,11 @@ A simulated evaluator who is still answering receives the error that there is no
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from backend.experiment.records import Session, Study
 from backend.stores.store import Store
+from backend.studies import turns
 
 
 def clear_simulated(store: Store, study: str) -> int:
@@ -23,9 +25,12 @@ def clear_outdated(store: Store, study: Study) -> int:
 
 
 def _clear(store: Store, study: str, is_to_go: Callable[[Session], bool]) -> int:
-    count = 0
+    count, settings = 0, set()
     for session, _ in store.sessions(study, simulated=True):
         if is_to_go(session):
             store.erase_session(session.id)
+            settings.add(session.settings_id)
             count += 1
+    for settings_id in settings:
+        turns.erase(store, replace(store.study(study), settings_id=settings_id), simulated=True)
     return count

@@ -27,7 +27,7 @@ from backend.payment import accounts
 from backend.payment.ledger import PARTS
 from backend.stores.datadir import DataDir
 from backend.stores.store import Stale, Store
-from backend.studies import lifecycle, waiting_room, withdrawals
+from backend.studies import lifecycle, turns, waiting_room, withdrawals
 from backend.studies.pausing import forget as forget_pause
 from backend.studies.retainer import is_waiting
 from backend.task import withdrawal
@@ -128,6 +128,8 @@ def _remove_record(store: Store, study: Study) -> None:
     for entry in list(store.entries(links_of(study.name))):
         store.erase_entry(links_of(study.name), entry.key)
     forget_pause(store, study.name)
+    for simulated in (False, True):
+        turns.erase(store, study, simulated)
     if not lifecycle.was_deleted(store, study.name):
         store.erase_entry(accounts.PURSES, study.name)
     store.remove_study(study.name)

@@ -13,10 +13,10 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 
 from backend.administration.clear import clear_outdated
 from backend.experiment import sampling
+from backend.experiment.judgment import Judgment, pictures_of
 from backend.experiment.judgments import judgment_of
 from backend.experiment.observer import ConstantObserver, Observer, parse_observer
 from backend.experiment.random_answers import random_answers
@@ -139,7 +140,9 @@ def take_part(
     opened = _open_session(client, study, fields)
     if names is not None:
         session = opened["state"]["session"]
-        pictures = {names.sealed(session, name): what for name, what in pictures.items()}
+        pictures = {
+            names.sealed(session, name): _sealed(what, names, session) for name, what in pictures.items()
+        }
     return _play(client, study, pictures, answer, opened, (), Random(opened["token"]))
 
 
@@ -254,9 +257,14 @@ class _Run:
             own = {model: rng.gauss(mean, self.sd) for model, mean in self.strengths.items()}
             judgment = judgment_of(self.study.protocol.method)
 
-            def prefer(shown: list[Stimulus]) -> str:
-                accuracies.append(_SURE_BY)
-                return judgment.simulated_choice(shown, own, self.study.protocol, rng)
+            def prefer(shown: list[Stimulus], names: Sequence[str]) -> str:
+                if not judgment.has_items:
+                    accuracies.append(_SURE_BY)
+                    return judgment.simulated_choice(shown, own, self.study.protocol, rng)
+                set_ = shown[0].model or ""
+                observer = varied.get(set_) or varied.get("all") or rng.choice([*varied.values()])
+                accuracies.append(observer.accuracy(None))
+                return judgment.simulated_answer(shown[0], names, accuracies[-1], rng)
 
             flags = ("simulated",)
             _play(
@@ -369,7 +377,15 @@ def parse_strengths(study: Study, strengths: Mapping[str, str]) -> dict[str, flo
 
 
 def _pictures(store: Store, study: Study) -> Pictures:
-    return {picture.name: picture for picture in store.stimuli(study.name)}
+    stimuli = store.stimuli(study.name)
+    return {name: stimulus for stimulus in stimuli for name in pictures_of(stimulus.name)}
+
+
+def _sealed(stimulus: Stimulus, names: PictureNames, session: str) -> Stimulus:
+    """Return a stimulus with the names of its pictures that a session's browser gets."""
+    return replace(
+        stimulus, name=" ".join(names.sealed(session, name) for name in pictures_of(stimulus.name))
+    )
 
 
 def _open_session(
@@ -395,7 +411,7 @@ def _play(
     rng: Random,
     attentive: Callable[[str], str] = str,
     follow: Callable[[str, str, str], dict[str, Any]] | None = None,
-    prefer: Callable[[list[Stimulus]], str] | None = None,
+    prefer: Callable[[list[Stimulus], Sequence[str]], str] | None = None,
 ) -> dict[str, Any]:
     """Respond to all questions and trials of a session; return the reply's `done`, with the session's token.
 
@@ -404,12 +420,15 @@ def _play(
         attentive: function from the right answer to an attention check to a response; default, all right.
         follow: function from (response, right answer, name of the first picture in the pool) to what is
             posted with the response; default: what the study asks, drawn from `rng`.
-        prefer: function from what a trial shows to a response, where none is right; default, at random.
+        prefer: function from what a trial shows, and the names of its pictures, to a response, where none is
+            right; default, at random.
     """
     judgment = judgment_of(study.protocol.method)
     if prefer is None:
 
-        def prefer(shown: list[Stimulus]) -> str:
+        def prefer(shown: list[Stimulus], names: Sequence[str]) -> str:
+            if judgment.has_items:
+                return judgment.simulated_answer(shown[0], names, _SURE_BY, rng)
             return judgment.simulated_choice(shown, {}, study.protocol, rng)
 
     if follow is None:
@@ -432,11 +451,11 @@ def _play(
         for names, instruction in zip(shown, asked, strict=True):
             stimulus = [pictures[name] for name in names]
             model = _model_judged(stimulus) or of_block
-            truth = instruction or judgment.truth(stimulus)
+            truth = instruction or _right_answer(judgment, stimulus, names)
             if instruction or stimulus[0].role == CHECK:
                 response = attentive(truth)
             elif not truth:
-                response = prefer(stimulus)
+                response = prefer(stimulus, names)
             else:
                 response = answer(truth, model, trial["exposure_ms"])
             posted = _answer_body(state["lease"], trial, " ".join(names), response, study.protocol, flags)
@@ -445,6 +464,10 @@ def _play(
             trial, done = reply["next"], reply["done"]
     _answer_questions(client, study, path, token, state, reply, rng)
     return {**done, "token": token}
+
+
+def _right_answer(judgment: Judgment, shown: list[Stimulus], names: Sequence[str]) -> str:
+    return judgment.item_truth(shown[0], names) if judgment.has_items else judgment.truth(shown)
 
 
 def _answer_questions(

@@ -18,6 +18,7 @@ from backend.foundation.timestamps import stamp
 from backend.stores.store import Capacity
 from backend.studies import needs, tournament_counts
 from backend.studies.needs import Side
+from backend.studies.turns import Turns
 from backend.task.access import SessionAccess, hash_of
 from backend.task.eligibility import stored_parameters
 from backend.task.requests import Opening
@@ -42,6 +43,7 @@ class SessionPlans:
         self._store, self._hash_key, self._clock = access.store, access.hash_key, access.clock
         self._needs_read: dict[tuple[str, str, bool], tuple[datetime, Mapping[Side, Sequence[int]]]] = {}
         self._standings: dict[tuple[str, str, bool], tuple[datetime, tuple[str, ...], Standing]] = {}
+        self._turns = Turns(access.store)
         self._pools = Recent[Pool](_POOLS_BYTES, lambda pool: pool.memory_bytes + _BYTES_PER_POOL)
 
     def planned(self, study: Study, key: str | None, opening: Opening, secret: str) -> Session:
@@ -63,9 +65,12 @@ class SessionPlans:
         if tournament_counts.is_counted(study):
             pool = replace(pool, standing=self._standing(study, is_simulated))
         judgment = judgment_of(study.protocol.method)
+        session_id = self._dice.randbytes(12).hex()
+        if judgment.has_items:
+            turn = self._turns.take(study, session_id, is_simulated, turn, self._clock())
         blocks, spares = judgment.draw(study, pool, condition, rng, coin, turn)
         return Session(
-            id=self._dice.randbytes(12).hex(),
+            id=session_id,
             study=study.name,
             models=condition.models if condition else (),
             class_=condition.class_ if condition else "",

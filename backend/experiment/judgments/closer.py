@@ -37,7 +37,7 @@ _CONSENT = """\
 You are invited to take part in a study of how similar pictures look.
 
 You will see three pictures at a time, a reference and two others, and say which of the two looks more like \
-the reference. There are no right or wrong answers. You do not need to know anything beforehand.
+the reference. You do not need to know anything beforehand.
 
 We keep your answers, how long they took, whether you left this page meanwhile, and technical details about \
 your screen. We do not ask for your name. The answers are used for research and may be published \

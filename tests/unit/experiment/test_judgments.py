@@ -31,16 +31,18 @@ def test_a_method_belongs_to_one_judgment_and_its_settings_say_so():
         "infinity": "real_or_fake",
         "time": "real_or_fake",
         "exposures": "real_or_fake",
+        "2afc": "closer",
+        "tournament": "more_real",
+        "jnd": "same_or_different",
     }
     for name, judgment in METHODS.items():
         assert judgment.methods[name].protocol.method == name
 
 
-@pytest.mark.parametrize("method", ["", "pair", "INFINITY", None])
+@pytest.mark.parametrize("method", ["", "pairs", "INFINITY", None])
 def test_another_method_is_refused(method):
-    with pytest.raises(
-        InvalidInput, match=f"method must be 'infinity', 'time' or 'exposures', not {method!r}"
-    ):
+    *first, last = map(repr, METHODS)
+    with pytest.raises(InvalidInput, match=f"method must be {', '.join(first)} or {last}, not {method!r}"):
         judgment_of(method)
 
 
