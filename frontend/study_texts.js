@@ -42,13 +42,22 @@ function chosen(study) {
 
 /** @param {Spoken & {title: string}} study */
 export function titleOf(study) {
-  const key = study.title === english["title.qualification"] ? "title.qualification" : "title.study";
-  return following(study, key, study.title);
+  return following(study, keyOf("title.", study.title) ?? "title.study", study.title);
 }
 
 /** @param {Spoken & {consent: {text: string}}} study */
 export function consentOf(study) {
-  return following(study, "consent.text", study.consent.text);
+  const { text: stored } = study.consent;
+  return following(study, keyOf("consent.text", stored) ?? "consent.text", stored);
+}
+
+/**
+ * Return the key of a text of the page that a study was stored with, in English; undefined for the researcher's own.
+ * @param {string} beginning of the key
+ * @param {string} stored
+ */
+function keyOf(beginning, stored) {
+  return Object.keys(english).find((key) => key.startsWith(beginning) && english[key] === stored);
 }
 
 /**

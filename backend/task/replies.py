@@ -52,6 +52,7 @@ def public_study(
         "method": protocol.method,
         "judgment": judgment.name,
         "medium": judgment.medium,
+        "side_by_side": judgment.side_by_side,
         "consent": {"version": protocol.consent.consent_version, "text": protocol.consent.consent_text},
         "contact": protocol.consent.contact,
         "keep_days": protocol.consent.keep_days,

@@ -69,6 +69,7 @@ class PublicStudy(Effort):
     method: Method
     judgment: Annotated[str, Meta(description="What is asked; the page has a module of this name")]
     medium: Annotated[str, Meta(description="What is shown; the page has a module of this name")]
+    side_by_side: Annotated[int, Meta(description="Pictures that a trial shows at the same time")]
     consent: Consent
     contact: Contact
     keep_days: Annotated[
@@ -171,8 +172,9 @@ class Progress(TypedDict):
 
 class QualificationResult(TypedDict):
     passed: bool
-    reals_right: float
-    fakes_right: float
+    reals_right: NotRequired[Annotated[float, Meta(description="Share right; not in a test of pairs")]]
+    fakes_right: NotRequired[float]
+    right: NotRequired[Annotated[float, Meta(description="Share of the pairs right, in a test of pairs")]]
     needed: float
     may_retake: bool
 
