@@ -153,11 +153,12 @@ function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
  * @param {boolean} leadsOn
  */
 function qualificationResult(visit, study, passed, leadsOn) {
-  const { reals_right, fakes_right, needed } = visit.done.qualification;
-  const rows = [
-    [text("test.reals"), text("test.share_right", { share: percent(reals_right) })],
-    [text("test.fakes"), text("test.share_right", { share: percent(fakes_right) })],
-  ];
-  const verdict = passed ? text(leadsOn ? "test.may_take_part_now" : "test.may_take_part") : text("test.needed", { share: percent(needed) });
+  const { reals_right = 0, fakes_right = 0, right, needed } = visit.done.qualification;
+  const isOfPairs = right !== undefined;
+  /** @type {(name: string, share: number) => string[]} */
+  const row = (name, share) => [name, text("test.share_right", { share: percent(share) })];
+  const rows = isOfPairs ? [row(text("test.pairs"), right)] : [row(text("test.reals"), reals_right), row(text("test.fakes"), fakes_right)];
+  const missed = text(isOfPairs ? "test.needed_pairs" : "test.needed", { share: percent(needed) });
+  const verdict = passed ? text(leadsOn ? "test.may_take_part_now" : "test.may_take_part") : missed;
   return [el("p", {}, verdict), ...ending(visit, study, rows, !leadsOn)];
 }

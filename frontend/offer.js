@@ -73,7 +73,11 @@ export function instructions(study, judgment, isBack) {
 }
 
 /** @param {PublicStudy} study */
-function pictures({ images, blocks }) {
+function pictures({ images, blocks, side_by_side = 1 }) {
+  if (side_by_side > 1) {
+    const values = { n: images, pictures: side_by_side, parts: blocks };
+    return text(blocks > 1 ? "offer.picture_count_side_parts" : "offer.picture_count_side", values);
+  }
   return blocks > 1 ? text("offer.picture_count_parts", { n: images, parts: blocks }) : text("offer.picture_count", { n: images });
 }
 

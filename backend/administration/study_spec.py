@@ -15,6 +15,7 @@ from backend.administration.study_file import Key, StudyFile, is_of, written
 from backend.experiment import languages, questionnaire
 from backend.experiment import panel as panels
 from backend.experiment import protocol as protocols
+from backend.experiment.judgment import NO_QUALIFICATIONS
 from backend.experiment.judgments import METHODS, judgment_of, method_named
 from backend.experiment.panel import PanelRecord
 from backend.experiment.questionnaire import InvalidEntry, Page, Question, ShownIf
@@ -219,13 +220,16 @@ def base_protocol(kind: str, method: str) -> protocols.Protocol:
     """Return the default settings of a study of this kind and method.
 
     Raises:
-        InvalidInput: there is no such kind.
+        InvalidInput: there is no such kind, or no qualification of this method.
     """
     if kind not in KINDS:
         raise InvalidInput(
             f"kind must be 'study' or 'qualification', not {kind!r}{did_you_mean(kind, KINDS)}"
         )
-    return protocols.QUALIFICATION if kind == "qualification" else method_named(method).protocol
+    found = method_named(method)
+    if kind == "qualification" and found.qualification is None:
+        raise InvalidInput(f"{found.title} {NO_QUALIFICATIONS}")
+    return found.qualification if kind == "qualification" else found.protocol
 
 
 def with_texts(settings: Mapping[str, Any], here: Path = Path()) -> dict[str, Any]:

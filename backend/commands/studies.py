@@ -179,6 +179,13 @@ def masks(world: World, what: str, out: Path, count: int, **options: Any) -> Non
 
 @click.command()
 @click.argument("name")
+@click.option(
+    "--method",
+    type=click.Choice(["infinity", "pair"]),
+    default="infinity",
+    show_default=True,
+    help="What is asked; a pass admits to studies of every method.",
+)
 @_image_options
 @_places
 @store_options
@@ -186,6 +193,7 @@ def masks(world: World, what: str, out: Path, count: int, **options: Any) -> Non
 def qualification(
     world: World,
     name: str,
+    method: str,
     real: Path | None,
     models: tuple,
     place: str | None,
@@ -196,7 +204,7 @@ def qualification(
 
     _need_folders(real, models)
     settings = _settings(options)
-    spec = StudySpec(name, "qualification", "infinity", real, _folders(models), settings, **_picked(options))
+    spec = StudySpec(name, "qualification", method, real, _folders(models), settings, **_picked(options))
     _create(world, spec, place)
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PLACE_COLUMNS = ("item", "left", "right")
 """Columns that only judgments of several pictures have."""
 
+NO_QUALIFICATIONS = "has no qualifications; make a study"
 Plan = tuple[tuple[PlannedBlock, ...], tuple[PlannedBlock, ...]]
 """The blocks of a session, and the spare stimuli that replace mistimed ones."""
 
@@ -41,6 +42,8 @@ class Method:
     """Unit of values and scores: `percent` or `ms`."""
     protocol: Protocol
     """The default settings of a study."""
+    qualification: Protocol | None = None
+    """The default settings of a qualification; None if there are no qualifications of this method."""
 
 
 class Judgment(ABC):
@@ -59,6 +62,8 @@ class Judgment(ABC):
     """What evaluators are asked, worded to follow `Answers to the question`."""
     columns: ClassVar[Mapping[str, Column]] = {}
     """Columns of the responses file whose contents differ from `response_columns`."""
+    side_by_side: ClassVar[int] = 1
+    """Number of pictures that a trial shows at the same time, side by side."""
     own_columns: ClassVar[tuple[str, ...]] = ()
     """Those of `PLACE_COLUMNS` that its rows have (`row`)."""
     parts: ClassVar[tuple[str, ...]] = ()
@@ -96,22 +101,40 @@ class Judgment(ABC):
         Raises:
             InvalidInput: names what is not supported.
         """
-        title = self.methods[protocol.method].title
-        if kind == "qualification":
-            raise InvalidInput(f"{title} has no qualifications; make a study")
-        if protocol.page.debrief:
-            raise InvalidInput(f"{title} has no debrief; leave debrief=false")
-        if protocol.unscored.practice_images or protocol.unscored.checks or protocol.exclusion.is_declared:
-            raise InvalidInput(
-                f"{title} has no practice trials, attention checks and rules for exclusion; leave them out"
-            )
-        if protocol.stimuli.models_per_session > 1:
-            raise InvalidInput(f"{title} shows one model a session; leave models_per_session=1")
-        asked = protocol.follow_ups
-        if (asked.reasons or asked.comment != NONE) and asked.reasons_for not in (*self.answers, ALL):
-            raise InvalidInput(f"{title} has no answer {asked.reasons_for!r}; set reasons_for=all")
-        if asked.mark != NONE:
-            raise InvalidInput(f"{title} has no marks; leave mark=none")
+        self.check_settings(protocol, kind)
+
+    def check_settings(
+        self, protocol: Protocol, kind: str, refusals: Sequence[tuple[bool, str]] = ()
+    ) -> None:
+        """Check what most judgments do not support, and the judgment's own `refusals`.
+
+        Args:
+            refusals: whether a setting is wrong, and what to say after the method's title.
+
+        Raises:
+            InvalidInput: names the first setting that is not supported.
+        """
+        method, asked = self.methods[protocol.method], protocol.follow_ups
+        unscored = protocol.unscored
+        is_unscored = unscored.practice_images or unscored.checks or protocol.exclusion.is_declared
+        asks_why = asked.reasons or asked.comment != NONE
+        for is_wrong, message in (
+            (kind == "qualification" and not method.qualification, NO_QUALIFICATIONS),
+            (protocol.page.debrief, "has no debrief; leave debrief=false"),
+            (is_unscored, "has no practice trials, attention checks and rules for exclusion; leave them out"),
+            (
+                protocol.stimuli.models_per_session > 1,
+                "shows one model a session; leave models_per_session=1",
+            ),
+            (
+                asks_why and asked.reasons_for not in (*self.answers, ALL),
+                f"has no answer {asked.reasons_for!r}; set reasons_for=all",
+            ),
+            (asked.mark != NONE, "has no marks; leave mark=none"),
+            *refusals,
+        ):
+            if is_wrong:
+                raise InvalidInput(f"{method.title} {message}")
 
     def answers_of(self, protocol: Protocol) -> tuple[str, ...]:
         """Return the answers that a study with these settings allows."""

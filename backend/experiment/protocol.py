@@ -78,6 +78,12 @@ without anything that points to you.
 Taking part is voluntary. You can stop at any time by closing this page. You are given a link with which \
 you can withdraw, then or later: your answers are deleted, and what you earned is paid all the same."""
 
+PAIR_CONSENT = DEFAULT_CONSENT.replace(
+    "pictures, one at a time, and say of each whether it is a real picture or one made by a computer.",
+    "pairs of pictures, side by side: one picture is real, the other was made by a computer. You say which "
+    "one is real.",
+)
+
 NONE, OPTIONAL, REQUIRED = "none", "optional", "required"
 SLIDER, AFTER, WITH, CLICK, BOX, ALL = "slider", "after", "with", "click", "box", "all"
 MOST_POINTS, SLIDER_POINTS = 7, 101
@@ -131,7 +137,9 @@ def _check_contact(contact: str) -> None:
 class StimulusSettings:
     """What is shown: number, design, size and format of the stimuli."""
 
-    images: int = _setting(100, "pictures a block (`infinity`: a session), half of them real", 2, 5000)
+    images: int = _setting(
+        100, "pictures a block (`infinity`: a session), half of them real; with `pair`, pairs", 2, 5000
+    )
     blocks: int = _setting(1, "blocks a session; with `infinity` and classes, one block a class", 1, 50)
     class_design: str = _setting(
         WITHIN,
@@ -150,9 +158,12 @@ class StimulusSettings:
     balance: str = _setting(
         "session",
         "`session`: exactly half of each block is real, as in the papers; `people`: each picture is real or "
-        "fake by chance, so that counting does not help, and evaluators in pairs see half and half",
+        "fake by chance, so that counting does not help, and evaluators in pairs see half and half; with "
+        "`pair`, the same of the side of the real picture",
     )
-    spare_images: int = _setting(20, "spare pictures that replace voided ones, half of them real", 0, 1000)
+    spare_images: int = _setting(
+        20, "spare pictures that replace voided ones, half of them real; with `pair`, pairs", 0, 1000
+    )
     draw: str = _setting(
         RANDOM_DRAW,
         "how the pictures of a session are drawn: `random`; or, by what `openhype draw` last found, "
@@ -187,9 +198,6 @@ class StimulusSettings:
 
     def __post_init__(self):
         _check_numbers(self)
-        for name in ("images", "spare_images"):
-            if getattr(self, name) % 2 and not self.judgments_per_item:
-                raise InvalidInput(f"{name} must be even, half of them being real, not {getattr(self, name)}")
         if 0 < self.size_px < _SMALLEST_PX:
             raise InvalidInput(f"size_px must be from {_SMALLEST_PX} to 2048, not {self.size_px}")
         if self.class_design not in (WITHIN, BETWEEN):
@@ -305,7 +313,8 @@ class TimingSettings:
     exposures_ms: fixed_exposures.Exposures = _setting(
         (),
         "with `exposures`: 1 to 20 fixed exposures, separated by commas, from 4 to 60000 ms each; "
-        "`unlimited` is shown until it is answered; with `jnd`: how long each of the two pictures is shown",
+        "`unlimited` is shown until it is answered; with `pair`, if given, of both pictures at once; with "
+        "`jnd`: how long each of the two pictures is shown",
     )
     gap_ms: float = _setting(
         0, "with `jnd`: how long nothing is shown between the two pictures, from 4 ms", 0, 10000
@@ -603,7 +612,9 @@ class AdmissionSettings:
     )
     repeat_visits: bool = _setting(False, "let the same browser take part again (demos, not studies)")
     qualification: str = _setting("", "name of the qualification that evaluators must have passed")
-    pass_share: float = _setting(0.65, "share of the reals, and of the fakes, right to pass", 0, 1)
+    pass_share: float = _setting(
+        0.65, "share of the reals, and of the fakes, right to pass; of the pairs, in a test of pairs", 0, 1
+    )
     valid_days: float = _setting(365, "days for which a pass admits to studies", 0.01, 100000)
     retakes: bool = _setting(False, "let those who did not pass a qualification take it again")
     exclusive: bool = _setting(True, "admit nobody who took part in another study of this data directory")
@@ -635,9 +646,6 @@ class Protocol:
     contest: ContestSettings = ContestSettings()
 
     def __post_init__(self):
-        for setting in () if self.stimuli.judgments_per_item else fields(self.unscored):
-            if (value := getattr(self.unscored, setting.name)) % 2:
-                raise InvalidInput(f"{setting.name} must be even, half of them being real, not {value}")
         if self.page.debrief and self.admission.repeat_visits and self.pay.bonus_usd_cents:
             raise InvalidInput(
                 "debrief reveals the truth of the pictures, so that a person who returns (repeat_visits) "
@@ -829,6 +837,8 @@ def value_of(protocol: Protocol, name: str) -> Any:
     return getattr(getattr(protocol, _GROUP[name]), name)
 
 
+_MAY_FLASH = ("pair",)
+"""Methods that have a time limit if `exposures_ms` is given, and else none."""
 TEXTS = frozenset(name for name in SETTINGS if _FIELDS[name].type is str or name == "texts")
 """Settings whose value is a text, or read from one."""
 LISTS = frozenset({"reasons"})
@@ -882,15 +892,16 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     made = base.changed(**changes)
     if made.has_staircase != base.has_staircase:
         raise InvalidInput("a staircase goes with method 'time', and only with it")
-    if bool(made.timing.exposures_ms) != bool(base.timing.exposures_ms):
-        raise InvalidInput("exposures_ms goes with methods 'exposures' and 'jnd', and only with them")
+    is_changed = bool(made.timing.exposures_ms) != bool(base.timing.exposures_ms)
+    if is_changed and made.method not in _MAY_FLASH:
+        raise InvalidInput("exposures_ms goes with methods 'exposures', 'pair' and 'jnd', and only with them")
     if bool(made.timing.gap_ms) != bool(base.timing.gap_ms):
         raise InvalidInput("gap_ms goes with method 'jnd', which shows two pictures, and only with it")
     if base.method != TOURNAMENT.method and (made.contest.ties or made.contest.real_contestant):
         name = "ties" if made.contest.ties else "real_contestant"
         raise InvalidInput(f"{name} goes with method 'tournament', and only with it")
     if made.timing.exposure_design == BETWEEN and not made.timing.exposures_ms:
-        raise InvalidInput("exposure_design=between goes with method 'exposures', and only with it")
+        raise InvalidInput("exposure_design=between goes with exposures_ms, and only with them")
     if bool(made.stimuli.judgments_per_item) != bool(base.stimuli.judgments_per_item):
         raise InvalidInput("judgments_per_item goes with methods 2afc and jnd, and only with them")
     return made
@@ -1071,6 +1082,11 @@ TOURNAMENT = Protocol("tournament", page=PageSettings(feedback=False)).changed(
     minutes=6,
 )
 QUALIFICATION = INFINITY.changed(evaluators=100000, title="Real or fake: a short test")
+PAIR = Protocol("pair").changed(
+    images=50, balance=CHANCE_BALANCE, title="Which one is real?", consent_text=PAIR_CONSENT
+)
+"""As many pictures as HYPE-infinity shows, two at a time."""
+PAIR_QUALIFICATION = PAIR.changed(evaluators=100000, title="Which one is real: a short test")
 PAPERS_PAY = {
     "study": {"base_usd_cents": 0, "bonus_usd_cents": 2},
     "qualification": {"base_usd_cents": 100, "bonus_usd_cents": 0},

@@ -186,20 +186,11 @@ def lack(study: Study, pool: Pool) -> str:
     Returns:
         "" if the pool is sufficient.
     """
-    if study.protocol.stimuli.class_design == BETWEEN and study.kind == "qualification":
-        return "class_design=between is for studies: a qualification shows pictures of all classes"
-    if study.protocol.stimuli.class_design == BETWEEN and not study.classes:
-        return (
-            "class_design=between needs classes: sub-folders of the same names in the folder of reals and of "
-            "every model"
-        )
-    if problem := _mixed_problem(study) or _draw_problem(study) or _exposure_problem(study):
+    if problem := (
+        class_problem(study) or _mixed_problem(study) or _draw_problem(study) or _exposure_problem(study)
+    ):
         return problem
-    short = [
-        f"{side.there} of {side.needed} {side.what}"
-        for side in _sides(study, pool, study.protocol.stimuli.images)
-        if side.there < side.needed
-    ]
+    short = short_sides(study, pool)
     if not short:
         return ""
     protocol = study.protocol
@@ -209,7 +200,32 @@ def lack(study: Study, pool: Pool) -> str:
     blocks = f" in {protocol.stimuli.blocks} blocks" if len(_block_sizes(protocol, ())) > 1 else ""
     return (
         f"study {study.name} lacks pictures for a {kind} session of {protocol.stimuli.trials}{blocks}, half "
-        f"of them real: it has {_some(short)}; {_advice(study, pool)}"
+        f"of them real: it has {short}; {_advice(study, pool)}"
+    )
+
+
+def class_problem(study: Study) -> str:
+    """Return why a study cannot have the classes that its settings ask for; "" if it can."""
+    if study.protocol.stimuli.class_design != BETWEEN:
+        return ""
+    if study.kind == "qualification":
+        return "class_design=between is for studies: a qualification shows pictures of all classes"
+    if study.classes:
+        return ""
+    return (
+        "class_design=between needs classes: sub-folders of the same names in the folder of reals and of "
+        "every model"
+    )
+
+
+def short_sides(study: Study, pool: Pool) -> str:
+    """Return which reals or fakes are fewer than a session needs, such as `12 of 50 reals`; "" if none."""
+    return _some(
+        [
+            f"{side.there} of {side.needed} {side.what}"
+            for side in _sides(study, pool, study.protocol.stimuli.images)
+            if side.there < side.needed
+        ]
     )
 
 
@@ -327,10 +343,10 @@ def _sides(study: Study, pool: Pool, images: int) -> list[_Side]:
 def _advice(study: Study, pool: Pool) -> str:
     """Return what to do about a pool that is too small."""
     protocol = study.protocol
-    ways = [f"--set images={most}"] if (most := _most_images(study, pool)) else []
+    ways = [f"--set images={most}"] if (most := most_images(study, pool)) else []
     if protocol.method != "infinity" and protocol.stimuli.blocks > 1:
         single = replace(study, protocol=protocol.changed(blocks=1))
-        if most := _most_images(single, pool):
+        if most := most_images(single, pool):
             ways.append(f"--set blocks=1 --set images={most}")
     if not ways:
         return "add pictures"
@@ -338,7 +354,7 @@ def _advice(study: Study, pool: Pool) -> str:
     return f"add pictures, or ask for fewer: {' or '.join(ways)} is the most for these{spare}"
 
 
-def _most_images(study: Study, pool: Pool) -> int:
+def most_images(study: Study, pool: Pool) -> int:
     """Return the largest even number of stimuli a block that the pool allows; 0 if it allows not even two.
 
     Spares are reserved to replace mistimed flashes: without spares a session ends at the first one.

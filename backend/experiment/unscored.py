@@ -12,7 +12,7 @@ exposures are dealt to practice and to checks as to scored trials (`fixed_exposu
 """
 
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from backend.experiment.protocol import Protocol, UnscoredSettings
@@ -52,6 +52,9 @@ def check(protocol: Protocol, kind: str) -> None:
         InvalidInput: names the settings that do not.
     """
     shown, exclusion, trials = protocol.unscored, protocol.exclusion, protocol.stimuli.trials
+    for setting in fields(shown):
+        if (value := getattr(shown, setting.name)) % 2:
+            raise InvalidInput(f"{setting.name} must be even, half of them being real, not {value}")
     if shown.picture_checks and protocol.has_flashes:
         what = (
             "HYPE-time: at the exposures of a staircase" if protocol.has_staircase else "a time limit: then"

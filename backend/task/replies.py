@@ -53,6 +53,7 @@ def public_study(
         "judgment": judgment.name,
         "answers": list(judgment.answers_of(protocol)),
         "medium": judgment.medium,
+        "side_by_side": judgment.side_by_side,
         "consent": {"version": protocol.consent.consent_version, "text": protocol.consent.consent_text},
         "contact": protocol.consent.contact,
         "keep_days": protocol.consent.keep_days,

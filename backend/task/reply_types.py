@@ -70,6 +70,7 @@ class PublicStudy(Effort):
     judgment: Annotated[str, Meta(description="What is asked; the page has a module of this name")]
     answers: Annotated[list[str], Meta(description="The answers that the study allows")]
     medium: Annotated[str, Meta(description="What is shown; the page has a module of this name")]
+    side_by_side: Annotated[int, Meta(description="Pictures that a trial shows at the same time")]
     consent: Consent
     contact: Contact
     keep_days: Annotated[
@@ -172,8 +173,9 @@ class Progress(TypedDict):
 
 class QualificationResult(TypedDict):
     passed: bool
-    reals_right: float
-    fakes_right: float
+    reals_right: NotRequired[Annotated[float, Meta(description="Share right; not in a test of pairs")]]
+    fakes_right: NotRequired[float]
+    right: NotRequired[Annotated[float, Meta(description="Share of the pairs right, in a test of pairs")]]
     needed: float
     may_retake: bool
 

@@ -18,6 +18,7 @@ from backend.experiment.records import FAKE, REAL, TEST, TRUTHS, Condition, Sess
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor
 from backend.experiment.staircase import modal_exposure
+from backend.foundation.errors import InvalidInput
 
 if TYPE_CHECKING:
     from random import Random
@@ -33,13 +34,15 @@ class RealOrFake(Judgment):
             "HYPE-infinity, share of pictures judged wrong",
             "percent",
             protocols.INFINITY,
+            protocols.QUALIFICATION,
         ),
-        "time": Method("HYPE-time", "HYPE-time, threshold", "ms", protocols.TIME),
+        "time": Method("HYPE-time", "HYPE-time, threshold", "ms", protocols.TIME, protocols.QUALIFICATION),
         "exposures": Method(
             "Constant stimuli",
             "Constant stimuli, share of pictures judged wrong at all exposures",
             "percent",
             protocols.EXPOSURES,
+            protocols.QUALIFICATION,
         ),
     }
     source = "Zhou et al., 2019"
@@ -49,6 +52,9 @@ class RealOrFake(Judgment):
 
     def check(self, protocol: Protocol, kind: str) -> None:
         """Accept all settings that fit together: this judgment supports every one."""
+        for name in ("images", "spare_images"):
+            if (value := getattr(protocol.stimuli, name)) % 2:
+                raise InvalidInput(f"{name} must be even, half of them being real, not {value}")
         unscored.check(protocol, kind)
 
     def lack(self, study: Study, pool: Pool) -> str:
