@@ -239,7 +239,7 @@ def _checked(store: Store, spec: StudySpec) -> protocols.Protocol:
     protocol = protocols.new_protocol(base_protocol(spec.kind, spec.method), spec.kind, spec.settings)
     with spec.at_texts():
         protocol = catalogues.in_its_language(protocol, spec.settings)
-    with spec.at("settings"):
+    with spec.at_settings():
         judgment_of(protocol.method).check(protocol, spec.kind)
     if not protocol.stimuli.size_px and not spec.items:
         with spec.at("settings", "size_px"):

@@ -110,6 +110,22 @@ class StudySpec:
                 raise
             raise self.file.error(_text_named(self.file, str(error)), str(error)) from None
 
+    @contextmanager
+    def at_settings(self) -> Iterator[None]:
+        """Name the line of the first setting that an error raised by the checks within names."""
+        try:
+            yield
+        except InvalidInput as error:
+            if self.file is None:
+                raise
+            problem = str(error)
+            named = [
+                (found.start(), name)
+                for name in self.settings
+                if (found := re.search(rf"\b{name}\b", problem))
+            ]
+            raise self.file.error(("settings", min(named)[1]) if named else ("settings",), problem) from None
+
     def entry_of(self, problem: str) -> tuple[Key, ...]:
         """Return the entry that a problem with the pictures is about: a model, the reals, or all models."""
         if self.items:

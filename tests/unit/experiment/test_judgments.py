@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from backend.experiment.judgments import ANSWERS, JUDGMENTS, METHODS, judgment_of
+from backend.experiment.judgments import ANSWERS, JUDGMENTS, METHODS, either, judgment_of
 from backend.foundation.errors import InvalidInput
 from backend.stimuli.media import MEDIA, TYPES, medium_of_file
 from backend.web import assets
@@ -34,6 +34,7 @@ def test_a_method_belongs_to_one_judgment_and_its_settings_say_so():
         "2afc": "closer",
         "tournament": "more_real",
         "jnd": "same_or_different",
+        "pair": "which_is_real",
     }
     for name, judgment in METHODS.items():
         assert judgment.methods[name].protocol.method == name
@@ -41,8 +42,7 @@ def test_a_method_belongs_to_one_judgment_and_its_settings_say_so():
 
 @pytest.mark.parametrize("method", ["", "pairs", "INFINITY", None])
 def test_another_method_is_refused(method):
-    *first, last = map(repr, METHODS)
-    with pytest.raises(InvalidInput, match=f"method must be {', '.join(first)} or {last}, not {method!r}"):
+    with pytest.raises(InvalidInput, match=f"^method must be {either(METHODS)}, not {method!r}$"):
         judgment_of(method)
 
 
