@@ -4,6 +4,7 @@ For a model that fools everyone, a conscientious evaluator looks like one who gu
 excludes; it shows a researcher which evaluators to check.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.special import bdtrc
 
 from backend.analysis.response_table import Answers
 from backend.analysis.values import Values
+from backend.experiment.judgments import judgment_of
 
 FAST_MS = 300.0
 """Answers faster than this can hardly be based on the stimulus."""
@@ -19,26 +21,36 @@ NOTICE = "same_answer_notice"
 _NO_TIMES = {"rt_median_ms": None, "rt_total_ms": None, "fast": None}
 
 
-def evaluator_table(answers: Answers, values: dict[str, Values]) -> list[dict[str, Any]]:
+def evaluator_table(
+    answers: Answers, values: Mapping[str, Values], compared: Answers | None = None
+) -> list[dict[str, Any]]:
     """Return a row for each evaluator of each model.
 
     Shares are 0 to 1, times in ms. `z` is the distance of the evaluator's value from the mean of the
     model's other evaluators, in units of their SD. `agreement` is the mean share of the others who gave the
     evaluator's answer to the same image, less its expectation if the evaluator's answers were shuffled.
     `guessing_p` is the probability of being right as often or more by tossing a coin. `same_answer_notices`
-    is the number of notices of a run of equal answers, by the flags. Unknown values are None.
+    is the number of notices of a run of equal answers, by the flags. Unknown values are None, as are all
+    that need right answers where there are none. `said_fake` is named after the second answer of the
+    judgment, such as `said_right`; only real or fake has `fakes_error` and `reals_error`.
+
+    Args:
+        compared: the same responses in a form in which equal answers to one stimulus are equal, whatever
+            the order in which its pictures were shown; default, `answers`.
     """
     judges = answers.judges
     seen, right = judges.seen, judges.seen - judges.wrong
-    said_fake = judges.fakes - judges.wrong_fakes + judges.wrong_reals
-    has_images = answers.has_image.any()
+    said = judges.fakes - judges.wrong_fakes + judges.wrong_reals
+    second = judgment_of(answers.method).answers[1]
+    compared = answers if compared is None else compared
+    no_truth = {} if answers.has_truth else dict.fromkeys(("accuracy", "guessing_p"))
     columns = {
         "responses": seen,
         "accuracy": right / seen,
         "fakes_error": _shares(judges.wrong_fakes, judges.fakes),
         "reals_error": _shares(judges.wrong_reals, judges.reals),
-        "said_fake": said_fake / seen,
-        "agreement": _agreement(answers) if has_images else np.full(len(seen), np.nan),
+        "said": said / seen,
+        "agreement": _agreement(compared) if compared.has_image.any() else np.full(len(seen), np.nan),
         "guessing_p": np.where(right > 0, bdtrc(right - 1, seen, 0.5), 1.0),
         "same_answer_notices": _notices(answers),
     }
@@ -57,17 +69,21 @@ def evaluator_table(answers: Answers, values: dict[str, Values]) -> list[dict[st
                     "responses": of["responses"],
                     "value": numbers[i],
                     "accuracy": of["accuracy"],
-                    "fakes_error": _known(of["fakes_error"]),
-                    "reals_error": _known(of["reals_error"]),
-                    "said_fake": of["said_fake"],
+                    **({} if not answers.is_real_or_fake else _sides(of)),
+                    f"said_{second}": of["said"],
                     "z": distances[numbers[i]],
                     "agreement": _known(of["agreement"]),
                     "guessing_p": of["guessing_p"],
                     **times.get(judge, _NO_TIMES),
                     "same_answer_notices": of["same_answer_notices"],
+                    **no_truth,
                 }
             )
     return rows
+
+
+def _sides(of: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: _known(of[name]) for name in ("fakes_error", "reals_error")}
 
 
 def _shares(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

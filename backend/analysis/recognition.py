@@ -19,7 +19,7 @@ NO_MODEL = frozenset({"", "real", "reals", "none", "null", "nan", "na", "n/a", "
 """Values of the column `model` for a real image that belongs to no model; case is ignored."""
 UNEQUAL = 1.5
 """Ratio of the answers on the two sides above which a plain share would be mostly that of one side."""
-_NAMED = ("model", "evaluator", "session", "stimulus", "class")
+_NAMED = ("model", "evaluator", "session", "stimulus", "class", "item", "left", "right")
 
 
 def recognised(answers: Answers) -> Answers:
@@ -29,6 +29,8 @@ def recognised(answers: Answers) -> Answers:
     """
     answers, notes = _cleaned(answers)
     notes += _twins(answers.model.names)
+    if not answers.is_real_or_fake:
+        return replace(answers, notes=(*answers.notes, *notes)) if notes else answers
     answers, more = _with_shared_reals(_with_own_blocks(answers))
     notes += more
     is_balanced = _are_sides_unequal(answers)

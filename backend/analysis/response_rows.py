@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.response_table import NAMES, NUMBERS, Answers, Coder, truth_value
+from backend.analysis.response_table import NAMES, NUMBERS, WORDS, Answers, Coder, truth_value
 from backend.analysis.unscored_rows import excluded_of, scored_only, selected
-from backend.experiment.judgments import either
-from backend.experiment.records import FAKE, REAL, TEST, TRIAL_KINDS
-from backend.experiment.response_columns import exposure_of, truth_of
+from backend.experiment.judgments import either, judgment_of
+from backend.experiment.records import REAL, TEST, TRIAL_KINDS, TRUTHS
+from backend.experiment.response_columns import exposure_of, word_of
 from backend.foundation.errors import InvalidInput
 
 
@@ -24,7 +24,8 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
         InvalidInput: an invalid row; no row of a simulated session although these are requested.
     """
     nameless: list[InvalidInput] = []
-    texts = {name: Coder() for name in ("model", "evaluator", "block", *NAMES)}
+    words = judgment_of(method).answers
+    texts = {name: Coder() for name in ("model", "evaluator", "block", *NAMES, *WORDS)}
     columns: dict[str, list] = {
         name: [] for name in ("is_fake", "said_fake", "simulated", "exposure_ms", *NUMBERS)
     }
@@ -36,8 +37,12 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
             texts[name].add([_text(row.get(name)) if is_text else row[name] for row in some])
         kinds.add([_text(row.get("trial_kind")) for row in some])
         excluded.add([_said(row.get("excluded")) for row in some])
-        columns["is_fake"] += [truth_of(row["truth"]) == FAKE for row in some]
-        columns["said_fake"] += [truth_of(row["response"]) == FAKE for row in some]
+        said = {name: [word_of(row.get(name), words) or "" for row in some] for name in WORDS}
+        if words != TRUTHS:
+            for name, column in said.items():
+                texts[name].add(column)
+        columns["is_fake"] += [word == words[1] for word in said["truth"]]
+        columns["said_fake"] += [word == words[1] for word in said["response"]]
         columns["simulated"] += [bool(truth_value(row.get("simulated"))) for row in some]
         for name in NUMBERS:
             columns[name] += [_finite(row.get(name)) for row in some]
@@ -53,7 +58,8 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
         np.asarray(columns["said_fake"], bool),
         coded["block"].codes if method == "time" else None,
         np.asarray(columns["exposure_ms"]) if columns["exposure_ms"] else None,
-        {name: coded[name] for name in NAMES if any(coded[name].names)},
+        {name: coded[name] for name in NAMES if any(coded[name].names)}
+        | ({} if words == TRUTHS else {name: texts[name].coded() for name in WORDS}),
         {name: column for name, column in numbers.items() if not np.isnan(column).all()},
         np.asarray(columns["simulated"], bool),
     )
@@ -81,6 +87,8 @@ def _checked(
     Args:
         nameless: receives the error for each real without a model, to be raised if there are no fakes.
     """
+    judgment = judgment_of(method)
+    truths = judgment.answers if judgment.has_truth else (*judgment.answers, "")
     for number, row in enumerate(rows, start=1):
         try:
             model, evaluator, truth, response = map(row.get, ("model", "evaluator", "truth", "response"))
@@ -91,12 +99,12 @@ def _checked(
                 continue
             refusal = InvalidInput(f"row {number}: {name} must be a name, not {value!r}")
             is_scored = _text(row.get("trial_kind")) in ("", TEST)
-            if name == "evaluator" or (is_scored and truth_of(truth) != REAL):
+            if name == "evaluator" or (is_scored and word_of(truth, judgment.answers) != REAL):
                 raise refusal
             nameless.append(refusal)
-        for name, value in (("truth", truth), ("response", response)):
-            if truth_of(value) is None:
-                raise InvalidInput(f"row {number}: {name} must be 'real' or 'fake', not {value!r}")
+        for name, value, allowed in (("truth", truth, truths), ("response", response, judgment.answers)):
+            if word_of("" if value is None or value != value else value, allowed) is None:
+                raise InvalidInput(f"row {number}: {name} must be {either(allowed)}, not {value!r}")
         if truth_value(row.get("simulated")) is None:
             raise InvalidInput(f"row {number}: simulated must be true or false, not {row['simulated']!r}")
         if _text(row.get("trial_kind")) not in ("", *TRIAL_KINDS):

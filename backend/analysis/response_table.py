@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from backend.experiment.judgments import judgment_of
+from backend.experiment.records import TRUTHS
 from backend.foundation.errors import InvalidInput
 
 NAMES = (
@@ -26,12 +28,19 @@ NAMES = (
     "reasons",
     "comment",
     "mark",
+    "item",
+    "left",
+    "right",
 )
 """Optional columns of texts."""
+WORDS = ("truth", "response")
+"""Columns of texts that tables of all judgments but real or fake have besides `NAMES`."""
 NUMBERS = ("trial_index", "frames", "frame_ms", "rt", "confidence", "confidence_points")
 """Optional columns of numbers; an empty cell is NaN."""
 FOR_INTERVALS = ("stimulus", "trial_index", "frame_ms", "browser", "draw")
 """The columns of `NAMES` and `NUMBERS` that the scores use if they exist."""
+PLACES = ("item", "left", "right")
+"""The columns of `NAMES` that scores of other judgments use if they exist."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,11 @@ class Coded:
 
 @dataclass(frozen=True)
 class Answers:
-    """Responses in columns, each of shape (responses,)."""
+    """Responses in columns, each of shape (responses,).
+
+    `is_fake` and `said_fake` say of truth and response whether they are the second of the judgment's answers:
+    `fake` in real or fake, `right` in pairs. Where no answer is right, `is_fake` is False.
+    """
 
     method: str
     model: Coded
@@ -66,7 +79,7 @@ class Answers:
     exposure_ms: np.ndarray | None = None
     """HYPE-time and constant stimuli only; infinite without time limit."""
     texts: Mapping[str, Coded] = field(default_factory=dict)
-    """Those of `NAMES` that exist."""
+    """Those of `NAMES` that exist; for all judgments but real or fake also `WORDS`, in lower case."""
     numbers: Mapping[str, np.ndarray] = field(default_factory=dict)
     """Those of `NUMBERS` that exist."""
     simulated: np.ndarray | None = None
@@ -98,6 +111,17 @@ class Answers:
     def has_shares(self) -> bool:
         """Whether values of evaluators are shares of wrong answers (percent), rather than exposures (ms)."""
         return self.method != "time"
+
+    @property
+    def is_real_or_fake(self) -> bool:
+        """Whether evaluators judged single stimuli as real or fake."""
+        return judgment_of(self.method).answers == TRUTHS
+
+    @property
+    def has_truth(self) -> bool:
+        """Whether every response is right or wrong."""
+        truths = self.texts.get("truth")
+        return truths is None or all(truths.names)
 
     @cached_property
     def was_wrong(self) -> np.ndarray:

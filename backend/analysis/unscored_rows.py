@@ -39,6 +39,8 @@ def scored_only(answers: Answers, kinds: Coded | None, excluded: np.ndarray | No
     if not is_scored.any():
         raise InvalidInput("there are no responses to score: all are practice or attention checks")
     is_check = np.isin(kinds.codes, [i for i, name in enumerate(kinds.names) if name in CHECK_KINDS])
+    if truths := answers.texts.get("truth"):
+        is_check &= (np.asarray(truths.names, object) != "")[truths.codes]
     return replace(filter_rows(answers, is_scored), checks=_counts(answers, is_check))
 
 

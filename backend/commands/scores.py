@@ -51,8 +51,7 @@ def score(
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
     from backend.foundation.json_text import json_parts
     from backend.report.findings import FindingsOptions
-    from backend.report.text_report import as_sections
-    from backend.report.text_tables import as_table
+    from backend.report.text_report import as_text
     from backend.responses.reading.metrics import read_metrics
 
     is_full = full or metrics is not None
@@ -69,7 +68,7 @@ def score(
     elif as_json:
         click.echo(json.dumps(scores, indent=2, allow_nan=False))
     else:
-        click.echo("\n\n".join([as_table(scores), *(as_sections(scores) if is_full else [])]))
+        click.echo(as_text(scores))
 
 
 def _findings(
@@ -81,15 +80,14 @@ def _findings(
     **options: Any,
 ) -> dict[str, Any]:
     """Return the findings of a study, or of a file of responses."""
-    from backend.analysis.shown_exposures import as_exposed
     from backend.foundation.timestamps import utc_now
     from backend.report.findings import findings
     from backend.report.study_findings import study_findings
 
     found = named(world, what)
     if isinstance(found, Path):
-        answers = as_exposed(answers_named(world, what, True, simulated), exposures)
-        return findings(answers, findings_options, in_columns=True, **options)
+        answers = answers_named(world, what, True, simulated)
+        return findings(answers, findings_options, in_columns=True, exposures=exposures, **options)
     return study_findings(
         world.store, found, utc_now(), findings_options, exposures, simulated, in_columns=True, **options
     )

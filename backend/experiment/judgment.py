@@ -71,8 +71,10 @@ class Judgment(ABC):
     (`records.Stimulus`); () if the pool consists of reals and of models' fakes."""
     item_answers: ClassVar[tuple[str, ...]] = ()
     """The right answers that items with a known answer can have, in terms of their parts."""
-    has_report: ClassVar[bool] = False
-    """Whether `analysis` and `report` support it; otherwise scores are means of evaluators' values."""
+    votes: ClassVar[tuple[str, ...]] = ()
+    """The words of `vote`; () if an export has no table of votes."""
+    has_truth: ClassVar[bool] = True
+    """Whether every scored trial has a right answer; else `truth` may be '', and scores count no errors."""
 
     @property
     def has_items(self) -> bool:
@@ -221,6 +223,18 @@ class Judgment(ABC):
         Args:
             rows: the evaluator's responses, by column of the responses file.
         """
+
+    def vote(self, row: Mapping[str, Any]) -> str:
+        """Return an answer's vote, which does not depend on how the pictures were ordered.
+
+        Args:
+            row: a scored response, by column of the responses file.
+        """
+        return row["response"]
+
+    def voted_on(self, row: Mapping[str, Any]) -> tuple[str, str]:
+        """Return what a vote is on: the name of its item ('' without items), and its pictures."""
+        return row.get("item") or "", item_key(row["stimulus"])
 
     def qualification_result(self, session: Session, protocol: Protocol, cursor: Cursor) -> dict[str, Any]:
         """Return the result of a qualification; only for judgments that support them (`check`)."""

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -175,10 +176,15 @@ def of_kind(kind: Kind) -> tuple[str, ...]:
 
 def truth_of(cell: Any) -> str | None:
     """Return `real` or `fake` if a cell contains it, ignoring case and surrounding blanks, else None."""
+    return word_of(cell, TRUTHS)
+
+
+def word_of(cell: Any, words: Collection[str]) -> str | None:
+    """Return the one of some lower-case words that a cell contains, ignoring case and blanks, else None."""
     if not isinstance(cell, str):
         return None
-    text = cell if cell in TRUTHS else cell.strip().lower()
-    return text if text in TRUTHS else None
+    text = cell if cell in words else cell.strip().lower()
+    return text if text in words else None
 
 
 def whole(text: str) -> int | None:

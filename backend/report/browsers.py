@@ -38,11 +38,10 @@ def section(found: FindingsView) -> Section | None:
 
 
 def _columns(found: FindingsView, has_flashes: bool, has_evidence: bool) -> tuple[Column, ...]:
-    unit = "points" if found.is_percent else "ms"
     columns = [
         Column("browser", lambda row: row["browser"] or "not known", is_number=False),
         Column("evaluators", lambda row: str(row["evaluators"])),
-        Column(f"difference ({unit})", lambda row: formatting.amount(row["difference"])),
+        Column(f"difference ({found.points})", lambda row: formatting.amount(row["difference"])),
         Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"])),
     ]
     if has_flashes:

@@ -14,7 +14,7 @@ from backend.experiment.protocol import to_json
 from backend.experiment.records import Study
 from backend.foundation import optional_packages
 from backend.foundation.errors import InvalidInput
-from backend.report import difficulty, heat_maps, images, marks, page, thumbnails
+from backend.report import heat_maps, page, thumbnails
 from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report
@@ -63,6 +63,7 @@ def study_report(
         InvalidInput: as in `study_findings`, for example if no session is finished yet.
         NotInstalled: the package matplotlib is missing.
     """
+    from backend.report.judgment_report import report_of
     from backend.report.study_findings import study_findings
 
     optional_packages.check("a report", "matplotlib")
@@ -78,9 +79,9 @@ def study_report(
         **options.scoring_options,
     )
     view = FindingsView(found)
-    shown = dict.fromkeys([*images.shown_names(view), *difficulty.shown_names(view)])
-    pictures = thumbnails.thumbnails(read, study.name, shown)
-    marked = thumbnails.thumbnails(read, study.name, marks.shown_names(view), heat_maps.SIZE_PX)
+    judgment = report_of(study.protocol.method)
+    pictures = thumbnails.thumbnails(read, study.name, dict.fromkeys(judgment.shown_names(view)))
+    marked = thumbnails.thumbnails(read, study.name, judgment.marked_names(view), heat_maps.SIZE_PX)
     info = _source_info(store, study, now, options.simulated)
     settings = [("exposures scored", options.exposures)] if study.protocol.method == "time" else []
     info = replace(
@@ -113,14 +114,19 @@ def file_report(path: Path, now: datetime, options: ReportOptions | None = None)
         NotFound, InvalidInput: as in `readers.read_answers`.
         NotInstalled: the package matplotlib is missing.
     """
-    from backend.analysis.shown_exposures import as_exposed
     from backend.report.findings import findings
     from backend.responses.readers import read_answers
 
     optional_packages.check("a report", "matplotlib")
     options = options or ReportOptions()
-    answers = as_exposed(read_answers(path, details=True, simulated=options.simulated), options.exposures)
-    found = findings(answers, options.findings_options, in_columns=True, **options.scoring_options)
+    answers = read_answers(path, details=True, simulated=options.simulated)
+    found = findings(
+        answers,
+        options.findings_options,
+        in_columns=True,
+        exposures=options.exposures,
+        **options.scoring_options,
+    )
     study = [("exposures scored", options.exposures)] if answers.method == "time" else []
     return compose(
         found,

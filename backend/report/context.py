@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from backend.experiment.judgments import method_named
+from backend.experiment.judgments import judgment_of, method_named
 from backend.report import formatting
 
 
@@ -50,9 +50,19 @@ class FindingsView:
         return method_named(self.data["method"]).title
 
     @property
+    def second(self) -> str:
+        """The second answer of the judgment, such as `fake`."""
+        return judgment_of(self.data["method"]).answers[1]
+
+    @property
     def points(self) -> str:
-        """The unit of differences and widths: percentage points, or ms."""
-        return "points" if self.unit == "percent" else "ms"
+        """The unit of differences and widths: percentage points, ms, or log-odds."""
+        return "points" if self.unit == "percent" else self.unit
+
+    @property
+    def axis_unit(self) -> str:
+        """The unit of scores, for the heads of columns: `%`, `ms`, or `log-odds`."""
+        return "%" if self.unit == "percent" else self.unit
 
     @property
     def is_percent(self) -> bool:

@@ -15,13 +15,14 @@ def section(found: FindingsView) -> Section | None:
     rows = found.findings.get("evaluators") or []
     if not rows:
         return None
-    guessing = sum(row["guessing_p"] >= 0.05 for row in rows)
     people = counted(found.data["people"], "evaluator")
     if found.data["people"] < len(rows):
         people += f" ({len(rows)} values: one for each model that they judged)"
     exclusion = found.data.get("exclusion")
     left_out = f"{exclusion['excluded']} more left out by the declared rule" if exclusion else "none left out"
-    paragraphs = [f"{people}, {left_out}. {_guessing(guessing)}"]
+    paragraphs = [f"{people}, {left_out}."]
+    if all(row["guessing_p"] is not None for row in rows):
+        paragraphs = [f"{paragraphs[0]} {_guessing(sum(row['guessing_p'] >= 0.05 for row in rows))}"]
     fast = [row for row in rows if (row.get("fast") or 0) > 0.1]
     if any(row.get("rt_median_ms") is not None for row in rows):
         paragraphs.append(
@@ -55,6 +56,15 @@ def section(found: FindingsView) -> Section | None:
     )
 
 
+def _range(found: FindingsView, rows: list[dict]) -> str:
+    """Return the range of what the figure shows across."""
+    if _has_truth(rows):
+        low, high = (formatting.share(end(row["accuracy"] for row in rows)) for end in (min, max))
+        return f"accuracies from {low} to {high}"
+    low, high = (formatting.amount(end(row["value"] for row in rows), found.unit) for end in (min, max))
+    return f"values from {low} to {high}"
+
+
 def _guessing(count: int) -> str:
     """Return the sentences on evaluators who are not shown to be better than chance."""
     if not count:
@@ -71,18 +81,17 @@ def _table(found: FindingsView, rows: list[dict]) -> Table:
         Column("evaluator", lambda row: row["evaluator"], is_number=False),
         Column("model", lambda row: row["model"], is_number=False),
         Column("responses", lambda row: str(row["responses"])),
-        Column(
-            "value (%)" if found.is_percent else "value (ms)", lambda row: formatting.amount(row["value"])
-        ),
-        Column("right", lambda row: formatting.share(row["accuracy"])),
-        Column("said fake", lambda row: formatting.share(row["said_fake"])),
+        Column(f"value ({found.axis_unit})", lambda row: formatting.amount(row["value"])),
+        *([Column("right", lambda row: formatting.share(row["accuracy"]))] if _has_truth(rows) else []),
+        Column(f"said {found.second}", lambda row: formatting.share(row[f"said_{found.second}"])),
         Column("SDs from others", lambda row: formatting.amount(row["z"], "", 1)),
     ]
     if any(row["agreement"] is not None for row in rows):
         columns.append(
             Column("agreement beyond chance", lambda row: formatting.coefficient(row["agreement"], 2))
         )
-    columns.append(Column("guessing: p", lambda row: formatting.bare_p(row["guessing_p"])))
+    if _has_truth(rows):
+        columns.append(Column("guessing: p", lambda row: formatting.bare_p(row["guessing_p"])))
     if any(row.get("rt_median_ms") is not None for row in rows):
         columns.append(
             Column("median time (ms)", lambda row: formatting.amount(row.get("rt_median_ms"), "", 0))
@@ -91,9 +100,13 @@ def _table(found: FindingsView, rows: list[dict]) -> Table:
     return Table("evaluators", "Evaluators, by model", tuple(columns), rows, shown=200)
 
 
+def _has_truth(rows: list[dict]) -> bool:
+    return any(row["accuracy"] is not None for row in rows)
+
+
 def _shrunk(found: FindingsView) -> list[Table]:
     """Return the table of evaluators as the crossed model estimates them; none if it was not fitted."""
-    crossed = found.findings["crossed_model"]
+    crossed = found.findings.get("crossed_model")
     rows = crossed and crossed["by_evaluator"]
     if not rows:
         return []
@@ -126,10 +139,10 @@ def _figure(found: FindingsView, rows: list[dict]) -> Figure | None:
         "evaluators",
         "Evaluators",
         f"Each mark is an evaluator: share of right answers (across) and {what} (up). The dashed line is "
-        "guessing.",
-        f"{counted(len(rows), 'mark')}, accuracies from "
-        f"{formatting.share(min(row['accuracy'] for row in rows))} "
-        f"to {formatting.share(max(row['accuracy'] for row in rows))}.",
+        "guessing."
+        if _has_truth(rows)
+        else f"Each mark is an evaluator: value (across) and {what} (up).",
+        f"{counted(len(rows), 'mark')}, {_range(found, rows)}.",
         draw,
         _table(found, rows),
     )

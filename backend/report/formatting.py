@@ -32,7 +32,9 @@ SPREADS = {
     "fakes": "fake pictures",
 }
 """What the standard deviations of the crossed model are of."""
-_SIGNS = {"percent": "%", "ms": " ms", "points": " points", "": ""}
+UNITS = {"percent": "%", "ms": " ms", "log-odds": ""}
+"""Units of scores as written after a number."""
+_SIGNS = {"percent": "%", "ms": " ms", "points": " points", "log-odds": "", "": ""}
 
 
 def amount(value: float | None, unit: str = "", digits: int = 1) -> str:

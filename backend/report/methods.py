@@ -1,5 +1,6 @@
 """Report section on settings: what is needed to reproduce the numbers."""
 
+from backend.experiment.judgments import judgment_of
 from backend.report import formatting
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Section, Table
@@ -45,6 +46,9 @@ def _text(value: object) -> str:
 
 
 def _cite(found: FindingsView, info: SourceInfo) -> str:
+    judgment = judgment_of(found.data["method"])
+    if judgment.name != "real_or_fake":
+        return f"{found.method} ({judgment.source}), scored with openhype {info.version} on {info.date}."
     method = "HYPE-infinity" if found.is_percent else "HYPE-time"
     return (
         f"{method} (Zhou et al., 2019: HYPE: A Benchmark for Human eYe Perceptual Evaluation of Generative "

@@ -13,8 +13,7 @@ from backend.analysis import psychometric
 from backend.analysis.chance import MARGIN
 from backend.analysis.response_rows import answers_of
 from backend.analysis.response_table import Answers
-from backend.analysis.shown_exposures import as_exposed
-from backend.experiment.judgments import check_analysed, method_named
+from backend.experiment.judgments import method_named
 from backend.foundation.errors import InvalidInput
 from backend.report.findings import FindingsOptions, findings
 from backend.responses.readers import read_answers
@@ -63,11 +62,12 @@ def score(
     if exposures not in ("nominal", "shown"):
         raise InvalidInput(f"exposures must be 'nominal' or 'shown', not {exposures!r}")
     details = is_full or exposures == "shown"
-    answers = as_exposed(_answers(responses, method, details, simulated), exposures)
+    answers = _answers(responses, method, details, simulated)
     if not is_full:
-        return score_answers(answers, **options)
+        return score_answers(answers, exposures, **options)
     known = read_metrics(Path(metrics)) if isinstance(metrics, (str, PathLike)) else metrics or {}
-    return findings(answers, FindingsOptions(known, margin=margin, threshold_at=threshold_at), **options)
+    chosen = FindingsOptions(known, margin=margin, threshold_at=threshold_at)
+    return findings(answers, chosen, exposures=exposures, **options)
 
 
 def bootstrap(values: Sequence[float], drawn: int | None = None, level: float = 0.95) -> bootstraps.Interval:
@@ -172,12 +172,13 @@ def plan(
         spreads, is_simulated = published(method), False
     else:
         answers = _answers(pilot, method, details=False)
-        method, spreads, is_simulated = answers.method, spreads_of(answers), answers.is_simulated
+        method, is_simulated = answers.method, answers.is_simulated
         if method not in planning.PANEL_COSTS:
             raise InvalidInput(
                 f"plans are for HYPE-infinity and HYPE-time; these responses are of "
                 f"{method_named(method).title}"
             )
+        spreads = spreads_of(answers)
     try:
         priced = replace(planning.PANEL_COSTS[method], fee_percent=fee, **costs)
     except TypeError:
@@ -198,7 +199,6 @@ def _answers(responses: Any, method: str | None, details: bool, simulated: bool 
         return read_answers(Path(responses), details, simulated)
     rows = _rows(responses)
     chosen = method or _method(rows)
-    check_analysed(chosen)
     return answers_of(rows, chosen, simulated)
 
 

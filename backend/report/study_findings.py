@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-from backend.analysis.shown_exposures import as_exposed
 from backend.experiment.browsers import MistimedFlashes, engine_of
 from backend.experiment.records import Study
 from backend.report.findings import FindingsOptions, findings
@@ -28,8 +27,8 @@ def study_findings(
     Raises:
         InvalidInput: as in `study_data.study_answers` and `findings.findings`.
     """
-    answers = as_exposed(study_answers(store, study, simulated), exposures)
-    found = findings(answers, findings_options, **options)
+    answers = study_answers(store, study, simulated)
+    found = findings(answers, findings_options, exposures=exposures, **options)
     left = attrition(store, study, now, found["settings"]["level"], simulated)
     flashes = _mistimed(store, study, simulated) if study.protocol.has_flashes else None
     more = {"attrition": left, "mistimed": flashes}

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.experiment.fixed_exposures import label
-from backend.experiment.judgments import judgment_of, method_named
-from backend.report.formatting import verdict
+from backend.experiment.judgments import method_named
+from backend.report.formatting import UNITS, verdict
 
 SIMULATED = "SIMULATED sessions: nobody looked at the pictures"
 _PAIRS = {"tukey": "Tukey", "paired": "paired, Holm", "clustered": "Welch over evaluators, Holm"}
@@ -13,7 +13,7 @@ _PAIRS = {"tukey": "Tukey", "paired": "paired, Holm", "clustered": "Welch over e
 
 def as_table(scores: Mapping[str, Any]) -> str:
     """Return scores as text for a terminal."""
-    unit = {"percent": "%", "ms": " ms"}[scores["unit"]]
+    unit = UNITS[scores["unit"]]
     lines = [SIMULATED] if scores["simulated"] else []
     lines += [
         method_named(scores["method"]).score,
@@ -77,13 +77,13 @@ def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
     """Yield the header of the table of models, and one line per model."""
     level = f"{100 * scores['settings']['level']:g}% interval"
     width = max(5, *(len(row["model"]) for row in scores["models"]))
-    more, has_report = _nothing_more, judgment_of(scores["method"]).has_report
-    if has_report:
+    has_interval, more = "balanced" in scores, _nothing_more
+    if has_interval:
         more = _of_times if unit != "%" else _of_balanced_shares if scores["balanced"] else _of_shares
     head = [
         f"{'model':<{width}}",
         f"{'score':>9}",
-        *([f"{level:>18}"] if has_report else []),
+        *([f"{level:>18}"] if has_interval else []),
         f"{'percentile (paper)':>18}",
         f"{'SD':>7}",
     ]
@@ -92,7 +92,7 @@ def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
         interval = row["interval"]
         std = "" if row["std"] is None else f"{row['std']:.2f}"
         cells = [f"{row['model']:<{width}}", f"{row['score']:.1f}{unit}".rjust(9)]
-        cells += [f"{'' if interval is None else span(interval['ci']):>18}"] if has_report else []
+        cells += [f"{'' if interval is None else span(interval['ci']):>18}"] if has_interval else []
         cells.append(f"{span(row['ci']):>18}")
         yield "  ".join(
             [*cells, f"{std:>7}", *more(row), f"{row['evaluators']:>10}", f"{row['responses']:>9}"]

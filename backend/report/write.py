@@ -61,10 +61,10 @@ def _data(report: Report) -> Mapping[str, Any]:
     found, files = report.data.get("findings"), {}
     if not found:
         return report.data
-    if len(found["images"]) > LONG:
+    if len(found.get("images") or ()) > LONG:
         found = {name: value for name, value in found.items() if name != "images"}
         files["images"] = "tables/images.csv.gz"
-    crossed = found["crossed_model"]
+    crossed = found.get("crossed_model")
     if crossed and len(crossed["by_picture"]) > LONG:
         crossed = {name: value for name, value in crossed.items() if name != "by_picture"}
         found = {**found, "crossed_model": crossed}

@@ -3,6 +3,10 @@
 The same sentences are in `dataset_description.json` of an export and in docs/data.md.
 """
 
+from collections.abc import Sequence
+
+from backend.experiment.judgment import Judgment
+from backend.experiment.records import TRUTHS
 from backend.experiment.response_columns import COLUMNS as RESPONSES
 from backend.experiment.response_columns import Column
 
@@ -16,6 +20,10 @@ IMAGES = (
     "model", "generated", "image_path", "number_guesses", "number_guesses_generated", "soft_label", "error",
     "class",
 )  # fmt: skip
+_REAL_OR_FAKE = {"fakes_error", "reals_error"}
+"""Columns of the table of evaluators that only real or fake has."""
+ITEMS = ("model", "item", "stimulus", "votes")
+"""Columns of the table of items, before the counts of each vote."""
 EVENTS = ("study", "session", "evaluator", "event", "trial", "attempt", "time", "at")
 
 
@@ -70,4 +78,44 @@ FILES = {
     "images": (IMAGES, "one row an image and model, from the file to score"),
     "events": (EVENTS, "what happened on the page besides answers, in all sessions"),
 }
-"""The columns and contents of each file, by the description in its name."""
+"""The columns and contents of each file of real or fake, by the description in its name."""
+_VOTES = "one row for each pair or triplet that was judged, from the file to score"
+
+
+def files_of(judgment: Judgment) -> dict[str, tuple[Sequence[str], str]]:
+    """Return the files of a judgment, in the form of `FILES`."""
+    files: dict[str, tuple[Sequence[str], str]] = dict(FILES)
+    if judgment.answers == TRUTHS:
+        return files
+    del files["images"]
+    said = f"said_{judgment.answers[1]}"
+    evaluators = [said if name == "said_fake" else name for name in EVALUATORS if name not in _REAL_OR_FAKE]
+    if not judgment.has_truth:
+        evaluators = [name for name in evaluators if name not in ("accuracy", "guessing_p")]
+    files["evaluators"] = (evaluators, FILES["evaluators"][1])
+    if judgment.votes:
+        votes = [f"votes_{word}" for word in judgment.votes]
+        shown = [name for name in ITEMS if name != "item" or judgment.has_items]
+        files["items"] = ([*shown, *votes], _VOTES)
+    return files
+
+
+def columns_of(judgment: Judgment) -> dict[str, Column]:
+    """Return the meaning of every column in the files of a judgment."""
+    if judgment.answers == TRUTHS:
+        return {**COLUMNS, **judgment.columns}
+    second = judgment.answers[1]
+    return {
+        **COLUMNS,
+        "value": Column(f"The evaluator's value: {_value(judgment)}", "percent"),
+        f"said_{second}": Column(f"Share of answers that were {second}", "0 to 1"),
+        **judgment.columns,
+        "votes": Column("Answers that count", "count"),
+        **{f"votes_{word}": Column(f"Those for {word}", "count") for word in judgment.votes},
+    }
+
+
+def _value(judgment: Judgment) -> str:
+    """Return what a judgment's score is, such as `share of pairs judged wrong`."""
+    (method, *_) = judgment.methods.values()
+    return method.score.partition(", ")[2] or method.score

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import groupby
@@ -21,14 +22,14 @@ from typing import Any, TextIO
 from backend import __version__
 from backend.experiment import follow_ups
 from backend.experiment.exclusion import CHECK_KINDS
-from backend.experiment.judgment import PLACE_COLUMNS
+from backend.experiment.judgment import PLACE_COLUMNS, Judgment
 from backend.experiment.judgments import judgment_of
 from backend.experiment.languages import CHOOSE
 from backend.experiment.protocol import to_json
 from backend.experiment.records import FAKE, TEST, Study
 from backend.foundation.errors import Conflict
 from backend.responses import question_answers
-from backend.responses.codebook import COLUMNS, FILES
+from backend.responses.codebook import FILES, columns_of, files_of
 from backend.responses.readers import row_writer
 from backend.responses.study_data import study_rows
 from backend.stores.store import Store
@@ -66,25 +67,25 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
     keyword = keyword_of(study.name)
     paths = {
         which: out / "data" / f"study-{keyword}{f'_description-{which}' if which else ''}_data.csv"
-        for which in FILES
+        for which in (*FILES, "items")
     }
-    has_images = judgment_of(study.protocol.method).has_report
-    if not has_images:
-        paths.pop("images").unlink(missing_ok=True)
+    judgment = judgment_of(study.protocol.method)
+    for which in paths.keys() - files_of(judgment).keys():
+        paths.pop(which).unlink(missing_ok=True)
     answers = out / "data" / f"study-{keyword}_description-questions_data.csv"
     if study.questions:
         _write_questions(store, study, simulated, answers)
     else:
         answers.unlink(missing_ok=True)
-    images = _Images()
+    images = _Images() if "images" in paths else _Items(judgment)
     with contextlib.ExitStack() as files:
         write = {
             which: row_writer(files.enter_context(_atomic(path)), _columns(study, which))
             for which, path in paths.items()
         }
         counts = _write_answers(store, study, simulated, write, images)
-        for row in images.rows() if has_images else ():
-            write["images"](row)
+        for row in images.rows() if images.file in paths else ():
+            write[images.file](row)
     asked = [answers] if study.questions else []
     return [*paths.values(), *asked, *_write_about(study, name, simulated, out, paths[""], counts)]
 
@@ -96,8 +97,9 @@ def _columns(study: Study, which: str) -> list[str]:
         absent.add("draw")
     if study.protocol.language.language != CHOOSE:
         absent.add("language")
-    absent |= {*PLACE_COLUMNS} - {*judgment_of(study.protocol.method).own_columns}
-    return [column for column in FILES[which][0] if column not in absent]
+    judgment = judgment_of(study.protocol.method)
+    absent |= {*PLACE_COLUMNS} - {*judgment.own_columns}
+    return [column for column in files_of(judgment)[which][0] if column not in absent]
 
 
 def keyword_of(name: str) -> str:
@@ -122,7 +124,7 @@ def _check_free(wanted: str, out: Path) -> None:
 
 
 def _write_answers(
-    store: Store, study: Study, simulated: bool, write: Mapping[str, Callable], images: "_Images"
+    store: Store, study: Study, simulated: bool, write: Mapping[str, Callable], images: "_Images | _Items"
 ) -> dict[str, int]:
     """Write responses, evaluators, events; count the images; return counts of scored sessions, responses."""
     counts = {"sessions": 0, "responses": 0}
@@ -150,29 +152,29 @@ def _write_questions(store: Store, study: Study, simulated: bool, path: Path) ->
 
 def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the row of an evaluator from the rows of one session."""
-    from backend.analysis.draws import random_share
+    from backend.analysis.judgment_scores import scores_of
     from backend.analysis.quality import evaluator_table
     from backend.analysis.response_rows import answers_of
-    from backend.analysis.values import values_by_model
 
     method = study.protocol.method
-    judgment = judgment_of(method)
+    how = scores_of(method)
     same = {name: rows[0][name] for name in ("study", "method", "session", "simulated", "language")}
-    if not judgment.has_report:
-        identity = {name: rows[0][name] for name in ("model", "evaluator")}
-        return {**same, **identity, "responses": len(rows), "value": float(judgment.value(method, rows))}
     models = {row["model"] for row in rows}
-    model = models.pop() if len(models) == 1 else _ANY_MODEL  # a qualification mixes models
+    model = models.pop() if len(models) == 1 else _ANY_MODEL  # such as in a qualification
     unmarked = ({**row, "model": model, "excluded": None} for row in rows)
-    answers = random_share(answers_of(unmarked, method))
-    (found,) = evaluator_table(answers, values_by_model(answers))
+    answers = how.sampled(answers_of(unmarked, method))
+    (found,) = evaluator_table(answers, how.values(answers))
     shown = {"model": "" if model == _ANY_MODEL else model}
     return {**found, **shown, **same}
 
 
 def _checks(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return how many attention checks an evaluator had and got right, and whether a rule excludes them."""
-    checks = [row["response"] == row["truth"] for row in rows if row["trial_kind"] in CHECK_KINDS]
+    checks = [
+        row["response"] == row["truth"]
+        for row in rows
+        if row["trial_kind"] in CHECK_KINDS and row["truth"] != ""
+    ]
     return {"checks": len(checks), "checks_right": sum(checks), "excluded": rows[0]["excluded"]}
 
 
@@ -187,6 +189,8 @@ def _events(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 class _Images:
     """Counts for each stimulus and model, like those of `analysis.fooling` for responses in memory."""
+
+    file = "images"
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str, bool, str], list[int]] = {}
@@ -222,6 +226,27 @@ class _Images:
             }
 
 
+class _Items:
+    """Counts of votes for each item of a judgment that counts votes (`Judgment.vote`)."""
+
+    file = "items"
+
+    def __init__(self, judgment: Judgment) -> None:
+        self._judgment = judgment
+        self._counts: dict[tuple[str, str, str], Counter] = {}
+
+    def add(self, rows: list[dict[str, Any]]) -> None:
+        for row in rows if self._judgment.votes else ():
+            key = (row["model"], *self._judgment.voted_on(row))
+            self._counts.setdefault(key, Counter())[self._judgment.vote(row)] += 1
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield one row each, sorted by set or model, and name."""
+        for (model, item, stimulus), votes in sorted(self._counts.items()):
+            counts = {f"votes_{word}": votes[word] for word in self._judgment.votes}
+            yield {"model": model, "item": item, "stimulus": stimulus, "votes": votes.total(), **counts}
+
+
 def _write_about(
     study: Study, name: str, simulated: bool, out: Path, scored: Path, counts: Mapping[str, int]
 ) -> list[Path]:
@@ -250,9 +275,9 @@ def _write_about(
 
 def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
     whose = "simulated evaluators" if simulated else "evaluators"
-    used = {column for which in FILES for column in _columns(study, which)}
-    asked = {**question_answers.FIXED, **question_answers.columns(study)} if study.questions else {}
     judgment = judgment_of(study.protocol.method)
+    used = {column for which in files_of(judgment) for column in _columns(study, which)}
+    asked = {**question_answers.FIXED, **question_answers.columns(study)} if study.questions else {}
     title = judgment.methods[study.protocol.method].title
     return {
         "@context": "https://schema.org/",
@@ -274,7 +299,7 @@ def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
                 "description": column.description,
                 "unitText": column.unit,
             }
-            for name, column in {**COLUMNS, **judgment.columns, **asked}.items()
+            for name, column in {**columns_of(judgment), **asked}.items()
             if name in used or name in asked
         ],
     }
@@ -287,8 +312,7 @@ def _readme(study: Study, title: str, scored: Path, content: str) -> str:
     kind = f"{judgment.methods[study.protocol.method].title} ({judgment.source})"
     files = "\n".join(
         f"- `data/{stem}{f'_description-{which}' if which else ''}_data.csv`: {what}"
-        for which, (_, what) in FILES.items()
-        if which != "images" or judgment.has_report
+        for which, (_, what) in files_of(judgment).items()
     )
     if study.questions:
         files += f"\n- `data/{stem}_description-questions_data.csv`: {_QUESTIONS}"

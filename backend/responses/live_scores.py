@@ -3,14 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.analysis.confidence_sequence import score_by_evaluators
-from backend.analysis.draws import random_share
-from backend.analysis.values import values_by_model
-from backend.experiment.judgments import judgment_of
+from backend.analysis.judgment_scores import scores_of
+from backend.analysis.scores import Options
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
-from backend.responses.study_data import study_answers, study_scores
-from backend.scoring import overall_scores
+from backend.responses.study_data import study_answers
 from backend.stores.store import Store
 
 _FIELDS = ("method", "unit", "models", "warnings")
@@ -23,16 +20,11 @@ def live_scores(store: Store, study: Study, ended: Mapping[str, str]) -> dict[st
         ended: time at which each evaluator finished (UTC, ISO 8601), by pseudonym.
     """
     try:
-        if not judgment_of(study.protocol.method).has_report:
-            scores = study_scores(store, study)
-            models = [{**row, "narrowing": []} for row in scores["models"]]
-            return {name: scores[name] for name in _FIELDS} | {"models": models}
-        answers = random_share(study_answers(store, study))
-        scores = overall_scores(answers)
+        how = scores_of(study.protocol.method)
+        answers = how.sampled(study_answers(store, study))
+        scores = how.overall(answers, Options())
     except InvalidInput:  # the only finished session has been withdrawn since
         return None
-    values = values_by_model(answers)
     for row in scores["models"]:
-        order = sorted(values[row["model"]].evaluators, key=lambda name: ended.get(name, ""))
-        row["narrowing"] = score_by_evaluators(answers, row["model"], order)
+        row["narrowing"] = how.narrowing(answers, row["model"], ended)
     return {name: scores[name] for name in _FIELDS}

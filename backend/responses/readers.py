@@ -12,8 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from backend.analysis.shown_exposures import as_exposed
-from backend.experiment.judgments import judgment_of
 from backend.experiment.response_columns import COLUMNS, Kind, exposure_of, number, whole
 from backend.foundation.csv_formulas import escape_formula
 from backend.foundation.errors import NotFound
@@ -103,15 +101,10 @@ def score_file(
         NotFound: as in `read_answers`.
         InvalidInput: as in `read_answers` and `scoring.score_answers`.
     """
-    from backend.responses.reading.responses_file import method_of
-    from backend.scoring import score_answers, score_values
+    from backend.scoring import score_answers
 
-    path = file_to_score(Path(path))
-    method = method_of(path)
-    if not judgment_of(method).has_report:
-        return score_values(read_responses(path), method, simulated, exposures, **options)
     answers = read_answers(path, details=exposures == "shown", simulated=simulated)
-    return score_answers(as_exposed(answers, exposures), **options)
+    return score_answers(answers, exposures, **options)
 
 
 def file_to_score(path: Path) -> Path:

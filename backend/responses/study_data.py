@@ -11,11 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from backend import __version__
-from backend.analysis.shown_exposures import as_exposed
 from backend.experiment.browsers import engine_of, language_of
 from backend.experiment.exclusion import Answered, is_excluded
 from backend.experiment.judgment import item_key
-from backend.experiment.judgments import check_analysed, judgment_of
+from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import RANDOM_DRAW, ExclusionSettings, to_json
 from backend.experiment.records import TEST, Response, Session, Stimulus, Study
 from backend.experiment.session import Cursor, is_scored, picture_of
@@ -142,13 +141,12 @@ def study_answers(store: Store, study: Study, simulated: bool = False) -> "Answe
         simulated: return those of simulated sessions, which are otherwise excluded from all scores.
 
     Raises:
-        InvalidInput: `study` is a qualification, no session is finished yet, or its judgment has no report.
+        InvalidInput: `study` is a qualification, no session is finished yet.
     """
     from backend.analysis.reasons import listed
     from backend.analysis.response_rows import answers_of
 
     method = study.protocol.method
-    check_analysed(method)
     answers = answers_of(scored_rows(store, study, simulated), method, simulated)
     return replace(answers, reasons=listed(to_json(study.protocol)))
 
@@ -186,7 +184,7 @@ def _nothing_finished(store: Store, study: Study, simulated: bool) -> str:
 def study_scores(
     store: Store, study: Study, exposures: str = "nominal", simulated: bool = False, **options: Any
 ) -> dict[str, Any]:
-    """Return the scores of a study, as computed by `scoring.score_answers` or `scoring.score_values`.
+    """Return the scores of a study, as computed by `scoring.score_answers`.
 
     Args:
         exposures: `nominal`, or `shown` (HYPE-time).
@@ -196,9 +194,6 @@ def study_scores(
         InvalidInput: `study` is a qualification, no session is finished yet, or `exposures` is `shown` and
             the method has no timed exposures.
     """
-    from backend.scoring import score_answers, score_values
+    from backend.scoring import score_answers
 
-    method = study.protocol.method
-    if not judgment_of(method).has_report:
-        return score_values(scored_rows(store, study, simulated), method, simulated, exposures, **options)
-    return score_answers(as_exposed(study_answers(store, study, simulated), exposures), **options)
+    return score_answers(study_answers(store, study, simulated), exposures, **options)

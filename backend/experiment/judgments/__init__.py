@@ -44,15 +44,6 @@ def method_named(name: str) -> Method:
     return judgment_of(name).methods[name]
 
 
-def check_analysed(method: str) -> None:
-    """Raise InvalidInput if `analysis` does not support a method, or if the method is unknown."""
-    judgment = judgment_of(method)
-    if not judgment.has_report:
-        raise InvalidInput(
-            f"{method_named(method).title} has scores (`openhype score`), but no findings and no report"
-        )
-
-
 def either(words: Iterable[str]) -> str:
     """Return words as alternatives: `'real' or 'fake'`."""
     *first, last = map(repr, words)

@@ -74,6 +74,8 @@ class Closer(Judgment):
     }
     source = "Zhang et al., 2018"
     answers = (LEFT, RIGHT)
+    has_truth = False
+    votes = (P0, P1)
     question = "which of two images is closer to a reference"
     parts = ("ref", P0, P1)
     item_answers = (P0, P1)
@@ -163,6 +165,9 @@ class Closer(Judgment):
         It says nothing of the evaluator. `judge` of a triplet is the same share over its evaluators.
         """
         return Fraction(100 * sum(row[row["response"]] == P1 for row in rows), len(rows))
+
+    def vote(self, row: Mapping[str, Any]) -> str:
+        return row[row["response"]]
 
     def simulated_answer(self, item: Stimulus, names: Sequence[str], accuracy: float, rng: "Random") -> str:
         """Return an answer by the difference of utility of the two pictures (`items.prefers_second`)."""

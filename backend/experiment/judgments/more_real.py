@@ -46,6 +46,7 @@ class MoreReal(Judgment):
     }
     source = "Zhou et al., 2019"
     answers = (LEFT, RIGHT, TIE)
+    has_truth = False
     question = "which of two images looks more real"
     own_columns = ("left", "right")
     columns: ClassVar = {

@@ -48,7 +48,6 @@ class RealOrFake(Judgment):
     source = "Zhou et al., 2019"
     answers = TRUTHS
     question = "whether images are real or generated"
-    has_report = True
 
     def check(self, protocol: Protocol, kind: str) -> None:
         """Accept all settings that fit together: this judgment supports every one."""

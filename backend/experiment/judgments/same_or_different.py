@@ -58,6 +58,8 @@ class SameOrDifferent(Judgment):
     }
     source = "Zhang et al., 2018"
     answers = (SAME, DIFFERENT)
+    has_truth = False
+    votes = (SAME, DIFFERENT)
     question = "whether two pictures, shown one after the other, are the same or different"
     has_items = True
     own_columns = ("item",)

@@ -70,18 +70,24 @@ def _scatter(axes: Axes, one: Mapping[str, Any], is_named: bool) -> None:
 
 
 def evaluators(rows: Sequence[Mapping[str, Any]], models: Sequence[str], key: str, width_in: float) -> Figure:
-    """Return a scatter plot of evaluators: `key` (`agreement` or `rt_median_ms`) against accuracy."""
+    """Return a scatter plot of evaluators: `key` (`agreement` or `rt_median_ms`) against accuracy.
+
+    Where no answer is right, it is against their values.
+    """
+    has_truth = any(row["accuracy"] is not None for row in rows)
     figure = style.figure(width_in, 3.2 if width_in >= style.NARROW_IN else 3.4)
     axes = figure.subplots()
-    axes.axvline(50, color=style.QUIET, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0)
+    if has_truth:
+        axes.axvline(50, color=style.QUIET, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0)
     named = models if len(models) <= _FEW else [None]
     for i, model in enumerate(named):
         plotted = [row for row in rows if model in (None, row["model"]) and row.get(key) is not None]
         look = style.series(i) | {"linestyle": "", "alpha": 0.85, "markersize": 5}
         scale = 1000 if key == "rt_median_ms" else 1
-        axes.plot([100 * row["accuracy"] for row in plotted], [row[key] / scale for row in plotted], **look,
+        across = [100 * row["accuracy"] if has_truth else row["value"] for row in plotted]
+        axes.plot(across, [row[key] / scale for row in plotted], **look,
                   label=short(model or "all models", style.label_length(width_in)))  # fmt: skip
-    axes.set_xlabel("right answers (%)")
+    axes.set_xlabel("right answers (%)" if has_truth else "value")
     axes.set_title(
         "median response time (s)" if key == "rt_median_ms" else "agreement with others, beyond chance"
     )

@@ -15,13 +15,25 @@ _MOST_LINES = 45
 """Maximum number of pairs drawn as intervals; for more, a matrix is drawn."""
 
 
-def scores(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
-    """Return a bar chart of scores with intervals; the paper's percentile intervals are capped lines."""
+def scores(
+    rows: Rows,
+    unit: str,
+    level: str,
+    width_in: float,
+    label: str = "",
+    reference: float | None = 50,
+) -> Figure:
+    """Return a bar chart of scores with intervals; the paper's percentile intervals are capped lines.
+
+    Args:
+        label: what the scores are, with their unit; default, what real or fake measures.
+        reference: a score to mark; only for scores in percent.
+    """
     figure = style.figure(width_in, 0.95 + len(rows) * (0.36 if len(rows) <= 15 else 0.24))
     axes = figure.subplots()
     has_sides = any(row.get("fakes_error") is not None for row in rows)
-    if unit == "percent":
-        axes.axvline(50, color=style.QUIET, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
+    if unit == "percent" and reference is not None:
+        axes.axvline(reference, color=style.QUIET, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
     axes.barh(range(len(rows)), [row["score"] for row in rows], height=0.62, color=style.TINT, zorder=0)
     spans = [(row["interval_ci"], y) for y, row in enumerate(rows) if row["interval_ci"]]
     if spans:
@@ -40,7 +52,7 @@ def scores(rows: Rows, unit: str, level: str, width_in: float) -> Figure:
                       zorder=2)  # fmt: skip
     style.rows_down(axes, [short(row["model"], style.label_length(width_in)) for row in rows])
     axes.set_xlim(left=0)
-    axes.set_xlabel("pictures judged wrong (%)" if unit == "percent" else "score (ms)")
+    axes.set_xlabel(label or ("pictures judged wrong (%)" if unit == "percent" else "score (ms)"))
     axes.grid(axis="x")
     if width_in >= style.NARROW_IN:
         right = axes.secondary_yaxis("right")

@@ -12,6 +12,8 @@ from backend.analysis.response_table import (
     FOR_INTERVALS,
     NAMES,
     NUMBERS,
+    PLACES,
+    WORDS,
     Answers,
     Coder,
     distinct,
@@ -19,27 +21,24 @@ from backend.analysis.response_table import (
 )
 from backend.analysis.unscored_rows import excluded_of, scored_only
 from backend.experiment import follow_ups
-from backend.experiment.judgments import METHODS, check_analysed, either, method_named
-from backend.experiment.records import FAKE, REAL, TEST, TRIAL_KINDS, TRUTHS
-from backend.experiment.response_columns import NEEDED_BY_METHOD, exposure_of, number, truth_of, whole
+from backend.experiment.judgments import METHODS, either, judgment_of, method_named
+from backend.experiment.records import REAL, TEST, TRIAL_KINDS, TRUTHS
+from backend.experiment.response_columns import (
+    NEEDED_BY_METHOD,
+    exposure_of,
+    number,
+    truth_of,
+    whole,
+    word_of,
+)
 from backend.foundation.errors import InvalidInput
 from backend.foundation.names import clean
 from backend.responses.reading.chunks import Chunk, chunks_of, line_of
 
 _NUMBERS_SCORED = {"time": ("trial_index", "frame_ms"), "exposures": ("frames", "frame_ms")}
 """Columns of numbers that the scores use, by method."""
-
-
-def method_of(path: Path) -> str:
-    """Return the method of a responses file, inferred from its first rows.
-
-    Raises:
-        NotFound: the file does not exist.
-        InvalidInput: one of the first rows is invalid, columns are missing, or there are no rows.
-    """
-    file = ResponsesFile(path)
-    next(file.chunks(), None)
-    return file.method or ""
+_NO_EXPOSURES = "infinity"
+"""The method of files that state none and have no exposures."""
 
 
 def read_columns(path: Path, details: bool) -> Answers:
@@ -50,20 +49,24 @@ def read_columns(path: Path, details: bool) -> Answers:
 
     Raises:
         NotFound: the file does not exist.
-        InvalidInput: a row is invalid, columns are missing, or the method has no analysis.
+        InvalidInput: a row is invalid, or columns are missing.
     """
     file = ResponsesFile(path)
-    texts = {name: Coder() for name in NAMES if name != "session" and (details or name in FOR_INTERVALS)}
+    kept = NAMES if details else (*FOR_INTERVALS, *PLACES)
+    texts = {name: Coder() for name in NAMES if name != "session" and name in kept}
+    words = {name: Coder() for name in WORDS}
     blocks, kinds, excluded = Coder(), Coder(), Coder()
     parts: dict[str, list[np.ndarray]] = {}
     for chunk in file.chunks():
-        check_analysed(file.method or "")
         for name in texts.keys() & chunk.columns.keys():
             texts[name].add(chunk.columns[name])
         if file.method == "time":
             blocks.add([file.integers["block"][cell] for cell in chunk.columns["block"]])
         for name, coder in (("trial_kind", kinds), ("excluded", excluded)):
             coder.add(chunk.columns.get(name) or [""] * len(chunk))
+        if file.answers != TRUTHS:
+            for name, coder in words.items():
+                coder.add([cell.strip().lower() for cell in chunk.columns[name]])
         for name, column in _arrays(file, chunk, details):
             parts.setdefault(name, []).append(column)
     columns = {name: np.concatenate(arrays) for name, arrays in parts.items()}
@@ -76,7 +79,8 @@ def read_columns(path: Path, details: bool) -> Answers:
         columns["response"],
         blocks.coded().codes if file.method == "time" else None,
         columns.get("exposure_ms"),
-        {name: coded[name] for name in NAMES if name in coded and any(coded[name].names)},
+        {name: coded[name] for name in NAMES if name in coded and any(coded[name].names)}
+        | ({} if file.answers == TRUTHS else {name: coder.coded() for name, coder in words.items()}),
         {name: columns[name] for name in NUMBERS if name in columns and not np.isnan(columns[name]).all()},
         columns.get("simulated"),
     )
@@ -86,8 +90,9 @@ def read_columns(path: Path, details: bool) -> Answers:
 
 
 def _arrays(file: "ResponsesFile", chunk: Chunk, details: bool) -> Iterator[tuple[str, np.ndarray]]:
-    for name in ("truth", "response"):
-        yield name, _translated(chunk.columns[name], lambda cell: truth_of(cell) == FAKE, bool)
+    second = file.answers[1:2]
+    for name in WORDS:
+        yield name, _translated(chunk.columns[name], lambda cell: word_of(cell, second) is not None, bool)
     if "simulated" in chunk.columns:
         yield "simulated", _translated(chunk.columns["simulated"], truth_value, bool)
     numbers = _NUMBERS_SCORED.get(file.method or "", ())
@@ -130,6 +135,8 @@ class ResponsesFile:
         """The error for the first real without a model; raised only if the file has no fakes."""
         self.coders = {"evaluator": Coder()}
         """Evaluators, models and, if the file has them, sessions of the rows read so far."""
+        self.answers: tuple[str, ...] = TRUTHS
+        """The possible responses, by the method that the file states."""
         self.integers: dict[str, dict[str, int]] = {"block": {}, "trial_index": {}}
         """The integers in these columns, by the text of their cells; -1 for an empty cell."""
         self._is_stated = False
@@ -166,21 +173,23 @@ class ResponsesFile:
             chunk.refuse("evaluator", "a name", lambda cell: not cell.strip())
         if not all(map(str.strip, set(chunk.columns["model"]))):
             self._check_unnamed(chunk)
-        answers = self._answers(chunk)
-        for column in ("truth", "response"):
-            bad = {cell for cell in set(chunk.columns[column]) if cell.strip().lower() not in answers}
+        judgment = judgment_of(self._stated(chunk) or _NO_EXPOSURES)
+        self.answers = judgment.answers
+        truths = judgment.answers if judgment.has_truth else (*judgment.answers, "")
+        for column, words in (("truth", truths), ("response", judgment.answers)):
+            bad = {cell for cell in set(chunk.columns[column]) if cell.strip().lower() not in words}
             if bad:
-                chunk.refuse(column, either(answers), bad.__contains__)
+                chunk.refuse(column, either(words), bad.__contains__)
         for column in ("simulated", "excluded"):
             if column in chunk.columns and None in map(truth_value, set(chunk.columns[column])):
                 chunk.refuse(column, "true or false", lambda cell: truth_value(cell) is None)
         if not set(chunk.columns.get("trial_kind", ())) <= {"", *TRIAL_KINDS}:
             chunk.refuse("trial_kind", either(TRIAL_KINDS), lambda cell: cell not in ("", *TRIAL_KINDS))
 
-    def _answers(self, chunk: Chunk) -> tuple[str, ...]:
-        """Return the possible responses, by the method that the file states."""
+    def _stated(self, chunk: Chunk) -> str:
+        """Return the method that a chunk's first row states; "" if none, or an unknown one."""
         stated = chunk.columns["method"][0] if "method" in chunk.columns else ""
-        return METHODS[stated].answers if stated in METHODS else TRUTHS
+        return stated if stated in METHODS else ""
 
     def _check_unnamed(self, chunk: Chunk) -> None:
         """Raise InvalidInput for a fake without a model; a real may belong to no model."""
@@ -206,7 +215,7 @@ class ResponsesFile:
         if self.method is None:
             own = chunk.columns["method"][0] if "method" in chunk.columns else ""
             shown = chunk.columns["exposure_ms"][0] if has_exposures else ""
-            self._is_stated, self.method = own != "", own or ("time" if shown else "infinity")
+            self._is_stated, self.method = own != "", own or ("time" if shown else _NO_EXPOSURES)
             self._check_columns(chunk)
         expected = self.method if self._is_stated else ""
         if stated != {expected}:

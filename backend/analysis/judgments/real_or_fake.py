@@ -1,0 +1,49 @@
+"""Scores of real or fake: the measures of HYPE, and accuracy at each fixed exposure (constant stimuli)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from backend.analysis.confidence_sequence import score_by_evaluators
+from backend.analysis.constant_stimuli import by_exposure
+from backend.analysis.draws import random_share
+from backend.analysis.judgment_scores import JudgmentScores
+from backend.analysis.psychometric import THRESHOLD_AT
+from backend.analysis.response_table import Answers
+from backend.analysis.scores import Options, overall_scores
+from backend.analysis.shown_exposures import as_exposed
+from backend.analysis.values import Values, values_by_model
+
+
+class RealOrFakeScores(JudgmentScores):
+    """Shares of wrong answers, or exposures (HYPE-time)."""
+
+    def exposed(self, answers: Answers, exposures: str) -> Answers:
+        return as_exposed(answers, exposures)
+
+    def sampled(self, answers: Answers) -> Answers:
+        return random_share(answers)
+
+    def values(self, answers: Answers) -> dict[str, Values]:
+        return values_by_model(answers)
+
+    def overall(self, answers: Answers, options: Options) -> dict[str, Any]:
+        return overall_scores(answers, **asdict(options))
+
+    def scores(self, answers: Answers, options: Options) -> dict[str, Any]:
+        """Return scores, with the results of each exposure if exposures are fixed."""
+        scores = self.overall(answers, options)
+        if answers.method != "exposures":
+            return scores
+        found = by_exposure(answers, lambda some: self.overall(some, options), options.level, THRESHOLD_AT)
+        of_model = found.pop("of_model")
+        models = [{**row, **of_model[row["model"]]} for row in scores["models"]]
+        return {**scores, "models": models, **found}
+
+    def narrowing(self, answers: Answers, model: str, ended: Mapping[Any, str]) -> list[dict[str, Any]]:
+        names = self.values(answers)[model].evaluators
+        order = sorted(names, key=lambda name: ended.get(name, ""))
+        return score_by_evaluators(answers, model, order)
+
+
+SCORES = RealOrFakeScores()

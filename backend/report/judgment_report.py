@@ -1,0 +1,162 @@
+"""The report of a judgment: the interface, and its default for any judgment.
+
+`report/judgments/NAME.py` defines the report of the judgment NAME as `REPORT`. A judgment without such a
+module has the report of `JudgmentReport`: scores with their intervals, tests between models, and the sections
+that concern evaluators, whatever they judged.
+"""
+
+import importlib
+import importlib.util
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.analysis.browsers import by_browser
+from backend.analysis.chance import CHANCE, MARGIN
+from backend.analysis.costs import Costs
+from backend.analysis.judgment_scores import scores_of
+from backend.analysis.model_tests import further_tests
+from backend.analysis.psychometric import THRESHOLD_AT
+from backend.analysis.quality import evaluator_table
+from backend.analysis.response_table import Answers
+from backend.analysis.scores import Options, groups_of
+from backend.analysis.unscored_rows import attention
+from backend.experiment.judgments import judgment_of, method_named
+from backend.foundation.errors import InvalidInput
+from backend.report import (
+    attention as attention_section,
+)
+from backend.report import (
+    attrition,
+    browsers,
+    comparisons,
+    evaluators,
+    methods,
+    plain_scores,
+    questions,
+    text_sections,
+    text_tables,
+)
+from backend.report.context import FindingsView, SourceInfo
+from backend.report.elements import Section
+
+_MODULES = "backend.report.judgments"
+
+
+@dataclass(frozen=True)
+class FindingsOptions:
+    """Options of the findings."""
+
+    metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Automatic metrics, by metric and then by model."""
+    costs: Costs = Costs()
+    margin: float = MARGIN
+    """Percentage points around 50% that count as indistinguishable, above 0 and below 50."""
+    threshold_at: float = THRESHOLD_AT
+    """Accuracy (0.5 to 1) at which the psychometric function has its threshold."""
+    seed: int = 0
+    """Seed of the split halves, of the simulated data sets for the goodness of fit, and of the randomization
+    test of marks."""
+
+    def __post_init__(self):
+        if not 0 < self.margin < CHANCE:
+            raise InvalidInput(f"margin must be between 0 and 50 percentage points, not {self.margin:g}")
+        if not CHANCE / 100 < self.threshold_at < 1:
+            raise InvalidInput(f"threshold_at must be between 0.5 and 1, not {self.threshold_at:g}")
+
+
+class JudgmentReport:
+    """What is found in the responses to a judgment, and how a report shows it."""
+
+    def findings(
+        self,
+        answers: Answers,
+        scores: Mapping[str, Any],
+        chosen: FindingsOptions,
+        options: Options,
+        in_columns: bool,
+    ) -> dict[str, Any]:
+        """Return findings as plain data: what the sections show besides the scores.
+
+        Needed are `models`, a row with `model` for each of the scores, and what `shared_findings` has.
+
+        Args:
+            answers: the responses, also those that `JudgmentScores.sampled` leaves out.
+            scores: the result of `scoring.score_answers`.
+            options: the options of the scores.
+            in_columns: return large tables as `ColumnRows`, which need a tenth of the memory.
+        """
+        return {
+            "models": [{"model": row["model"]} for row in scores["models"]],
+            **shared_findings(answers, scores),
+        }
+
+    def title(self, found: FindingsView) -> str:
+        """Return the method in a few words."""
+        return found.method
+
+    def summary(self, found: FindingsView) -> str:
+        """Return the results in two or three plain sentences."""
+        return plain_scores.summary(found)
+
+    def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
+        """Return the sections of the page in order; None for what the responses have no data for."""
+        return (plain_scores.section(found), comparisons.section(found), *self.shared(found, info))
+
+    def shared(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
+        """Return the sections that every judgment has: on evaluators, and on the settings."""
+        return (
+            evaluators.section(found),
+            attention_section.section(found),
+            browsers.section(found),
+            questions.section(found, info),
+            attrition.section(found),
+            methods.section(found, info),
+        )
+
+    def shown_names(self, found: FindingsView) -> Sequence[str]:
+        """Return the names of the pictures that the page shows as thumbnails."""
+        return ()
+
+    def marked_names(self, found: FindingsView) -> Sequence[str]:
+        """Return the names of the pictures that the page shows larger, with marks on them."""
+        return ()
+
+    def text_table(self, scores: Mapping[str, Any]) -> str:
+        """Return scores as text for a terminal."""
+        return text_tables.as_table(scores)
+
+    def text_sections(self, scores: Mapping[str, Any]) -> Mapping[str, Iterable[str]]:
+        """Return the lines of each section of findings as text for a terminal, by title."""
+        return {**text_sections.between_models(scores), **text_sections.on_evaluators(scores)}
+
+
+def report_of(method: str) -> JudgmentReport:
+    """Return the report of the judgment that a method asks for.
+
+    Raises:
+        InvalidInput: the method is unknown.
+    """
+    name = f"{_MODULES}.{judgment_of(method).name}"
+    return importlib.import_module(name).REPORT if importlib.util.find_spec(name) else JudgmentReport()
+
+
+def shared_findings(answers: Answers, scores: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the findings that every judgment has: further tests between models, and on evaluators."""
+    how, level = scores_of(answers.method), scores["settings"]["level"]
+    values = how.values(answers)
+    groups = groups_of(values, [row["model"] for row in scores["models"]])
+    return {
+        **further_tests(answers, values, groups, level),
+        "evaluators": evaluator_table(answers, values, how.compared(answers)),
+        "attention": attention(answers, level),
+        "browsers": by_browser(answers, values, level),
+        "attrition": None,  # responses do not show dropouts; a store does (`study_findings.py`)
+        "mistimed": None,  # nor which flashes were replaced
+    }
+
+
+def check_real_or_fake(method: str, what: str) -> None:
+    """Raise InvalidInput if a method asks for another judgment, for what only real or fake has."""
+    if judgment_of(method).name != "real_or_fake":
+        raise InvalidInput(f"{what} for real or fake; these responses are of {method_named(method).title}")

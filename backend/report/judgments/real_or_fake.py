@@ -1,0 +1,244 @@
+"""The report of real or fake: what a results section on HYPE needs, and how it is shown."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from backend.analysis import reliability
+from backend.analysis.browsers import by_browser
+from backend.analysis.chance import against_chance, over_models
+from backend.analysis.checkpoints import progress
+from backend.analysis.comparisons import Groups
+from backend.analysis.confidence import confidence
+from backend.analysis.constant_stimuli import function_of
+from backend.analysis.crossed_model import crossed_model, crossed_model_note
+from backend.analysis.crossing import crossed_interval
+from backend.analysis.curve import width_curve
+from backend.analysis.designs import BETWEEN, crossing_of, design_of
+from backend.analysis.detection import detection
+from backend.analysis.draws import random_share
+from backend.analysis.exposures import exposures_of, staircases
+from backend.analysis.fooling import image_table
+from backend.analysis.marks import marks
+from backend.analysis.model_tests import further_tests
+from backend.analysis.quality import evaluator_table
+from backend.analysis.ranks import with_metrics
+from backend.analysis.reasons import comments, reasons
+from backend.analysis.response_table import Answers, filter_rows
+from backend.analysis.scores import Options, groups_of, score_models
+from backend.analysis.sides import sides
+from backend.analysis.unscored_rows import attention
+from backend.analysis.values import Values, values_by_model
+from backend.report import (
+    chance,
+    comparisons,
+    constant_stimuli,
+    difficulty,
+    exposures,
+    images,
+    models,
+    precision,
+    text_sections,
+    training,
+)
+from backend.report import (
+    confidence as confidence_section,
+)
+from backend.report import (
+    marks as marks_section,
+)
+from backend.report import (
+    reasons as reasons_section,
+)
+from backend.report.context import FindingsView, SourceInfo
+from backend.report.elements import Section
+from backend.report.judgment_report import FindingsOptions, JudgmentReport
+
+_METHODS = {
+    "infinity": "HYPE-infinity, no time limit",
+    "time": "HYPE-time, staircase of exposures",
+    "exposures": "Constant stimuli, fixed exposures",
+}
+
+
+class RealOrFakeReport(JudgmentReport):
+    """Everything that the HYPE paper prints, and more."""
+
+    def findings(
+        self,
+        answers: Answers,
+        scores: Mapping[str, Any],
+        chosen: FindingsOptions,
+        options: Options,
+        in_columns: bool,
+    ) -> dict[str, Any]:
+        everything, answers = answers, random_share(answers)
+        values = values_by_model(answers)
+        order = [row["model"] for row in scores["models"]]
+        groups = groups_of(values, order)
+        level = scores["settings"]["level"]
+        models = [_model(answers, values[model], model, level, chosen) for model in order]
+        if answers.has_shares:
+            tests = over_models([row["chance"] for row in models], level)
+            models = [{**row, "chance": test} for row, test in zip(models, tests, strict=True)]
+        images = image_table(everything, level) if "stimulus" in everything.texts else []
+        return {
+            "models": models,
+            "sides": sides(answers, level, order),
+            **further_tests(answers, values, groups, level),
+            "crossed_model": crossed_model(everything, level),
+            "crossed_model_note": crossed_model_note(everything),
+            "metrics": with_metrics({row["model"]: row["score"] for row in scores["models"]}, chosen.metrics),
+            "progress": progress(scores["models"]),
+            "classes": _classes(answers, options),
+            "reliability": _reliability(answers, values, groups, np.random.default_rng(chosen.seed)),
+            "evaluators": evaluator_table(answers, values),
+            "attention": attention(answers, level),
+            "images": images if in_columns else [*images],
+            "staircases": staircases(answers) if answers.method == "time" else [],
+            "browsers": by_browser(answers, values, level),
+            "attrition": None,  # responses do not show dropouts; a store does (`study_findings.py`)
+            "mistimed": None,  # nor which flashes were replaced
+            **_follow_ups(answers, order, level, np.random.default_rng(chosen.seed)),
+        }
+
+    def title(self, found: FindingsView) -> str:
+        return _METHODS[found.data["method"]]
+
+    def summary(self, found: FindingsView) -> str:
+        return _summary(found)
+
+    def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
+        return (
+            models.section(found),
+            comparisons.section(found),
+            chance.section(found),
+            exposures.section(found),
+            confidence_section.section(found),
+            constant_stimuli.section(found),
+            training.progress(found),
+            training.metrics(found, info),
+            training.classes(found),
+            precision.section(found),
+            images.section(found, info),
+            reasons_section.section(found),
+            marks_section.section(found, info),
+            difficulty.section(found, info),
+            *self.shared(found, info),
+        )
+
+    def shown_names(self, found: FindingsView) -> Sequence[str]:
+        return [*images.shown_names(found), *difficulty.shown_names(found)]
+
+    def marked_names(self, found: FindingsView) -> Sequence[str]:
+        return marks_section.shown_names(found)
+
+    def text_sections(self, scores: Mapping[str, Any]) -> Mapping[str, Iterable[str]]:
+        return text_sections.real_or_fake_sections(scores)
+
+
+REPORT = RealOrFakeReport()
+
+
+def _summary(found: FindingsView) -> str:
+    """Return the results in two or three plain sentences."""
+    best, count = found.models[0], len(found.models)
+    unit = "of pictures judged wrong" if found.is_percent else "of exposure"
+    if found.data["method"] == "exposures":
+        unit += " over all exposures"
+    if count == 1:
+        text = f"{best['model']} scored {found.score(best)} {unit}."
+    elif best["score"] == found.models[-1]["score"]:
+        text = f"All {count} models scored {found.score(best)} {unit}."
+    else:
+        last = found.models[-1]
+        text = (
+            f"Of {count} models, {best['model']} scored highest, at {found.score(best)} {unit}; "
+            f"{last['model']} "
+            f"lowest, at {found.score(last)}."
+        )
+        if found.pairs:
+            text += f" {comparisons.verdict(found)}"
+    tests = best.get("chance")
+    if tests and tests["equivalence"]["p_holm"] < found.alpha:
+        text += (
+            f" To these evaluators {best['model']} was indistinguishable from real within "
+            f"{tests['equivalence']['margin']:g} points of 50%."
+        )
+    elif tests and tests["hyperrealism"]["p_holm"] < found.alpha:
+        text += (
+            f" {best['model']} is above 50%: its fakes passed for real more readily than real pictures did."
+        )
+    return text
+
+
+def _model(
+    answers: Answers, values: Values, model: str, level: float, chosen: FindingsOptions
+) -> dict[str, Any]:
+    code = answers.model.names.index(model)
+    judges = answers.judges
+    of_model = judges.model == code
+    responses = int(judges.seen[of_model].sum())
+    accuracy = 1 - float(judges.wrong[of_model].sum()) / responses
+    row: dict[str, Any] = {
+        "model": model,
+        "detection": detection(judges, of_model, level),
+        "width": width_curve(values, responses, accuracy, level, chosen.costs),
+    }
+    rng = np.random.default_rng(chosen.seed)
+    if answers.has_shares:
+        row["chance"] = against_chance(values.numbers, level, chosen.margin)
+        row["crossed"] = crossed_interval(answers, code, level) if "stimulus" in answers.texts else None
+    if answers.method == "time":
+        row["exposures"] = exposures_of(answers, code, level, chosen.threshold_at, rng)
+    if answers.method == "exposures":
+        row["function"] = function_of(answers, code, level, chosen.threshold_at, rng)
+    if "stimulus" in answers.texts:
+        row["image_reliability"] = reliability.of_images(answers, code, rng)
+    return row
+
+
+def _follow_ups(
+    answers: Answers, order: Sequence[str], level: float, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return findings on what was asked after answers; only those for which there are data.
+
+    Models are in the order of the scores; what is over all models, or of reals, is last.
+    """
+    ranks = {model: rank for rank, model in enumerate(order)}
+
+    def ordered(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        return sorted(rows, key=lambda row: ranks.get(row["model"], len(ranks)))
+
+    found: dict[str, Any] = {}
+    if sure := confidence(answers, level):
+        found["confidence"] = {**sure, "models": ordered(sure["models"])}
+    if why := reasons(answers, level):
+        found["reasons"] = {**why, "rows": ordered(why["rows"])}
+    if written := comments(answers):
+        found["comments"] = ordered(written)
+    if where := marks(answers, level, rng):
+        found["marks"] = {**where, "groups": ordered(where["groups"]), "rows": ordered(where["rows"])}
+    return found
+
+
+def _reliability(
+    answers: Answers, values: Mapping[str, Values], groups: Groups, rng: np.random.Generator
+) -> dict[str, Any] | None:
+    if design_of(answers).kind == BETWEEN:
+        return reliability.of_models([*groups.values()], rng)
+    return reliability.of_people(crossing_of(answers, values, [*groups]), rng)
+
+
+def _classes(answers: Answers, options: Options) -> list[dict[str, Any]]:
+    """Return the models' scores by class; empty if the responses have fewer than two classes."""
+    column = answers.texts.get("class")
+    if column is None or len([name for name in column.names if name]) < 2:
+        return []
+    return [
+        {"class": name, "models": score_models(filter_rows(answers, column.codes == code), **asdict(options))}
+        for code, name in sorted(enumerate(column.names), key=lambda one: one[1])
+        if name
+    ]

@@ -1,0 +1,122 @@
+"""Report section on scores of any judgment: table and bar chart of the models."""
+
+from collections.abc import Callable, Sequence
+
+from backend.experiment.judgments import method_named
+from backend.foundation.counts import counted
+from backend.report import formatting
+from backend.report.context import FindingsView
+from backend.report.elements import Column, Figure, Row, Section, Table
+
+
+def section(
+    found: FindingsView,
+    meaning: str = "",
+    noun: str = "model",
+    more: Sequence[Column] = (),
+    notes: Sequence[str] = (),
+    reference: float | None = None,
+) -> Section:
+    """Return the section on models with their scores and intervals.
+
+    Args:
+        meaning: what the score says, as a paragraph.
+        noun: what is scored: `model` or `set`.
+        more: further columns of the table.
+        notes: further notes in small print.
+        reference: a score that the figure marks, such as that of guessing.
+    """
+    what = _what(found)
+    meaning = meaning or f"The score: {what[0].lower()}{what[1:]}, averaged over evaluators."
+    table = models_table(found, noun, more)
+    return Section(
+        "scores",
+        "Scores",
+        (meaning,),
+        lead=table,
+        figures=(_figure(found, table, noun, reference),),
+        notes=(*_interval_notes(found), *notes),
+    )
+
+
+def summary(found: FindingsView, what: str = "", noun: str = "model") -> str:
+    """Return the best and the worst score in a sentence or two.
+
+    Args:
+        what: what the score is of, to follow it in a sentence, such as `of pairs judged wrong`.
+    """
+    best, last, count = found.models[0], found.models[-1], len(found.models)
+    end = f" {what}" if what else ""
+    if count == 1:
+        return f"{best['model']} scored {found.score(best)}{end}."
+    if best["score"] == last["score"]:
+        return f"All {count} {noun}s scored {found.score(best)}{end}."
+    return (
+        f"Of {count} {noun}s, {best['model']} scored highest, at {found.score(best)}{end}; {last['model']} "
+        f"lowest, at {found.score(last)}."
+    )
+
+
+def models_table(found: FindingsView, noun: str = "model", more: Sequence[Column] = ()) -> Table:
+    """Return the table of models, highest score first; rows have all that is known of them."""
+    columns = [
+        Column(noun, lambda row: row["model"], is_number=False),
+        Column(f"score ({found.axis_unit})", lambda row: formatting.amount(row["score"])),
+    ]
+    if any(row["interval_ci"] for row in found.models):
+        text: Callable[[Row], str] = lambda row: formatting.brackets(row["interval_ci"])  # noqa: E731
+        columns.append(Column(f"{found.level} interval", text))
+    columns += [
+        Column("percentile interval", lambda row: formatting.brackets(row["ci"])),
+        Column("SD", lambda row: formatting.amount(row["std"], "", 2)),
+        *more,
+        Column("evaluators", lambda row: str(row["evaluators"])),
+        Column("responses", lambda row: f"{row['responses']:,}"),
+    ]
+    rows = [{name: cell for name, cell in row.items() if not isinstance(cell, dict)} for row in found.models]
+    return Table("models", f"{_what(found)}, highest first", tuple(columns), rows)
+
+
+def _what(found: FindingsView) -> str:
+    """Return what the score is, such as `Share of pairs judged wrong`."""
+    text = method_named(found.data["method"]).score.partition(", ")[2] or "score"
+    return text[0].upper() + text[1:]
+
+
+def _figure(found: FindingsView, table: Table, noun: str, reference: float | None) -> Figure:
+    best, what = found.models[0], _what(found)
+    caption = f"{what}, by {noun}."
+    if any(row["interval_ci"] for row in found.models):
+        caption += f" Thick lines are the {found.level} intervals; thin capped ones the percentile intervals."
+    elif any(row["ci"] for row in found.models):
+        caption += " Capped lines are percentile intervals over evaluators."
+    if reference is not None:
+        caption += f" The dashed line marks {formatting.amount(reference, found.unit, 0)}."
+
+    def draw(width_in: float):
+        from backend.report.figures.scores import scores
+
+        label = f"{what[0].lower()}{what[1:]}{' (%)' if found.is_percent else ''}"
+        return scores(found.models, found.unit, found.level, width_in, label, reference)
+
+    return Figure(
+        "scores",
+        f"Scores of the {noun}s",
+        caption,
+        f"Bars of {counted(len(found.models), noun)}, highest first: {best['model']} at {found.score(best)}.",
+        draw,
+        table,
+    )
+
+
+def _interval_notes(found: FindingsView) -> list[str]:
+    over = {row["interval"]["of"] for row in found.models if row["interval"]}
+    if over:
+        of = "people and pictures" if "evaluators and pictures" in over else "people"
+        return [
+            "The interval (Wilson's, with Student's quantile) shows how far the score may move with other "
+            f"{of} of the same kind. The percentile interval and the SD are the bootstrap's over people."
+        ]
+    if not any(row["ci"] for row in found.models):
+        return ["One evaluator does not show how people differ: no interval."]
+    return ["Intervals and SDs are the bootstrap's: evaluators drawn with replacement."]
