@@ -1,8 +1,8 @@
 """Which of two pictures looks more real? A tournament of models: fake against fake (Zhou et al. 2019, 6).
 
-The pictures of a trial are of two models (or, if the reals take part, one may be real), and of one class where
-there are classes. No answer is right. Every session shows all models: which pairs, `pair_design` decides from
-the answers so far. The strengths of the models follow from all answers together
+The pictures of a trial are of two models (or, if the reals take part, one may be real), and of one class
+where there are classes. No answer is right. Every session shows all models: which pairs, `pair_design`
+decides from the answers so far. The strengths of the models follow from all answers together
 (`analysis/bradley_terry.py`).
 """
 
@@ -159,7 +159,7 @@ class MoreReal(Judgment):
     def simulated_choice(
         self, shown: Sequence[Stimulus], strengths: Mapping[str, float], protocol: Protocol, rng: "Random"
     ) -> str:
-        """Return an answer by the model of Bradley and Terry, with Davidson's ties where these are allowed."""
+        """Return an answer by the model of Bradley and Terry, with Davidson's ties if allowed."""
         left, right = (strengths.get(picture.model or REAL, 0.0) for picture in shown)
         weights = [exp((left - right) / 2), exp((right - left) / 2)]
         if protocol.contest.ties:
