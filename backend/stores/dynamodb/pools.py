@@ -1,8 +1,8 @@
 """The pools of a table: stored once, read a page at a time, and cached up to a number of bytes.
 
 A pool belongs to one upload: the name of a study that was deleted before it was begun may be reused by
-another study, with another pool. A pool that grows is stored anew, as another upload: sessions of before refer
-to the upload that they were planned from.
+another study, with another pool. A pool that grows is stored anew, as another upload: sessions of before
+refer to the upload that they were planned from.
 """
 
 import secrets
