@@ -40,7 +40,7 @@ class MoreReal(Judgment):
         "tournament": Method(
             "Tournament",
             "Tournament, strength: log-odds of looking more real than the mean model",
-            "log-odds",
+            "",
             protocols.TOURNAMENT,
         )
     }
