@@ -48,6 +48,7 @@ class MoreReal(Judgment):
     answers = (LEFT, RIGHT, TIE)
     question = "which of two images looks more real"
     own_columns = ("left", "right")
+    has_truth = False
     columns: ClassVar = {
         "method": Column("Tournament: pairs of models", "tournament", Kind.CHOICE),
         "model": Column("The two contestants, in alphabetical order, separated by a comma"),

@@ -1,4 +1,4 @@
-"""The report of a tournament: a ladder of strengths, the win matrix, what the first place rests on, and checks."""
+"""The report of a tournament: ladder, win matrix, what the first place rests on, and checks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
 from backend.analysis.unscored_rows import attention
-from backend.experiment.records import REAL
 from backend.foundation.counts import counted
 from backend.report import formatting, methods
 from backend.report.context import FindingsView, SourceInfo
@@ -42,8 +41,8 @@ class MoreRealReport(JudgmentReport):
         best, *others = [row for row in found.models if not row["is_real"]]
         text = (
             f"Of {counted(len(others) + 1, 'model')}, {best['model']} looks most real: "
-            f"{formatting.amount(best['win_percent'], 'percent', 0)} of decided answers would prefer it to the mean "
-            "model"
+            f"{formatting.amount(best['win_percent'], 'percent', 0)} of decided answers would prefer it to "
+            "the mean model"
         )
         ranks = _ranks(best)
         return f"{text} (ranks {ranks}). {_flips(found.data)}" if ranks else f"{text}. {_flips(found.data)}"
@@ -87,7 +86,8 @@ def _lines(scores: Mapping[str, Any]) -> Iterable[str]:
         yield _flips(scores)
         yield from _check_texts(scores)
     settings = scores["settings"]
-    yield f"intervals: bootstrap over evaluators, {settings['iterations']} iterations, seed {settings['seed']}"
+    times, seed = settings["iterations"], settings["seed"]
+    yield f"intervals: bootstrap over evaluators, {times} iterations, seed {seed}"
     yield from (f"warning: {text}" for text in scores["warnings"])
     yield from (f"note: {text}" for text in scores["notes"])
 
@@ -127,7 +127,8 @@ def _flips(data: Mapping[str, Any]) -> str:
         )
     text = (
         f"{first['leader']} would lose the first place to {removed['leader']} without "
-        f"{counted(removed['count'], 'answer')} of {data['responses']:,}, or with {turned['count']:,} turned around"
+        f"{counted(removed['count'], 'answer')} of {data['responses']:,}, or with {turned['count']:,} turned "
+        "around"
     )
     if people is None:
         return f"{text}."
@@ -280,8 +281,3 @@ def _checks(found: FindingsView) -> Section:
         is_folded=True,
     )
     return Section("checks", "Checks", tuple(_check_texts(found.data)), tables=(table,))
-
-
-def is_reference(row: Row) -> bool:
-    """Return whether a row is that of the reals."""
-    return row["model"] == REAL
