@@ -35,8 +35,8 @@ def draw(world: World, name: str, every: int | None, simulated: bool, **_: Any) 
         if is_counted(study):
             sessions = recounted(world.store, study, simulated)
             click.echo(
-                f"{name}: the answers of {sessions:,} finished sessions were counted again; the next sessions "
-                "choose their pairs by them"
+                f"{name}: the answers of {sessions:,} finished sessions were counted again; the next "
+                "sessions choose their pairs by them"
             )
             return
         found = refresh(world.store, study, stamp(utc_now()), simulated)

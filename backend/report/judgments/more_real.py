@@ -141,9 +141,10 @@ def _check_texts(data: Mapping[str, Any]) -> list[str]:
     sides, fit, cycles = more["sides"], more["fit"], more["cycles"]
     texts = []
     if sides["left_share"] is not None:
+        odds = formatting.amount(sides["log_odds"], "", _DIGITS)
         texts.append(
             f"Of the decided answers, {formatting.share(sides['left_share'], 1)} were for the left "
-            f"{_interval_of_share(sides['ci'])}(log-odds {formatting.amount(sides['log_odds'], '', _DIGITS)})."
+            f"{_interval_of_share(sides['ci'])}(log-odds {odds})."
         )
     if more["ties"]["share"]:
         texts.append(
@@ -221,8 +222,8 @@ def _ladder(found: FindingsView) -> Section:
         figures=(figure,),
         notes=(
             "Intervals are Student's, with the standard error of a bootstrap that draws evaluators with "
-            "replacement. Ranges of ranks hold for all contestants at once (Mogstad et al. 2024). The reals, if "
-            "they took part, do not count in the mean.",
+            "replacement. Ranges of ranks hold for all contestants at once (Mogstad et al. 2024). The reals, "
+            "if they took part, do not count in the mean.",
         ),
     )
 
@@ -254,8 +255,8 @@ def _matrix(found: FindingsView) -> Section:
     figure = Figure(
         "win_matrix",
         "Win matrix",
-        "How often the contestant of a row was preferred to that of a column, in percent; a tie is half a win. "
-        "Darker is more often; empty where the two did not meet.",
+        "How often the contestant of a row was preferred to that of a column, in percent; a tie is half a "
+        "win. Darker is more often; empty where the two did not meet.",
         f"A matrix of {counted(len(found.models), 'contestant')} with a percentage for each of "
         f"{counted(len(rows), 'pair')}.",
         draw,
