@@ -25,6 +25,7 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "distort": ("distortion", "make pairs and triplets from photographs"),
         "simulate": ("service", "let simulated evaluators take part"),
         "set": ("changes", "change settings of a study without sessions"),
+        "join": ("joining", "add a model to a running tournament"),
         "clear": ("changes", "remove the simulated sessions of a study"),
         "delete": ("changes", "delete a study with all its answers and pictures"),
         "site": ("deployment", "write a demo of a study for any web server"),

@@ -18,6 +18,7 @@ Many sets of counts, such as those of a bootstrap, are fitted at once.
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import expit
 
 LEFT_WINS, TIE, RIGHT_WINS = 0, 1, 2
 """Outcomes of a pair, in the order of counts."""
@@ -90,14 +91,15 @@ def fit(
     Args:
         counts: how often each pair ended in each outcome, of shape (sets, pairs, 3), or (pairs, 3) for one.
         ties: whether evaluators could call a pair equal.
-        side: whether to fit the advantage of the left.
+        side: whether to fit the advantage of the left; then half a win and half a loss are always added, to
+            the contestants and to the side, since answers can leave both infinite together.
         start: strengths from which to begin; default 0.
     """
     if counts.ndim == 2:
         return fit(games, counts[None], ties=ties, side=side, start=start).one(0)
     total = counts.sum(axis=1)
     undecided = total[:, LEFT_WINS] + total[:, RIGHT_WINS] == 0
-    is_penalised = undecided | ~_is_strong(games, counts)
+    is_penalised = undecided | side | ~_is_strong(games, counts)
     has_ties = ties & ((total[:, TIE] > 0) | is_penalised)
     sets = len(counts)
     begin = np.zeros(games.contestants) if start is None else start
@@ -128,15 +130,17 @@ def information(games: Games, answers: np.ndarray, fitted: Fit, ties: bool) -> n
     Args:
         answers: number of answers to each pair.
     """
-    shares = probabilities(games, fitted)[None]
     has_ties = ties and bool(np.isfinite(fitted.log_ties))
-    curvature = _curvature(games, answers[None], shares, has_ties, False)[0]
-    if fitted.is_penalised:  # that of the added win, tie and loss
-        one = _shares(fitted.strengths[None], np.atleast_1d(fitted.log_ties)[:, None])
-        weight = (2 + has_ties) * _PSEUDO
-        own = np.arange(games.contestants)
-        curvature[own, own] += weight * _moments(one, np.ones_like(one[..., 0]))[0][0]
-    return curvature
+    if not fitted.is_penalised:
+        shares = probabilities(games, fitted)[None]
+        return _curvature(games, answers[None], shares, has_ties, False)[0]
+    counts = np.zeros((1, len(games), 3))
+    counts[0, :, LEFT_WINS] = answers  # only their number counts
+    more, with_pseudo = _with_phantom(games, counts, has_ties)
+    against = replace(fitted, strengths=np.append(fitted.strengths, 0.0))
+    shares = probabilities(more, against)[None]
+    found = _curvature(more, with_pseudo.sum(axis=-1), shares, has_ties, False)[0]
+    return np.delete(np.delete(found, games.contestants, axis=0), games.contestants, axis=1)
 
 
 def covariance(games: Games, answers: np.ndarray, fitted: Fit, ties: bool) -> np.ndarray:
@@ -184,8 +188,10 @@ def _maximise(
     for _ in range(_MOST_STEPS):
         mine, own = values[left_to_do], counts[left_to_do]
         shares = _shares(*_predictors(games, mine, ties, side))
-        slope = _slope(games, own, answers[left_to_do], shares, ties, side)
+        slope = _slope(games, own, answers[left_to_do], shares, ties, side, mine[:, -1])
         curvature = _curvature(games, answers[left_to_do], shares, ties, side)
+        if side:
+            curvature[:, -1, -1] += expit(mine[:, -1]) * expit(-mine[:, -1])
         curvature[:, :size, :size] += answers[left_to_do].sum(axis=1)[:, None, None] / size**2
         step = np.linalg.solve(curvature, slope[..., None])[..., 0]
         largest = np.abs(step).max(axis=1)
@@ -239,11 +245,18 @@ def _log_likelihood(
     if ties:
         total = np.logaddexp(total, log_ties)
         found = found + counts[..., TIE] * log_ties
-    return (found - counts.sum(axis=-1) * total).sum(axis=1)
+    height = (found - counts.sum(axis=-1) * total).sum(axis=1)
+    return height - np.logaddexp(values[:, -1] / 2, -values[:, -1] / 2) if side else height
 
 
 def _slope(
-    games: Games, counts: np.ndarray, answers: np.ndarray, shares: np.ndarray, ties: bool, side: bool
+    games: Games,
+    counts: np.ndarray,
+    answers: np.ndarray,
+    shares: np.ndarray,
+    ties: bool,
+    side: bool,
+    of_side: np.ndarray,
 ) -> np.ndarray:
     size = games.contestants
     left_over = counts - answers[..., None] * shares
@@ -253,7 +266,7 @@ def _slope(
     if ties:
         slope[:, size] = left_over[..., TIE].sum(axis=1)
     if side:
-        slope[:, -1] = of_d.sum(axis=1)
+        slope[:, -1] = of_d.sum(axis=1) + _PSEUDO - expit(of_side)
     return slope
 
 

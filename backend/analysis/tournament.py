@@ -41,14 +41,14 @@ def check_comparable(answers: PairedAnswers) -> None:
         )
 
 
-def tournament(
+def strengths(
     answers: PairedAnswers,
     rng: np.random.Generator,
     level: float = 0.95,
     iterations: int = bootstrap.ITERATIONS,
     drawn: int | None = None,
 ) -> dict[str, Any]:
-    """Return all results.
+    """Return strengths, ranks and differences.
 
     Strengths are log-odds of being preferred to the mean model; the reals, if they take part, do not count in
     that mean.
@@ -71,14 +71,29 @@ def tournament(
     return {
         "contestants": _contestants(answers, fitted, drawings, level, order),
         "differences": _differences(answers, fitted, drawings, level, order),
+        "penalised": _penalised(answers, fitted),
+        "evaluators": people,
+        "answers": len(answers),
+    }
+
+
+def tournament(
+    answers: PairedAnswers,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    iterations: int = bootstrap.ITERATIONS,
+    drawn: int | None = None,
+) -> dict[str, Any]:
+    """Return all results: those of `strengths`, what they rest on, and whether the model fits."""
+    found = strengths(answers, rng, level, iterations, drawn)
+    fitted = fit(answers.games, answers.counts, ties=answers.has_ties)
+    return {
+        **found,
         "ties": _ties(answers, fitted),
         "first_place": _first_place(answers, fitted),
         "sides": side_bias(answers, fitted, level),
         "fit": goodness_of_fit(answers, fitted),
         "cycles": cycles(answers),
-        "penalised": _penalised(answers, fitted),
-        "evaluators": people,
-        "answers": len(answers),
     }
 
 

@@ -15,6 +15,7 @@ from backend.analysis.paired_answers import PairedAnswers
 
 ITERATIONS = 2000
 _AT_ONCE = 250
+_EQUAL = 1e-9
 
 
 def resampled(
@@ -77,13 +78,13 @@ def rank_ranges(
     differences = strengths[first] - strengths[second]
     drawn = resamples[:, first] - resamples[:, second]
     spread = drawn.std(axis=0, ddof=1)
-    spread[spread == 0] = np.inf
-    largest = np.abs((drawn - drawn.mean(axis=0)) / spread).max(axis=1)
+    deviations = np.abs(drawn - drawn.mean(axis=0))
+    largest = np.divide(deviations, spread, out=np.zeros_like(drawn), where=spread > 0).max(axis=1)
     # the deviations of the resamples are as if the variances were known: wider by t to z where few evaluators
     half = (1 + level) / 2
     few = stdtrit(evaluators - 1, half) / ndtri(half)
     critical = np.quantile(largest, level) * widened(few, evaluators)
     better = np.zeros((size, size), bool)
-    better[first, second] = differences > critical * spread
-    better[second, first] = -differences > critical * spread
+    better[first, second] = differences > critical * spread + _EQUAL
+    better[second, first] = -differences > critical * spread + _EQUAL
     return [(1 + int(better[:, i].sum()), size - int(better[i].sum())) for i in range(size)]

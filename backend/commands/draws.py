@@ -22,12 +22,23 @@ _SECONDS = 60
 @store_options
 @pass_world
 def draw(world: World, name: str, every: int | None, simulated: bool, **_: Any) -> None:
-    """Find which pictures of the study NAME need evaluators, so that its next sessions draw them."""
+    """Find which pictures of the study NAME need evaluators, so that its next sessions draw them.
+
+    In a tournament, whose sessions count their answers themselves, count all of them again.
+    """
     from backend.foundation.timestamps import stamp, utc_now
-    from backend.responses.draw_needs import refresh
+    from backend.responses.draw_needs import recounted, refresh
+    from backend.studies.tournament_counts import is_counted
 
     while True:
         study = world.study(name)
+        if is_counted(study):
+            sessions = recounted(world.store, study, simulated)
+            click.echo(
+                f"{name}: the answers of {sessions:,} finished sessions were counted again; the next "
+                "sessions choose their pairs by them"
+            )
+            return
         found = refresh(world.store, study, stamp(utc_now()), simulated)
         lists = sum(map(len, found.sides.values()))
         click.echo(

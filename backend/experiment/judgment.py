@@ -39,7 +39,7 @@ class Method:
     score: str
     """Description of the score, used as a heading."""
     unit: str
-    """Unit of values and scores: `percent` or `ms`."""
+    """Unit of values and scores: `percent` or `ms`; '' for log-odds."""
     protocol: Protocol
     """The default settings of a study."""
     qualification: Protocol | None = None

@@ -4,6 +4,7 @@ Records hold facts: what was shown, for how long, what was answered. Whether an 
 and what it is worth is derived (`session.py`, `scoring.py`), never taken from the browser.
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -89,6 +90,8 @@ class Study:
     """The researcher's own pages of instructions."""
     questions: tuple[Question, ...] = ()
     """The researcher's own questions before and after the task."""
+    joined: tuple[int, ...] = ()
+    """How many models there were each time before one joined; they stand last in `models`, in that order."""
 
     @property
     def is_mixed(self) -> bool:
@@ -118,6 +121,12 @@ class Study:
         )
 
     @property
+    def past_conditions(self) -> tuple[Condition, ...]:
+        """The conditions of the sessions before a model joined; no new sessions are opened for them."""
+        before = (dataclasses.replace(self, models=self.models[:count], joined=()) for count in self.joined)
+        return tuple(condition for study in before for condition in study.conditions)
+
+    @property
     def sessions_a_condition(self) -> int:
         """Finished sessions wanted of each condition, so that each model is in as many as are wanted."""
         groups = self.model_groups
@@ -134,8 +143,18 @@ class Study:
         """Finished sessions wanted for each group of models, over all its conditions."""
         return self.evaluators_wanted // max(len(self.model_groups), 1)
 
+    @property
+    def counted_groups(self) -> tuple[tuple[str, ...], ...]:
+        """The groups of models of all sessions: those of `model_groups`, and those before models joined."""
+        return (*self.model_groups, *(self.models[:count] for count in reversed(self.joined)))
+
     def group_label(self, models: Sequence[str]) -> str:
-        """Return a group of models as a text: `all models` in qualifications, or if none is missing."""
+        """Return a group of models as a text: `all models` in qualifications, or if none is missing.
+
+        The group of all models that there were before one joined is called after that one.
+        """
+        if len(models) in self.joined and tuple(models) == self.models[: len(models)]:
+            return f"before {self.models[len(models)]} joined"
         is_all = self.kind == "qualification" or len(models) == len(self.models) > 1
         return "all models" if is_all else ", ".join(models)
 

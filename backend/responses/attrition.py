@@ -39,7 +39,7 @@ def attrition(
         `analysis.dropout`, whether these shares differ; None for a single row. `before`: number of
         submissions without a session that the panel may charge for, by reason.
     """
-    counts: dict[str, Counter] = {study.group_label(models): Counter() for models in study.model_groups}
+    counts: dict[str, Counter] = {study.group_label(models): Counter() for models in study.counted_groups}
     return_reasons = given_back(store, study)
     withdrawn_entries = [] if simulated else list(withdrawn(store, study.name))
     silent_since = stamp(now - timedelta(minutes=study.protocol.admission.abandon_after_minutes))

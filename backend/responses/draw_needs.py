@@ -16,8 +16,9 @@ from backend.experiment.sampling import Pool
 from backend.foundation.errors import InvalidInput
 from backend.responses.study_data import study_answers
 from backend.stores.store import Store
-from backend.studies import needs
+from backend.studies import needs, tournament_counts
 from backend.studies.needs import Needs, Side
+from backend.studies.withdrawals import answered_of
 
 _SHARE, _TIMES, _LEVEL = 4, 4, 0.95
 """The list of a side has a quarter of it, and at least four times what a session shows of it."""
@@ -44,6 +45,20 @@ def refresh(store: Store, study: Study, at: str, simulated: bool = False) -> Nee
     found = Needs(at, sessions, _lists(study, store.pool(study.name), need))
     needs.write(store, study, simulated, found)
     return found
+
+
+def recounted(store: Store, study: Study, simulated: bool = False) -> int:
+    """Count the answers of a tournament again, without withdrawn sessions; return the number of sessions."""
+    pairs: dict[tuple[str, str], list[int]] = {}
+    sessions = 0
+    for session, cursor, responses in answered_of(store, study, simulated):
+        if cursor.state != "finished":
+            continue
+        sessions += 1
+        for pair, counts in tournament_counts.counted(session, responses).items():
+            pairs[pair] = [a + b for a, b in zip(pairs.get(pair, (0, 0, 0)), counts, strict=True)]
+    tournament_counts.write(store, study, simulated, tournament_counts.PairCounts(sessions, pairs))
+    return sessions
 
 
 def _need(rule: str, answers: Any) -> Need:

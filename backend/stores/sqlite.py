@@ -38,6 +38,7 @@ _HOLDS_A_PLACE = """(state = 'finished' OR (state = 'active' AND last_at >= ? AN
     OR coalesce(json_extract(record, '$.voided_answers'), 0) > 0)))"""
 _TAKEN_OF_CONDITION = f"""SELECT count(*) FROM cursors
     WHERE study = ? AND is_simulated = ? AND model IS ? AND {_HOLDS_A_PLACE}"""
+_ADD_STIMULUS = "INSERT INTO stimuli VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
 class SqliteStore:
@@ -65,14 +66,14 @@ class SqliteStore:
         self._thread.start()
 
     def add_study(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
-        rows = [(study.name, s.name, s.truth, s.model, s.class_, s.source, s.role) for s in stimuli]
+        rows = _stimulus_rows(study, stimuli)
 
         def write(db: sqlite3.Connection) -> None:
             try:
                 db.execute("INSERT INTO studies VALUES (?, ?)", (study.name, json_codec.dump(study)))
             except sqlite3.IntegrityError:
                 raise Conflict(f"a study {study.name} exists already; choose another name") from None
-            db.executemany("INSERT INTO stimuli VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+            db.executemany(_ADD_STIMULUS, rows)
 
         self._write(write)
 
@@ -86,13 +87,18 @@ class SqliteStore:
         return [study for study in found if even_deleted or not study.deleted_at]
 
     def change_study(self, study: Study) -> None:
+        self.add_stimuli(study, ())
+
+    def add_stimuli(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
         record, before = json_codec.dump(study), study.version - 1
+        rows = _stimulus_rows(study, stimuli)
         sql = """UPDATE studies SET record = ?
                  WHERE name = ? AND coalesce(json_extract(record, '$.version'), 1) = ?"""
 
         def write(db: sqlite3.Connection) -> None:
             if db.execute(sql, (record, study.name, before)).rowcount != 1:
                 raise Stale(f"study {study.name} is no longer at version {before}")
+            db.executemany(_ADD_STIMULUS, rows)
 
         self._write(write, checks_first=True)
 
@@ -590,3 +596,7 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
         migration(db)
     db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
     db.execute("COMMIT")
+
+
+def _stimulus_rows(study: Study, stimuli: Iterable[Stimulus]) -> list[tuple]:
+    return [(study.name, s.name, s.truth, s.model, s.class_, s.source, s.role) for s in stimuli]

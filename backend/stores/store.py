@@ -66,6 +66,12 @@ class Store(Interface):
     def change_study(self, study: Study) -> None:
         """Replace a study's record by its next version; Stale unless the version before is the stored one."""
 
+    def add_stimuli(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
+        """Add stimuli to a study's pool, and replace its record as `change_study` does: both or neither.
+
+        Sessions that were planned before are unchanged. Stale as in `change_study`.
+        """
+
     def remove_study(self, name: str) -> None:
         """Delete a study's record and pool; its sessions must be erased before, its claims and books stay."""
 

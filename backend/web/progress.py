@@ -138,7 +138,8 @@ def as_text(data: dict[str, Any]) -> str:
     width = max(len(row["model"]) for row in data["models"])
     for row in data["models"]:
         states = ", ".join(f"{count} {state}" for state, count in row.items() if state != "model")
-        goal = "" if data["kind"] == "qualification" else f" of {data['evaluators_wanted']} wanted"
+        is_open = data["kind"] == "study" and not row["model"].startswith("before ")
+        goal = f" of {data['evaluators_wanted']} wanted" if is_open else ""
         lines.append(f"  {row['model']:<{width}}  {states}{goal}")
     if data["mistimed"]["responses"]:
         count, share, browsers = data["mistimed"].values()
@@ -175,7 +176,7 @@ def _wage_warnings(protocol: Protocol, wage: float | None) -> list[str]:
 
 def _labels(study: Study) -> list[str]:
     """Return the names of the groups of models whose sessions are counted together."""
-    groups = [study.models] if study.kind == "qualification" else study.model_groups
+    groups = [study.models] if study.kind == "qualification" else study.counted_groups
     return [study.group_label(models) for models in groups]
 
 

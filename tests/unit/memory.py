@@ -48,6 +48,12 @@ class MemoryStore:
                 raise Stale(f"study {study.name} is no longer at version {study.version - 1}")
             self._studies[study.name] = study
 
+    def add_stimuli(self, study, stimuli):
+        with self._lock:
+            self.change_study(study)
+            pool = [*self._stimuli[study.name], *stimuli]
+            self._stimuli[study.name] = sorted(pool, key=lambda stimulus: stimulus.name)
+
     def remove_study(self, name):
         with self._lock:
             self._studies.pop(name, None)

@@ -1,8 +1,8 @@
 """Which of two pictures looks more real? A tournament of models: fake against fake (Zhou et al. 2019, 6).
 
-The pictures of a trial are of two models (or, if the reals take part, one may be real), and of one class where
-there are classes. No answer is right. Every session shows all models: which pairs, `pair_design` decides from
-the answers so far. The strengths of the models follow from all answers together
+The pictures of a trial are of two models (or, if the reals take part, one may be real), and of one class
+where there are classes. No answer is right. Every session shows all models: which pairs, `pair_design`
+decides from the answers so far. The strengths of the models follow from all answers together
 (`analysis/bradley_terry.py`).
 """
 
@@ -40,7 +40,7 @@ class MoreReal(Judgment):
         "tournament": Method(
             "Tournament",
             "Tournament, strength: log-odds of looking more real than the mean model",
-            "log-odds",
+            "",
             protocols.TOURNAMENT,
         )
     }
@@ -49,6 +49,7 @@ class MoreReal(Judgment):
     has_truth = False
     question = "which of two images looks more real"
     own_columns = ("left", "right")
+    has_truth = False
     columns: ClassVar = {
         "method": Column("Tournament: pairs of models", "tournament", Kind.CHOICE),
         "model": Column("The two contestants, in alphabetical order, separated by a comma"),
@@ -160,7 +161,7 @@ class MoreReal(Judgment):
     def simulated_choice(
         self, shown: Sequence[Stimulus], strengths: Mapping[str, float], protocol: Protocol, rng: "Random"
     ) -> str:
-        """Return an answer by the model of Bradley and Terry, with Davidson's ties where these are allowed."""
+        """Return an answer by the model of Bradley and Terry, with Davidson's ties if allowed."""
         left, right = (strengths.get(picture.model or REAL, 0.0) for picture in shown)
         weights = [exp((left - right) / 2), exp((right - left) / 2)]
         if protocol.contest.ties:

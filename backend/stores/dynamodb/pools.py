@@ -1,7 +1,8 @@
 """The pools of a table: stored once, read a page at a time, and cached up to a number of bytes.
 
 A pool belongs to one upload: the name of a study that was deleted before it was begun may be reused by
-another study, with another pool.
+another study, with another pool. A pool that grows is stored anew, as another upload: sessions of before
+refer to the upload that they were planned from.
 """
 
 import secrets
@@ -15,7 +16,7 @@ from backend.stores.dynamodb.pool_codec import StoredPool
 from backend.stores.name_pages import PackedNames
 from backend.stores.store import no_study
 
-UPLOAD = "u"
+UPLOAD, EARLIER = "u", "us"
 """The upload id of a study's pool, stored in its record and in the heads of its sessions."""
 _DIRECTORY_BYTES = 48 << 20
 """Cached directories, and whole pools as version 0.1 stored them; in bytes of memory."""
@@ -37,6 +38,7 @@ class Pools:
     def __init__(self, calls: Calls):
         self._calls = calls
         self._uploads: dict[str, str] = {}
+        self._earlier: dict[str, frozenset[str]] = {}
         self._kept = Recent[StoredPool](_DIRECTORY_BYTES, lambda pool: pool.memory_bytes)
         self._pages = Recent[bytes](_PAGES_BYTES, lambda page: len(page) + _BYTES_PER_PAGE)
 
@@ -61,9 +63,26 @@ class Pools:
             for found in list(self._calls.each(partition, ("s",))):
                 self._calls.delete(partition, found["s"]["S"])
 
-    def know_upload(self, study: str, upload: str) -> None:
-        """Remember the upload of a study's pool, as read from the study's record."""
-        self._uploads[study] = upload
+    def know_upload(self, study: str, upload: str, earlier: Iterable[str] = ()) -> None:
+        """Remember the upload of a study's pool, and those before it grew, as read from its record."""
+        self._uploads[study], self._earlier[study] = upload, frozenset(earlier)
+
+    def know_item(self, study: str, item: Item) -> None:
+        """Remember the uploads that a study's item names."""
+        self.know_upload(study, item[UPLOAD]["S"], uploads_of(item)[1:])
+
+    def is_of(self, study: str, upload: str) -> bool:
+        """Return whether an upload is of a study's pool, or of what it was before it grew."""
+        if self._knows(study, upload):
+            return True
+        item = self._calls.get("studies", study)  # it may have grown meanwhile
+        if item is None:
+            return False
+        self.know_item(study, item)
+        return self._knows(study, upload)
+
+    def _knows(self, study: str, upload: str) -> bool:
+        return upload == self._uploads.get(study) or upload in self._earlier.get(study, ())
 
     def upload_of(self, study: str) -> str | None:
         """Return the upload id of a study's pool, as last read; None if there is no such study."""
@@ -71,12 +90,16 @@ class Pools:
             item = self._calls.get("studies", study)
             if item is None:
                 return None
-            self.know_upload(study, item[UPLOAD]["S"])
+            self.know_item(study, item)
         return self._uploads[study]
 
-    def of(self, study: str) -> StoredPool:
-        """Return a study's pool; an empty one if there is no such study."""
-        upload = self.upload_of(study)
+    def of(self, study: str, upload: str | None = None) -> StoredPool:
+        """Return a study's pool; an empty one if there is no such study.
+
+        Args:
+            upload: that of the pool before it grew, for sessions stored then; default, that of the pool now.
+        """
+        upload = upload or self.upload_of(study)
         if upload is None:
             return pool_codec.pool_in_order(())
         pool = self._kept.get(upload)
@@ -184,3 +207,8 @@ def _joined(items: Sequence[Item], name: str) -> bytes | None:
     if not parts or len(parts) != int(parts[0]["s"]["S"].rpartition(" ")[2]):
         return None
     return b"".join(part["b"]["B"] for part in parts)
+
+
+def uploads_of(item: Item) -> list[str]:
+    """Return the uploads that a study's item names: that of its pool, then those before it grew."""
+    return [item[UPLOAD]["S"], *(earlier["S"] for earlier in item.get(EARLIER, {"L": []})["L"])]

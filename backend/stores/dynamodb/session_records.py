@@ -75,7 +75,8 @@ class Heads:
     ) -> Head:
         """Store and return a head, together with the cursor of a session without any write."""
         pictures = pool_codec.pictures(session)
-        facts, numbers = pool_codec.pack_session(session, self._pools.of(session.study))
+        upload = self._pools.upload_of(session.study)
+        facts, numbers = pool_codec.pack_session(session, self._pools.of(session.study, upload))
         item = {**key(keys.of_session(session.id), keys.HEAD), **keys.cursor_attributes(cursor, pictures)}
         item |= {"j": {"B": facts}, "n": {"S": session.study}}
         if numbers:
@@ -86,7 +87,7 @@ class Heads:
             item[_HELD] = {"N": str(int(held_until))}
         if session.is_simulated:
             item[_SIMULATED] = {"BOOL": True}
-        if (upload := self._pools.upload_of(session.study)) is not None:
+        if upload is not None:
             item[UPLOAD] = {"S": upload}
         self._calls.put(item)
         head = Head(session, pictures, expires_at is not None, session.is_simulated, held_until)
@@ -111,7 +112,8 @@ class Heads:
 
     def in_item(self, item: Item) -> Head:
         numbers, study = item["q"]["B"] if "q" in item else b"", item["n"]["S"]
-        session = pool_codec.unpack_session(item["j"]["B"], numbers, lambda: self._pools.of(study))
+        upload = item[UPLOAD]["S"] if UPLOAD in item else None
+        session = pool_codec.unpack_session(item["j"]["B"], numbers, lambda: self._pools.of(study, upload))
         return Head(
             session,
             pool_codec.pictures(session),
@@ -126,7 +128,7 @@ class Heads:
 
     def _is_gone(self, item: Item) -> bool:
         """Return whether a session has expired or belongs to an earlier study of the same name."""
-        is_of_another = UPLOAD in item and item[UPLOAD]["S"] != self._pools.upload_of(item["n"]["S"])
+        is_of_another = UPLOAD in item and not self._pools.is_of(item["n"]["S"], item[UPLOAD]["S"])
         return is_of_another or self.is_expired(item)
 
 

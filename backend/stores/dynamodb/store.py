@@ -42,7 +42,7 @@ from backend.stores.dynamodb import counters, keys, pool_codec, response_codec
 from backend.stores.dynamodb.client import Calls, Item, Refused, connect, key, parse_url
 from backend.stores.dynamodb.counters import Count, Counters
 from backend.stores.dynamodb.entries import Books
-from backend.stores.dynamodb.pools import UPLOAD, Pools
+from backend.stores.dynamodb.pools import EARLIER, UPLOAD, Pools, uploads_of
 from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE, Head, Heads, no_session
 from backend.stores.dynamodb.upgrade import CURRENT, read_tally, tally_partitions, upgrade
 from backend.stores.store import Capacity, Entry, Stale, check_capacity, found_study, no_study
@@ -156,11 +156,40 @@ class DynamoStore:
             if stored is None or stored["j"] != record:
                 raise Stale(f"study {study.name} is no longer at version {study.version - 1}") from None
 
+    def add_stimuli(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
+        item = self._study_item(study.name)
+        upload = self._pools.add(study.name, [*self._pools.stimuli(study.name), *stimuli])
+        record = {"B": zlib.compress(json_codec.dump(study).encode(), 9)}
+        is_there = "attribute_not_exists(v) OR v = :old" if study.version == 2 else "v = :old"
+        values = {
+            ":j": record,
+            ":v": {"N": str(study.version)},
+            ":old": {"N": str(study.version - 1)},
+            ":u": {"S": upload},
+            ":now": item[UPLOAD],
+            ":us": {"L": [{"S": earlier} for earlier in uploads_of(item)]},
+        }
+        try:
+            self._calls.update(
+                "studies",
+                study.name,
+                f"SET j = :j, v = :v, {UPLOAD} = :u, {EARLIER} = :us",
+                f"{UPLOAD} = :now AND ({is_there})",
+                values,
+            )
+        except Refused as refused:
+            stored = self._calls.get("studies", study.name) if refused.may_be_ours else None
+            if stored is None or stored[UPLOAD]["S"] != upload:
+                self._pools.remove(study.name, upload)
+                raise Stale(f"study {study.name} is no longer at version {study.version - 1}") from None
+        self._pools.know_upload(study.name, upload, uploads_of(item))
+
     def remove_study(self, name: str) -> None:
         item = self._calls.get("studies", name)
         if item is None:
             return
-        self._pools.remove(name, item[UPLOAD]["S"])
+        for upload in uploads_of(item):
+            self._pools.remove(name, upload)
         for partition in (*keys.all_listed(name, False), *keys.all_listed(name, True)):
             for found in list(self._calls.each(partition, ("s",))):
                 self._calls.delete(partition, found["s"]["S"])
@@ -701,7 +730,7 @@ class DynamoStore:
         item = self._calls.get("studies", name)
         if item is None:
             raise no_study(name)
-        self._pools.know_upload(name, item[UPLOAD]["S"])
+        self._pools.know_item(name, item)
         return item
 
 
@@ -722,7 +751,7 @@ def _listed_attributes(index: int | None, expires_at: float | None) -> Item:
 
 def _counted_conditions(study: Study) -> list[str]:
     """Return the conditions by which finished sessions are counted: '' in a qualification."""
-    return [*_conditions(study), ""]
+    return [*_conditions(study), *(condition.name for condition in study.past_conditions), ""]
 
 
 def _conditions(study: Study) -> list[str]:

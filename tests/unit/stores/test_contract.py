@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from backend.experiment import session as sessions
-from backend.experiment.records import Response, Timing
+from backend.experiment.records import Response, Stimulus, Timing
 from backend.foundation.errors import Conflict, NotFound
 from backend.stores.dynamodb.store import create_table
 from backend.stores.opening import open_store
@@ -792,3 +792,34 @@ def test_of_many_who_are_let_in_at_once_no_more_stay_than_are_wanted(opened, rac
 
     assert sessions_of(raced) == sorted(stayed)
     assert len(stayed) <= 3
+
+
+def test_a_pool_grows_at_once_with_its_study_and_sessions_of_before_stay(opened):
+    store, other = opened(), opened()
+    session, _ = with_session(store)
+    study = store.study(session.study)
+    before = [*store.stimuli(study.name)]
+    assert {*other.pool(study.name).fakes} == {"gan", "vae"}  # read, and cached
+    new = [Stimulus(f"{i:032x}.png", "fake", "ada", "", f"{i}.png") for i in range(3)]
+    grown = dataclasses.replace(
+        study, models=(*study.models, "ada"), joined=(len(study.models),), version=study.version + 1
+    )
+
+    store.add_stimuli(grown, new)
+
+    for each in (store, other, opened()):
+        assert each.study(study.name) == grown
+        assert [*each.pool(study.name).fakes["ada"][""]] == [stimulus.name for stimulus in new]
+        assert len(each.pool(study.name).fakes["gan"][""]) == 10
+        assert each.session(session.id) == session
+        assert [*each.stimuli(study.name)] == sorted([*before, *new], key=lambda stimulus: stimulus.name)
+    with pytest.raises(Stale, match="version"):
+        store.add_stimuli(grown, new)
+    later = dataclasses.replace(session, id="s2")
+    store.add_session(later, sessions.opening(study.protocol, AT))
+    assert opened().session("s2") == later
+    assert len([*store.stimuli(study.name)]) == len(before) + len(new)
+    for session_id in ("s1", "s2"):
+        store.erase_session(session_id)
+    store.remove_study(study.name)
+    assert [*store.stimuli(study.name)] == []

@@ -1,0 +1,148 @@
+"""Scores of a tournament: strengths by Bradley and Terry's model, which all answers together determine.
+
+A model's score is its strength, in log-odds of looking more real than the mean model; evaluators have no
+values of their own. Intervals are Student's with the standard error of the bootstrap over evaluators.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from backend.analysis import tournament_bootstrap as bootstrap
+from backend.analysis.judgment_scores import JudgmentScores
+from backend.analysis.paired_answers import OUTCOMES, PairedAnswers
+from backend.analysis.response_table import Answers, Coded
+from backend.analysis.scores import Options
+from backend.analysis.tournament import strengths, tournament
+from backend.analysis.values import Values
+from backend.experiment.judgments import method_named
+from backend.foundation.errors import InvalidInput
+
+_ITERATIONS_WHILE_RUNNING = 400
+
+
+class MoreRealScores(JudgmentScores):
+    """Strengths of models."""
+
+    def values(self, answers: Answers) -> dict[str, Values]:
+        return {}
+
+    def overall(self, answers: Answers, options: Options) -> dict[str, Any]:
+        """Return strengths and their differences, without what takes long while a study runs."""
+        paired, seed = paired_of(answers), options.seed or 0
+        rng, times = np.random.default_rng(seed), options.iterations or _ITERATIONS_WHILE_RUNNING
+        found = strengths(paired, rng, options.level, times, options.evaluators_drawn)
+        return _as_scores(answers, options, found, times)
+
+    def scores(self, answers: Answers, options: Options) -> dict[str, Any]:
+        paired, seed = paired_of(answers), options.seed or 0
+        rng, times = np.random.default_rng(seed), options.iterations or bootstrap.ITERATIONS
+        found = tournament(paired, rng, options.level, times, options.evaluators_drawn)
+        more = ("ties", "first_place", "sides", "fit", "cycles")
+        return {
+            **_as_scores(answers, options, found, times),
+            "tournament": {name: found[name] for name in more},
+        }
+
+
+def paired_of(answers: Answers) -> PairedAnswers:
+    """Return the responses as answers to pairs of contestants.
+
+    Raises:
+        InvalidInput: the responses do not say who stood where, or a contestant stood beside itself.
+    """
+    missing = [name for name in ("left", "right", "response") if name not in answers.texts]
+    if missing:
+        raise InvalidInput(
+            f"responses of a tournament need the columns left, right and response; {missing[0]} is missing"
+        )
+    left, right = (answers.texts[name] for name in ("left", "right"))
+    contestants = sorted({*_used(left), *_used(right)})
+    if "" in contestants or None in contestants:
+        raise InvalidInput("left and right must name a contestant in every response of a tournament")
+    place = {name: i for i, name in enumerate(contestants)}
+    lefts, rights = (_recoded(column, place) for column in (left, right))
+    if (lefts == rights).any():
+        whom = contestants[int(lefts[(lefts == rights).argmax()])]
+        raise InvalidInput(f"left and right must be two contestants, not both {whom}")
+    used = np.unique(answers.evaluator.codes, return_inverse=True)
+    return PairedAnswers(
+        tuple(contestants),
+        tuple(str(answers.evaluator.names[code]) for code in used[0]),
+        lefts,
+        rights,
+        _recoded(answers.texts["response"], OUTCOMES),
+        used[1],
+    )
+
+
+def _used(column: Coded) -> list[str]:
+    return [column.names[code] for code in np.unique(column.codes)]
+
+
+def _recoded(column: Coded, codes: Mapping[str, int]) -> np.ndarray:
+    """Return a column's texts as codes.
+
+    Raises:
+        InvalidInput: a text has none.
+    """
+    unknown = [name for name in _used(column) if name not in codes]
+    if unknown:
+        raise InvalidInput(f"response must be {', '.join(codes)}, not {unknown[0]!r}")
+    return np.array([codes.get(name, -1) for name in column.names])[column.codes]
+
+
+def _as_scores(
+    answers: Answers, options: Options, found: Mapping[str, Any], iterations: int
+) -> dict[str, Any]:
+    models = [
+        {
+            "model": row["model"],
+            "score": row["strength"],
+            **{name: value for name, value in row.items() if name not in ("model", "strength", "answers")},
+            "responses": row["answers"],
+            "interval": None,
+        }
+        for row in found["contestants"]
+    ]
+    return {
+        "method": answers.method,
+        "unit": method_named(answers.method).unit,
+        "simulated": answers.is_simulated,
+        "models": models,
+        "anova": None,
+        "pairs": found["differences"],
+        "pairs_method": "clustered",
+        "over_pictures": None,
+        "balanced": None,
+        "design": "within",
+        "people": found["evaluators"],
+        "responses": answers.given,
+        "settings": {
+            "bootstrap": "monte-carlo",
+            "iterations": iterations,
+            "seed": options.seed or 0,
+            "level": options.level,
+            "evaluators_drawn": options.evaluators_drawn or found["evaluators"],
+        },
+        "warnings": [*_warnings(found)],
+        "notes": [*answers.notes],
+    }
+
+
+def _warnings(found: Mapping[str, Any]) -> list[str]:
+    warnings = []
+    if groups := found["penalised"]:
+        chain = " > ".join(", ".join(group) for group in groups)
+        warnings.append(
+            f"some models won or lost everything against others ({chain}), so that their strengths have no "
+            "finite estimate: half a win and half a loss were added to each, and such strengths say only who "
+            "is ahead; more answers help"
+        )
+    if found["evaluators"] < 2:
+        warnings.append("one evaluator does not show how people differ: no intervals")
+    return warnings
+
+
+SCORES = MoreRealScores()

@@ -1,0 +1,284 @@
+"""The report of a tournament: ladder, win matrix, what the first place rests on, and checks."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from backend.analysis.response_table import Answers
+from backend.analysis.scores import Options
+from backend.analysis.unscored_rows import attention
+from backend.foundation.counts import counted
+from backend.report import formatting, methods
+from backend.report.context import FindingsView, SourceInfo
+from backend.report.elements import Column, Figure, Row, Section, Table
+from backend.report.judgment_report import FindingsOptions, JudgmentReport
+from backend.report.text_tables import SIMULATED
+
+_DIGITS = 2
+_UNIT = "log-odds"
+
+
+class MoreRealReport(JudgmentReport):
+    """Strengths of models, and how sure they are."""
+
+    def findings(
+        self,
+        answers: Answers,
+        scores: Mapping[str, Any],
+        chosen: FindingsOptions,
+        options: Options,
+        in_columns: bool,
+    ) -> dict[str, Any]:
+        return {
+            "models": [{"model": row["model"]} for row in scores["models"]],
+            "evaluators": [],
+            "attention": attention(answers, scores["settings"]["level"]),
+            "browsers": [],
+            "attrition": None,
+            "mistimed": None,
+        }
+
+    def summary(self, found: FindingsView) -> str:
+        best, *others = [row for row in found.models if not row["is_real"]]
+        text = (
+            f"Of {counted(len(others) + 1, 'model')}, {best['model']} looks most real: "
+            f"{formatting.amount(best['win_percent'], 'percent', 0)} of decided answers would prefer it to "
+            "the mean model"
+        )
+        ranks = _ranks(best)
+        return f"{text} (ranks {ranks}). {_flips(found.data)}" if ranks else f"{text}. {_flips(found.data)}"
+
+    def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
+        from backend.report import attention as attention_section
+        from backend.report import attrition, questions
+
+        return (
+            _ladder(found),
+            _matrix(found),
+            _checks(found),
+            attention_section.section(found),
+            questions.section(found, info),
+            attrition.section(found),
+            methods.section(found, info),
+        )
+
+    def text_table(self, scores: Mapping[str, Any]) -> str:
+        return "\n".join(_lines(scores))
+
+    def text_sections(self, scores: Mapping[str, Any]) -> Mapping[str, Iterable[str]]:
+        return {"pairs": _pair_lines(scores)}
+
+
+REPORT = MoreRealReport()
+
+
+def _lines(scores: Mapping[str, Any]) -> Iterable[str]:
+    """Yield the lines of the scores for a terminal."""
+    if scores["simulated"]:
+        yield SIMULATED
+    yield "Tournament, strength: log-odds of looking more real than the mean model"
+    rows = [_cells(row) for row in scores["models"]]
+    widths = [max(len(row[i]) for row in (*rows, _HEADS)) for i in range(len(_HEADS))]
+    for row in (_HEADS, *rows):
+        first, *others = row
+        cells = (f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True))
+        yield "  ".join([f"{first:<{widths[0]}}", *cells]).rstrip()
+    if "tournament" in scores:
+        yield _flips(scores)
+        yield from _check_texts(scores)
+    settings = scores["settings"]
+    times, seed = settings["iterations"], settings["seed"]
+    yield f"intervals: bootstrap over evaluators, {times} iterations, seed {seed}"
+    yield from (f"warning: {text}" for text in scores["warnings"])
+    yield from (f"note: {text}" for text in scores["notes"])
+
+
+_HEADS = ("model", "strength", "interval", "preferred", "rank", "ranks", "wins", "ties", "losses", "answers")
+
+
+def _cells(row: Row) -> list[str]:
+    return [
+        row["model"],
+        formatting.amount(row["score"], "", _DIGITS),
+        formatting.brackets(row["ci"], _DIGITS),
+        formatting.amount(row["win_percent"], "percent", 0),
+        str(row["rank"]),
+        _ranks(row) or formatting.NONE,
+        f"{row['wins']:,}",
+        f"{row['ties']:,}",
+        f"{row['losses']:,}",
+        f"{row['responses']:,}",
+    ]
+
+
+def _ranks(row: Row) -> str:
+    if row["ranks"] is None:
+        return ""
+    low, high = row["ranks"]
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _flips(data: Mapping[str, Any]) -> str:
+    """Return how many answers and evaluators the first place depends on, as a sentence."""
+    first = data["tournament"]["first_place"]
+    removed, turned, people = (first[name] for name in ("removed", "turned", "evaluators"))
+    if removed is None or turned is None:
+        return (
+            f"No small set of answers was found whose removal would put another in {first['leader']}'s place."
+        )
+    text = (
+        f"{first['leader']} would lose the first place to {removed['leader']} without "
+        f"{counted(removed['count'], 'answer')} of {data['responses']:,}, or with {turned['count']:,} turned "
+        "around"
+    )
+    if people is None:
+        return f"{text}."
+    return f"{text}; and without {counted(people['count'], 'evaluator')} of {data['people']:,}."
+
+
+def _check_texts(data: Mapping[str, Any]) -> list[str]:
+    """Return sentences on sides, ties, fit and cycles."""
+    more = data["tournament"]
+    sides, fit, cycles = more["sides"], more["fit"], more["cycles"]
+    texts = []
+    if sides["left_share"] is not None:
+        odds = formatting.amount(sides["log_odds"], "", _DIGITS)
+        texts.append(
+            f"Of the decided answers, {formatting.share(sides['left_share'], 1)} were for the left "
+            f"{_interval_of_share(sides['ci'])}(log-odds {odds})."
+        )
+    if more["ties"]["share"]:
+        texts.append(
+            f"{formatting.share(more['ties']['share'], 1)} of the answers were ties (Davidson's parameter "
+            f"{formatting.amount(more['ties']['parameter'], '', _DIGITS)})."
+        )
+    if fit["p"] is not None:
+        verdict = "do not fit" if fit["p"] < 0.05 else "fit"
+        texts.append(
+            f"The answers {verdict} one scale of strengths: chi-squared({fit['df']}) = "
+            f"{formatting.amount(fit['chi2'], '', 1)}, {formatting.p_value(fit['p'])}."
+        )
+    if cycles["triples"]:
+        texts.append(
+            f"{cycles['circular']:,} of {counted(cycles['triples'], 'triple')} of contestants are circular."
+        )
+    return texts
+
+
+def _interval_of_share(ci: Sequence[float] | None) -> str:
+    if ci is None:
+        return ""
+    return f"[{formatting.share(ci[0], 1)}, {formatting.share(ci[1], 1)}] "
+
+
+def _pair_lines(scores: Mapping[str, Any]) -> list[str]:
+    if "tournament" not in scores:
+        return []
+    return [
+        f"{row['a']} – {row['b']}: {row['a_wins']} : {row['ties']} : {row['b_wins']}, "
+        f"{formatting.share(row['share'])} (expected {formatting.share(row['expected'])})"
+        for row in scores["tournament"]["fit"]["pairs"]
+    ]
+
+
+def _ladder(found: FindingsView) -> Section:
+    heads = dict(zip(_HEADS, range(len(_HEADS)), strict=True))
+    columns = tuple(
+        Column(
+            {"interval": f"{found.level} interval", "preferred": "preferred to the mean model"}.get(
+                head, head
+            ),
+            lambda row, i=i: _cells(row)[i],
+            is_number=head != "model",
+        )
+        for head, i in heads.items()
+    )
+    table = Table("models", "Strengths in log-odds, highest first", columns, found.models)
+
+    def draw(width_in: float):
+        from backend.report.figures.tournament import ladder
+
+        return ladder(found.models, width_in)
+
+    best = found.models[0]
+    figure = Figure(
+        "ladder",
+        "Ladder",
+        f"Strength of each contestant against the mean model (0), with {found.level} intervals"
+        f"{'; the reals, a reference, are hollow' if any(row['is_real'] for row in found.models) else ''}.",
+        f"Points of {counted(len(found.models), 'contestant')}, strongest first: {best['model']} at "
+        f"{formatting.amount(best['score'], '', _DIGITS)}.",
+        draw,
+        table,
+    )
+    return Section(
+        "scores",
+        "Ladder",
+        (
+            "The strength of a model is the log-odds with which it is preferred to the mean model in decided "
+            "answers (Bradley and Terry 1952; ties after Davidson 1970). A difference of 1 means 73% to 27%.",
+            _flips(found.data),
+        ),
+        lead=table,
+        figures=(figure,),
+        notes=(
+            "Intervals are Student's, with the standard error of a bootstrap that draws evaluators with "
+            "replacement. Ranges of ranks hold for all contestants at once (Mogstad et al. 2024). The reals, "
+            "if they took part, do not count in the mean.",
+        ),
+    )
+
+
+def _matrix(found: FindingsView) -> Section:
+    rows = found.data["tournament"]["fit"]["pairs"]
+    share = lambda name: lambda row: formatting.share(row[name])  # noqa: E731
+    table = Table(
+        "win_matrix",
+        "Answers to each pair; a tie is half a win of both",
+        (
+            Column("A", lambda row: row["a"], is_number=False),
+            Column("B", lambda row: row["b"], is_number=False),
+            Column("A preferred", lambda row: f"{row['a_wins']:,}"),
+            Column("ties", lambda row: f"{row['ties']:,}"),
+            Column("B preferred", lambda row: f"{row['b_wins']:,}"),
+            Column("share of A", share("share")),
+            Column("expected", share("expected")),
+            Column("z", lambda row: formatting.amount(row["z"], "", 1)),
+        ),
+        rows,
+    )
+
+    def draw(width_in: float):
+        from backend.report.figures.tournament import win_matrix
+
+        return win_matrix([row["model"] for row in found.models], rows, width_in)
+
+    figure = Figure(
+        "win_matrix",
+        "Win matrix",
+        "How often the contestant of a row was preferred to that of a column, in percent; a tie is half a "
+        "win. Darker is more often; empty where the two did not meet.",
+        f"A matrix of {counted(len(found.models), 'contestant')} with a percentage for each of "
+        f"{counted(len(rows), 'pair')}.",
+        draw,
+        table,
+    )
+    return Section("pairs", "Pairs", (), figures=(figure,))
+
+
+def _checks(found: FindingsView) -> Section:
+    names = ("a", "b", "difference", "ci", "p")
+    rows = [{name: row[name] for name in names} for row in found.data["pairs"]]
+    table = Table(
+        "differences",
+        f"Differences of strengths, with {found.level} intervals of each alone",
+        (
+            Column("A", lambda row: row["a"], is_number=False),
+            Column("B", lambda row: row["b"], is_number=False),
+            Column("difference", lambda row: formatting.amount(row["difference"], "", _DIGITS)),
+            Column("interval", lambda row: formatting.brackets(row["ci"], _DIGITS)),
+            Column("p", lambda row: formatting.NONE if row["p"] is None else f"{row['p']:.3f}"),
+        ),
+        rows,
+        is_folded=True,
+    )
+    return Section("checks", "Checks", tuple(_check_texts(found.data)), tables=(table,))

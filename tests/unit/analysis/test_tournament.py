@@ -1,0 +1,189 @@
+"""Results of a tournament: simulated judges with known strengths, and what the results rest on."""
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+
+from backend.analysis import first_place
+from backend.analysis.bradley_terry import fit
+from backend.analysis.paired_answers import PairedAnswers, paired_answers
+from backend.analysis.tournament import tournament
+from backend.foundation.errors import InvalidInput
+
+
+def simulated(strengths, evaluators, trials, rng, ties=0.0, spread=0.0, left=0.0):
+    """Return answers by the model; `spread`: SD of a strength between evaluators; `left`: its advantage."""
+    size = len(strengths)
+    first, second = np.triu_indices(size, 1)
+    whose = np.repeat(np.arange(evaluators), trials)
+    pair = np.concatenate([np.resize(rng.permutation(len(first)), trials) for _ in range(evaluators)])
+    turned = rng.random(len(pair)) < 0.5
+    a, b = np.where(turned, second[pair], first[pair]), np.where(turned, first[pair], second[pair])
+    own = np.array(strengths) + spread * rng.normal(size=(evaluators, size))
+    d = own[whose, a] - own[whose, b] + left
+    drawn = rng.random(len(d)) * (np.exp(d / 2) + ties + np.exp(-d / 2))
+    outcome = np.where(drawn < np.exp(d / 2), 0, np.where(drawn < np.exp(d / 2) + ties, 1, 2))
+    names = tuple(f"m{i}" for i in range(size))
+    return PairedAnswers(names, tuple(map(str, range(evaluators))), a, b, outcome, whose)
+
+
+def results(answers, **options):
+    return tournament(answers, np.random.default_rng(0), iterations=400, **options)
+
+
+def test_known_strengths_come_back_and_intervals_cover():
+    true, seen, covered, ranked = np.array([-1.0, -0.3, 0.3, 1.0]), [], [], []
+    rng = np.random.default_rng(4)
+    for _ in range(60):
+        found = results(simulated(true, 20, 30, rng, ties=0.4, spread=0.3))
+        rows = {row["model"]: row for row in found["contestants"]}
+        rows = [rows[f"m{i}"] for i in range(4)]
+        seen.append([row["strength"] for row in rows])
+        covered.append([row["ci"][0] <= t <= row["ci"][1] for row, t in zip(rows, true, strict=True)])
+        ranked.append(all(row["ranks"][0] <= 4 - i <= row["ranks"][1] for i, row in enumerate(rows)))
+
+    # the spread of judges makes the mean judge's log-odds smaller by 2 to 4%
+    assert np.mean(seen, axis=0) == pytest.approx(true, abs=0.06)
+    assert 0.9 <= np.mean(covered) <= 0.99
+    assert np.mean(ranked) >= 0.95
+
+
+def test_the_fewest_answers_that_change_the_first_place_are_those_of_an_exhaustive_search():
+    searched = 0
+    for seed in range(30):
+        answers = simulated([0.6, 0.0, -0.3], 6, 6, np.random.default_rng(seed))
+        fitted = fit(answers.games, answers.counts, ties=False)
+        if fitted.is_penalised:
+            continue
+
+        change = first_place.without_answers(answers, fitted)
+
+        fewest = exhaustive(answers, fitted)
+        assert fewest is None or change.count == fewest
+        searched += fewest is not None
+    assert searched >= 15
+
+
+def exhaustive(answers, fitted):
+    leader, cells = fitted.strengths.argmax(), [(p, o) for p in range(len(answers.games)) for o in (0, 2)]
+    for number in range(1, 6):
+        for chosen in combinations_with_replacement(cells, number):
+            counts = answers.counts.copy()
+            for cell in chosen:
+                counts[cell] -= 1
+            if (counts >= 0).all():
+                rest = fit(answers.games, counts, ties=False).strengths
+                if rest.max() > rest[leader] + 1e-9:
+                    return number
+    return None
+
+
+def test_without_the_evaluators_that_it_rests_on_another_is_first():
+    answers = simulated([0.3, 0.0, -0.5], 15, 12, np.random.default_rng(2), ties=0.3, spread=0.8)
+
+    found = results(answers)["first_place"]
+
+    fewest = found["evaluators"]
+    assert fewest["leader"] != found["leader"]
+    assert 1 <= fewest["count"] < 15
+    assert found["turned"]["count"] <= found["removed"]["count"]
+
+
+def test_a_preference_for_the_left_is_found_and_none_where_there_is_none():
+    rng = np.random.default_rng(3)
+
+    biased = results(simulated([0.5, 0, -0.5], 40, 30, rng, left=0.4))["sides"]
+    fair = results(simulated([0.5, 0, -0.5], 40, 30, rng))["sides"]
+
+    assert biased["log_odds"] == pytest.approx(0.4, abs=0.15)
+    assert biased["p"] < 1e-4
+    assert biased["ci"][0] > 0.5
+    assert fair["p"] > 0.01
+
+
+def test_a_cycle_is_found_and_does_not_fit():
+    rows = [
+        row(f"e{person}", *pair)
+        for person in range(20)
+        for pair in (("rock", "scissors"), ("scissors", "paper"), ("paper", "rock"))
+        for _ in range(2)
+    ] + [
+        row(f"e{person}", *pair)
+        for person in range(20)
+        for pair in (("paper", "scissors"), ("scissors", "rock"), ("rock", "paper"))
+    ]
+
+    found = results(paired_answers(rows))
+
+    assert (found["cycles"]["circular"], found["cycles"]["triples"]) == (1, 1)
+    assert found["fit"]["p"] < 0.001
+    assert [row["strength"] for row in found["contestants"]] == pytest.approx([0, 0, 0], abs=1e-6)
+
+
+def row(evaluator, winner, loser, **more):
+    return {"evaluator": evaluator, "left": winner, "right": loser, "response": "left", **more}
+
+
+def test_groups_that_no_answer_connects_are_named():
+    rows = [row("e1", "a", "b"), row("e2", "b", "a"), row("e1", "c", "d"), row("e2", "d", "c")]
+
+    with pytest.raises(InvalidInput, match="between these groups there are none: a, b; c, d"):
+        results(paired_answers(rows))
+
+
+def test_a_single_model_beside_the_reals_is_refused():
+    with pytest.raises(InvalidInput, match="two models or more, not on a, real"):
+        results(paired_answers([row("e1", "a", "real")]))
+
+
+def test_the_reals_are_a_reference_that_does_not_count_in_the_mean():
+    rows = [
+        row(f"e{person}", winner, loser)
+        for person in range(8)
+        for winner, loser in (
+            ("a", "b"),
+            ("b", "a"),
+            ("a", "real"),
+            ("real", "a"),
+            ("real", "b"),
+            ("real", "b"),
+            ("b", "real"),
+            ("a", "b"),
+        )
+    ]
+
+    found = {row["model"]: row for row in results(paired_answers(rows))["contestants"]}
+
+    assert found["a"]["strength"] + found["b"]["strength"] == pytest.approx(0, abs=1e-9)
+    assert found["real"]["is_real"]
+    assert not found["a"]["is_real"]
+
+
+def test_who_never_lost_is_named():
+    rows = [row(f"e{person}", "a", other) for person in range(5) for other in "bc"]
+    rows += [row("e1", "b", "c"), row("e2", "c", "b")]
+
+    found = results(paired_answers(rows))
+
+    assert found["penalised"] == [["a"], ["b", "c"]]
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"left": ""}, "left and right must name two contestants"),
+        ({"left": "b"}, "left and right must name two contestants, not 'b' and 'b'"),
+        ({"response": "real"}, "response must be left, tie, right, not 'real'"),
+    ],
+)
+def test_a_row_that_is_no_comparison_is_refused(bad, message):
+    with pytest.raises(InvalidInput, match=message):
+        paired_answers([row("e1", "a", "b"), {**row("e1", "a", "b"), **bad}])
+
+
+def test_one_evaluator_has_strengths_and_no_intervals():
+    found = results(paired_answers([row("e1", "a", "b"), row("e1", "b", "a"), row("e1", "a", "b")]))
+
+    assert [row["ci"] for row in found["contestants"]] == [None, None]
+    assert found["contestants"][0]["strength"] == pytest.approx(np.log(2) / 2)
