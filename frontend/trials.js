@@ -64,7 +64,7 @@ export async function playBlock(visit, judgment, medium, display, isPaid) {
   if (isTimed) {
     await Promise.all([pictures.all(), masks.all()]);
     await Promise.all(block.masks.map((/** @type {string} */ _, /** @type {number} */ i) => masks.needed(i)));
-    await ask("instructions", text(visit.next?.practice ? "practice.ready" : "block.ready"), readyText(protocol, judgment.afterFlash), [{ label: text("instructions.start"), value: "start", primary: true }]);
+    await ask("instructions", text(visit.next?.practice ? "practice.ready" : "block.ready"), readyText(protocol, judgment), [{ label: text("instructions.start"), value: "start", primary: true }]);
   }
   await pictures.needed(0);
   const asked = protocol.follow_ups ?? null;
@@ -219,9 +219,9 @@ function publish(trial) {
 
 /**
  * @param {import("../types/api.js").PageProtocol} protocol
- * @param {string} afterFlash
+ * @param {import("./judgment.js").Judgment} judgment
  */
-function readyText({ method, time_limits }, afterFlash) {
-  const ready = method === "exposures" ? text(time_limits === "all" ? "block.ready_all" : "block.ready_some") : text("block.ready_flash");
-  return [el("p", {}, ready), el("p", {}, afterFlash)];
+function readyText({ method, time_limits }, { ready, afterFlash }) {
+  const usual = method === "exposures" ? text(time_limits === "all" ? "block.ready_all" : "block.ready_some") : text("block.ready_flash");
+  return [el("p", {}, ready ?? usual), el("p", {}, afterFlash)];
 }

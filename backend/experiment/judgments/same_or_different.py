@@ -53,6 +53,7 @@ class SameOrDifferent(Judgment):
         )
     }
     source = "Zhang et al., 2018"
+    trial_shows = "pair"
     answers = (SAME, DIFFERENT)
     question = "whether two pictures, shown one after the other, are the same or different"
     parts = ("p0", "p1")
