@@ -140,7 +140,7 @@ function answered(site, session, body) {
     session.stair = offset + 1 === site.images ? start(site.staircase) : step(site.staircase, session.stair, wasCorrect);
   }
   session.trial += 1;
-  session.responses.push(/** @type {"real" | "fake"} */ (body.response));
+  session.responses.push(/** @type {"real" | "fake"} */ (body.response)); // a demo is of this judgment
   session.right += wasCorrect ? 1 : 0;
   return {
     trial_index: session.trial - 1,

@@ -46,8 +46,8 @@ export function offer(study, before) {
     ...intro,
     facts([
       [text("offer.time"), duration(study.minutes)],
-      [text("offer.pictures"), pictures(study)],
-      ...(study.practice ? [[text("practice.offer"), text("practice.offer.count", { n: study.practice })]] : []),
+      shown(study),
+      ...(study.practice ? [[text("practice.offer"), practice(study)]] : []),
       [text("offer.pay"), pay(study)],
       ...(study.keep_days ? [[text("offer.kept"), text("offer.kept_for", { days: counted(study.keep_days, "day") })]] : []),
     ]),
@@ -72,13 +72,22 @@ export function instructions(study, judgment, isBack) {
   ];
 }
 
-/** @param {PublicStudy} study */
-function pictures({ images, blocks, side_by_side = 1 }) {
-  if (side_by_side > 1) {
-    const values = { n: images, pictures: side_by_side, parts: blocks };
-    return text(blocks > 1 ? "offer.picture_count_side_parts" : "offer.picture_count_side", values);
+/**
+ * Return what is counted, and how many of it a session has.
+ * @param {PublicStudy} study
+ */
+function shown({ images: n, blocks: parts, trial_shows }) {
+  if (trial_shows === "triplet") {
+    const values = { n, pictures: 3, parts };
+    return [text("offer.pictures"), parts > 1 ? text("offer.picture_count_side_parts", values) : text("offer.picture_count_side", values)];
   }
-  return blocks > 1 ? text("offer.picture_count_parts", { n: images, parts: blocks }) : text("offer.picture_count", { n: images });
+  if (trial_shows === "pair") return [text("offer.pairs"), parts > 1 ? text("offer.pair_count_parts", { n, parts }) : text("offer.pair_count", { n })];
+  return [text("offer.pictures"), parts > 1 ? text("offer.picture_count_parts", { n, parts }) : text("offer.picture_count", { n })];
+}
+
+/** @param {PublicStudy} study */
+function practice({ practice: n, trial_shows }) {
+  return trial_shows === "pair" ? text("practice.offer.pairs", { n }) : text("practice.offer.count", { n });
 }
 
 /** @param {PublicStudy} study */

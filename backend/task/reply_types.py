@@ -70,7 +70,6 @@ class PublicStudy(Effort):
     judgment: Annotated[str, Meta(description="What is asked; the page has a module of this name")]
     answers: Annotated[list[str], Meta(description="The answers that the study allows")]
     medium: Annotated[str, Meta(description="What is shown; the page has a module of this name")]
-    side_by_side: Annotated[int, Meta(description="Pictures that a trial shows at the same time")]
     consent: Consent
     contact: Contact
     keep_days: Annotated[
@@ -80,6 +79,9 @@ class PublicStudy(Effort):
     currency: Currency
     retainer: Annotated[
         Retainer | None, Meta(description="Pay for waiting: usd_cents a minute, minutes at most")
+    ]
+    trial_shows: Annotated[
+        Literal["picture", "pair", "triplet"], Meta(description="What `images` and `practice` count")
     ]
     practice: Annotated[int, Meta(description="Practice pictures before the first block, in no other count")]
     blocks: int
@@ -135,6 +137,10 @@ class PageProtocol(TypedDict):
     countdown_ms: float
     mask_count: int
     mask_ms: float
+    gap_ms: Annotated[
+        float,
+        Meta(description="Between the pictures of a trial, shown one after the other; 0: side by side"),
+    ]
     feedback: bool
     feedback_ms: float
     full_screen: bool
@@ -199,7 +205,9 @@ class Done(TypedDict):
         bool, Meta(description="The server itself reports to the panel that the person is done")
     ]
     earned_usd_cents: int
-    right: int
+    right: Annotated[
+        int | None, Meta(description="Null where some trials have no right answer, which cannot be counted")
+    ]
     answered: int
     qualification: QualificationResult | None
 

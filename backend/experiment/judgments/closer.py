@@ -51,6 +51,7 @@ class Closer(Judgment):
     """A reference between two distorted pictures."""
 
     name = "closer"
+    trial_shows = "triplet"
     methods: ClassVar = {
         "2afc": Method(
             "2AFC",

@@ -36,6 +36,7 @@ class MoreReal(Judgment):
     """Two pictures side by side: which looks more real, or, as a setting, neither."""
 
     name = "more_real"
+    trial_shows = "pair"
     methods: ClassVar = {
         "tournament": Method(
             "Tournament",

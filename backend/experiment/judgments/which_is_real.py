@@ -54,7 +54,7 @@ class WhichIsReal(Judgment):
     source = "Macmillan and Creelman, 2005"
     answers = SIDES
     question = "which of two images, side by side, is real"
-    side_by_side = 2
+    trial_shows = "pair"
     own_columns = (LEFT, RIGHT)
     columns: ClassVar = {
         "method": Column("Pairs of a real and a fake image", "pair", Kind.CHOICE),
