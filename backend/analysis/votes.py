@@ -112,9 +112,7 @@ def votes_of(rows: Iterable[Mapping[str, Any]], kind: str, is_simulated: bool = 
         if not item or not name:
             raise InvalidInput(f"each response must name its item, such as traditional/000123, not {item!r}")
         if set_of.setdefault(item, name) != name:
-            raise InvalidInput(
-                f"item {item} is in the set {set_of[item]} and in the set {name}; name it once"
-            )
+            raise InvalidInput(f"item {item} is in two sets, {set_of[item]} and {name}; an item has one set")
         key = (item, str(row["evaluator"]))
         repeated += key in found
         found.setdefault(key, vote_of(row, kind))

@@ -26,8 +26,9 @@ def agreement(
         human: its rows of the human ceiling, by column; empty for JND.
         label: of the axis of scores.
     """
-    height = 0.62 + 0.25 * len(metrics)
-    figure, places = style.panels(width_in, len(columns), height)
+    figure, places = style.panels(width_in, len(columns), 0.75 + 0.25 * len(metrics))
+    lines_of_legend = (1 if width_in >= style.NARROW_IN else 3) if human else 0
+    figure.set_figheight(figure.get_figheight() + 0.35 + 0.2 * lines_of_legend)
     names = [short(name, style.label_length(width_in) // 2) for name in metrics]
     across = len({axes.get_subplotspec().colspan.start for axes in places})
     for i, (axes, column) in enumerate(zip(places, columns, strict=True)):

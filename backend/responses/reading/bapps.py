@@ -9,6 +9,7 @@ import io
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 
@@ -24,6 +25,17 @@ _DEPTH = 3
 """A tree may be named from `2afc/val/NAME` up to the folder that holds `2afc`."""
 _MOST_BYTES = 4096
 _FLOAT_BYTES = 4
+_NO_HEADER = (
+    ValueError,
+    LookupError,
+    EOFError,
+    TypeError,
+    SyntaxError,
+    TokenError,
+    RecursionError,
+    MemoryError,
+)
+"""Exceptions that numpy's reader of headers, which parses Python literals, raises for broken ones."""
 
 
 def is_bapps(folder: Path) -> bool:
@@ -101,9 +113,9 @@ def read_share(path: Path) -> float:
                 (2, 0): np.lib.format.read_array_header_2_0,
             }
             shape, _, dtype = read[version](stream)
-    except (ValueError, KeyError, EOFError, TypeError):
+    except _NO_HEADER:
         raise InvalidInput(f"{shown} must be a file of numpy (.npy) with one 32-bit float") from None
-    if dtype != np.dtype(np.float32) or shape != (1,):
+    if dtype.newbyteorder("=") != np.dtype(np.float32) or shape != (1,):
         raise InvalidInput(f"{shown} must hold one 32-bit float, shape (1,), not {dtype} of shape {shape}")
     body = stream.read()
     if len(body) != _FLOAT_BYTES:

@@ -1,0 +1,270 @@
+"""Agreement of metrics with votes: tables by hand, variances by brute force, recovery and coverage."""
+
+import json
+
+import numpy as np
+import pytest
+
+from backend.analysis.agreement import agreement, columns_of
+from backend.analysis.two_way import two_way, two_way_of_pairs
+from backend.analysis.votes import votes_of, votes_of_shares
+from backend.foundation.errors import InvalidInput
+from validate.agreement import Judges
+
+
+def row(item, evaluator, response, left="p0", **more):
+    """Return a row of the responses file; 2AFC unless `left` is empty."""
+    right = {"p0": "p1", "p1": "p0", "": ""}[left]
+    return {
+        "item": item, "model": item.partition("/")[0], "evaluator": evaluator, "response": response,
+        "left": left, "right": right, "trial_kind": "test", **more,
+    }  # fmt: skip
+
+
+def found_of(rows, metrics=None, kind="2afc", **options):
+    data = agreement(
+        votes_of(rows, kind), {k: np.array(v, float) for k, v in (metrics or {}).items()}, **options
+    )
+    json.dumps(data, allow_nan=False)
+    return data
+
+
+TWO = [
+    row("cnn/a", "ann", "left"),  # p0
+    row("cnn/a", "bob", "right", left="p1"),  # p0
+    row("cnn/a", "cat", "right"),  # p1
+    row("cnn/b", "ann", "right"),  # p1
+    row("cnn/b", "bob", "left", left="p1"),  # p1
+]
+
+
+def test_the_side_of_a_picture_does_not_matter():
+    votes = votes_of(TWO, "2afc")
+
+    assert votes.items == ("cnn/a", "cnn/b")
+    assert votes.share == pytest.approx([1 / 3, 1])
+    assert (votes.evaluators, [*votes.count]) == (3, [3, 2])
+
+
+def test_scores_and_ceilings_by_hand():
+    # a metric that takes p0 of a and p1 of b: (2/3 + 1) / 2; one that ties on a: (1/2 + 1) / 2
+    data = found_of(TWO, {"right": [[0, 1], [1, 0]], "tied": [[1, 1], [1, 0]]})
+
+    scores = {found["metric"]: found["score"] for found in data["metrics"]}
+    assert scores == pytest.approx({"right": 100 * 5 / 6, "tied": 75})
+    assert [found["ties"] for found in data["metrics"]] == [0, 1]
+    (human,) = data["human"]
+    assert human["as_printed"] == pytest.approx(100 * (5 / 9 + 1) / 2)
+    assert human["oracle"] == pytest.approx(100 * (2 / 3 + 1) / 2)
+    # of a's three pairs of votes one agrees, b's only one does
+    assert human["unbiased"] == pytest.approx(100 * (1 / 3 + 1) / 2)
+    (pair,) = data["pairs"]
+    assert pair["difference"] == pytest.approx(100 * (2 / 3 - 1 / 2) / 2)
+
+
+def test_sets_are_averaged_with_equal_weights_in_the_paper_s_order():
+    rows = [row(f"{name}/{i}", f"e{i}", "left") for name, n in (("blur", 4), ("cnn", 1)) for i in range(n)]
+    distances = [[1, 0]] + [[0, 1]] * 4  # wrong on cnn, which stands first; right on all of blur
+
+    data = found_of(rows, {"m": distances})
+
+    assert [each["column"] for each in data["columns"]] == ["cnn", "blur", "average"]
+    assert [found["score"] for found in data["metrics"]] == [0, 100, 50]
+
+
+def test_the_averages_of_the_paper_stand_after_their_sets():
+    six = ("traditional", "cnn", "superres", "deblur", "color", "frameinterp")
+
+    assert [*columns_of(six)] == [
+        "traditional", "cnn", "distortions", "superres", "deblur", "color", "frameinterp", "real algorithms",
+        "average",
+    ]  # fmt: skip
+    assert columns_of(("traditional", "cnn")) == {
+        "traditional": ("traditional",), "cnn": ("cnn",), "average": ("traditional", "cnn"),
+    }  # fmt: skip
+    assert [*columns_of(("x",))] == ["x"]
+    assert [*columns_of(("average", "x"))] == ["average", "x", "average of sets"]
+
+
+def test_what_is_not_scored_is_left_out():
+    rows = [
+        *TWO,
+        row("x/sentinel", "ann", "left", trial_kind="check"),
+        row("", "ann", "left", trial_kind="practice"),
+        row("cnn/c", "dan", "left", excluded=True),
+        row("cnn/a", "ann", "right"),  # again
+    ]
+
+    votes = votes_of(rows, "2afc")
+
+    assert votes.items == ("cnn/a", "cnn/b")
+    assert votes.share == pytest.approx([1 / 3, 1])
+    assert votes.repeated == 1
+
+
+def test_an_item_has_a_name_and_one_set():
+    with pytest.raises(InvalidInput, match="must name its item"):
+        votes_of([row("", "ann", "left")], "2afc")
+    with pytest.raises(InvalidInput, match="item cnn/a is in two sets, cnn and blur"):
+        votes_of([row("cnn/a", "ann", "left"), row("cnn/a", "bob", "left", model="blur")], "2afc")
+    with pytest.raises(InvalidInput, match="no vote"):
+        votes_of([], "2afc")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_distance_that_is_no_number_is_refused(bad):
+    with pytest.raises(InvalidInput, match="m must have finite distances; that of cnn/b is not"):
+        found_of(TWO, {"m": [[0, 1], [bad, 0]]})
+    with pytest.raises(InvalidInput, match="shape"):
+        found_of(TWO, {"m": [0, 1]})
+
+
+def jnd_rows(table):
+    """Return rows of a table of answers, 1 for same: item by evaluator."""
+    return [
+        row(f"cnn/{i}", f"e{j}", "same" if said else "different", left="")
+        for i, line in enumerate(table)
+        for j, said in enumerate(line)
+    ]
+
+
+def test_a_jnd_area_by_hand():
+    # shares 1, 0, 1/2, sorted by distance: item 1 (0), item 0 (1), item 2 (1/2): T = 3/2; precision 0, 1/2,
+    # 1/2; envelope 1/2 throughout
+    data = found_of(jnd_rows([[1, 1], [0, 0], [1, 0]]), {"m": [2, 1, 3]}, kind="jnd")
+
+    (found,) = data["metrics"]
+    assert found["score"] == pytest.approx(50)
+    assert data["human"] == []
+
+
+def test_a_set_in_which_nobody_said_same_has_no_area_and_no_average():
+    rows = [*jnd_rows([[1, 0]]), row("blur/0", "e0", "different", left="")]
+
+    data = found_of(rows, {"m": [1, 1]}, kind="jnd")
+
+    assert [found["score"] for found in data["metrics"]] == [50, None, None]
+    assert data["pairs"] == []
+
+
+def test_variances_are_sums_over_pairs_of_related_votes():
+    # by definition: sum of r r' over pairs of votes that share an evaluator, an item, or both
+    rng = np.random.default_rng(1)
+    item = np.repeat(np.arange(6), 3)
+    evaluator = np.concatenate([rng.permutation(5)[:3] for _ in range(6)])
+    influence = rng.normal(size=18)
+    influence -= influence.mean()
+
+    found = two_way(influence, item, evaluator, np.ones(18, bool))
+
+    same_item, same_person = item[:, None] == item, evaluator[:, None] == evaluator
+    products = np.outer(influence, influence)
+    assert found.by_items == pytest.approx(products[same_item].sum() * 6 / 5)
+    assert found.by_evaluators == pytest.approx(products[same_person].sum() * 5 / 4)
+    own = (influence**2).sum()
+    people = max(products[same_person].sum() * 5 / 4, own)
+    assert found.by_both == pytest.approx(people + max(0, (products[same_item].sum() - own) * 6 / 5))
+
+
+def test_variances_of_agreement_are_sums_over_related_pairs_of_votes():
+    rng = np.random.default_rng(2)
+    item = np.repeat(np.arange(5), 4)
+    evaluator = np.concatenate([rng.permutation(6)[:4] for _ in range(5)])
+    vote = rng.integers(0, 2, 20).astype(float)
+    weight, centre = rng.random(5), rng.random(5)
+
+    found = two_way_of_pairs(vote, item, evaluator, weight, centre)
+
+    dyads = [
+        (item[a], {evaluator[a], evaluator[b]}, weight[item[a]] * ((vote[a] == vote[b]) - centre[item[a]]))
+        for a in range(20)
+        for b in range(a)
+        if item[a] == item[b]
+    ]
+    people = items = both = 0.0
+    for i, who, r in dyads:
+        for j, others, s in dyads:
+            people += r * s * bool(who & others)
+            items += r * s * (i == j)
+            both += r * s * (i == j and bool(who & others))
+    assert found.by_items == pytest.approx(items * 5 / 4)
+    assert found.by_evaluators == pytest.approx(max(0, people) * 6 / 5)
+    assert found.by_both == pytest.approx(max(max(0, people) * 6 / 5, both) + max(0, (items - both) * 5 / 4))
+
+
+def test_a_second_metric_of_the_same_distances_is_no_better():
+    rng = np.random.default_rng(4)
+    votes, distances = Judges().study(40, 8, 4, rng)
+
+    data = agreement(votes, {"a": distances["a"], "again": 3 * distances["a"]})
+
+    (pair,) = data["pairs"]
+    assert (pair["difference"], pair["ci"], pair["p"]) == (0, None, None)
+
+
+def test_metrics_in_another_order_give_the_same_difference():
+    votes, distances = Judges().study(60, 8, 4, np.random.default_rng(5))
+
+    (one,) = agreement(votes, distances)["pairs"]
+    (other,) = agreement(votes, dict(reversed(distances.items())))["pairs"]
+
+    assert one["difference"] == -other["difference"]
+    assert one["p"] == pytest.approx(other["p"])
+
+
+def test_one_evaluator_or_one_item_has_no_interval_over_both():
+    one_person = found_of([row("cnn/a", "ann", "left"), row("cnn/b", "ann", "left")], {"m": [[0, 1], [1, 0]]})
+    one_item = found_of([row("cnn/a", "ann", "left"), row("cnn/a", "bob", "right")], {"m": [[0, 1]]})
+
+    (found,), (other,) = one_person["metrics"], one_item["metrics"]
+    assert (found["ci"], found["evaluators_ci"]) == (None, None)
+    assert found["items_ci"] is not None
+    assert (other["ci"], other["items_ci"]) == (None, None)
+    assert other["evaluators_ci"] is not None
+
+
+def test_shares_without_votes_have_intervals_over_items_and_a_ceiling_only_if_their_number_is_told():
+    shares = {"cnn": {"cnn/a": 0.2, "cnn/b": 0.8, "cnn/c": 1.0}}
+    metrics = {"m": np.array([[0.0, 1], [1, 0], [1, 0]])}
+
+    blind = agreement(votes_of_shares("2afc", shares), metrics)
+    told = agreement(votes_of_shares("2afc", shares, 5), metrics)
+
+    assert blind["metrics"][0]["score"] == told["metrics"][0]["score"] == pytest.approx(100 * 2.6 / 3)
+    assert blind["metrics"][0]["evaluators_ci"] is None
+    assert blind["metrics"][0]["ci"] == blind["metrics"][0]["items_ci"] is not None
+    assert blind["human"][0]["unbiased"] is None
+    assert blind["human"][0]["as_printed"] == pytest.approx(100 * (0.68 + 0.68 + 1) / 3)
+    # 1 of 5 and 4 of 5: 12 of 20 ordered pairs agree
+    assert told["human"][0]["unbiased"] == pytest.approx(100 * (0.6 + 0.6 + 1) / 3)
+    with pytest.raises(InvalidInput, match=r"cnn/a: a share of 0\.2 cannot come from 3 votes"):
+        votes_of_shares("2afc", shares, 3)
+
+
+@pytest.mark.parametrize("kind", ["2afc", "jnd"])
+def test_intervals_over_both_cover(kind):
+    # 150 studies a case; `make validate` runs 1,000. The chance that a right interval holds fewer than
+    # 133 of 150 times is 0.0004
+    from validate.agreement import _true, judges_of
+
+    judges, held = judges_of(kind), 0
+    true = _true(judges)["score"]
+    for seed in range(150):
+        votes, distances = judges.study(120, 15, 4, np.random.default_rng([6, seed]))
+        low, high = agreement(votes, {"a": distances["a"]})["metrics"][0]["ci"]
+        held += low <= true <= high
+
+    assert held >= 133
+
+
+def test_intervals_over_items_alone_miss_what_evaluators_share():
+    # evaluators who all see everything and differ much: a score varies by who came
+    judges = Judges(bias_sd=2.0, item_sd=0.5)
+
+    votes, distances = judges.study(400, 6, 6, np.random.default_rng(7))
+    (found,) = agreement(votes, {"a": distances["a"]})["metrics"]
+
+    def width(ci):
+        return ci[1] - ci[0]
+
+    assert width(found["ci"]) > 1.2 * width(found["items_ci"])
