@@ -1,4 +1,4 @@
-"""Names of a pool's stimuli in pages: 16 bytes per name, read a page at a time.
+"""Names of a pool's stimuli in pages: 16 bytes per picture, read a page at a time.
 
 A side of a pool (the reals, or a model's fakes, of one class) has its names in order, `NAMES_PER_PAGE` in
 each page but its last. A session shows some hundred stimuli of perhaps a million, so that a store which
@@ -9,7 +9,7 @@ import json
 import re
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import overload
 
 from backend.experiment.sampling import Pool
@@ -21,6 +21,8 @@ _USUAL = re.compile(r"[0-9a-f]{32}(\.[a-z0-9]{1,8})")
 """A 128-bit hash with an extension; other names are stored as text."""
 _HASH = 16
 _AS_TEXT = b"\0"
+_SEVERAL = 0x80
+"""Added to the number of pictures of each stimulus, if they are several; the suffix follows."""
 _BYTES_PER_PAGE, _BYTES_PER_SIDE = 100, 1000
 """Memory that a page and a side take besides their names."""
 
@@ -33,15 +35,18 @@ class PackedNames(Sequence[str]):
 
     def __init__(self, packed: bytes):
         self._packed = packed
-        length = packed[0]
-        self._suffix = packed[1 : 1 + length].decode()
-        self._start = 1 + length
+        has_several = packed[0] >= _SEVERAL
+        self._pictures = packed[0] - _SEVERAL if has_several else 1
+        head = 1 + has_several
+        length = packed[head - 1]
+        self._suffix = packed[head : head + length].decode()
+        self._start = head + length
         self._text = json.loads(zlib.decompress(packed[1:])) if length == 0 else None
 
     def __len__(self) -> int:
         if self._text is not None:
             return len(self._text)
-        return (len(self._packed) - self._start) // _HASH
+        return (len(self._packed) - self._start) // (self._pictures * _HASH)
 
     @overload
     def __getitem__(self, i: int) -> str: ...
@@ -52,23 +57,36 @@ class PackedNames(Sequence[str]):
             return self._text[i]
         if isinstance(i, slice):
             return [self[k] for k in range(*i.indices(len(self)))]
-        start = self._start + _HASH * range(len(self))[i]
-        return self._packed[start : start + _HASH].hex() + self._suffix
+        first = self._start + self._pictures * _HASH * range(len(self))[i]
+        starts = range(first, first + self._pictures * _HASH, _HASH)
+        return " ".join(self._packed[start : start + _HASH].hex() + self._suffix for start in starts)
 
     def place_of(self, name: str) -> int | None:
         """Return the index of a name among names in order; None if it is not one of them."""
         place = bisect_left(self, name)
         return place if place < len(self) and self[place] == name else None
 
+    def place_of_item(self, first: str, names: Set[str]) -> int | None:
+        """Return the index of the stimulus of these pictures, of which `first` is the first; None if none."""
+        place = bisect_left(self, first)
+        return place if place < len(self) and {*self[place].split(" ")} == names else None
+
 
 def pack_names(names: Sequence[str]) -> bytes:
-    """Return names encoded; hashes with one extension take 16 bytes each."""
-    usual = [_USUAL.fullmatch(name) for name in names]
+    """Return names encoded; hashes with one extension take 16 bytes each.
+
+    So do those of stimuli of several pictures, if all stimuli have as many.
+    """
+    pictures = [name.split(" ") for name in names]
+    usual = [_USUAL.fullmatch(picture) for own in pictures for picture in own]
     suffixes = {match and match[1] for match in usual}
-    if len(suffixes) != 1 or None in suffixes:
+    counts = set(map(len, pictures))
+    if len(suffixes) != 1 or None in suffixes or len(counts) != 1:
         return _AS_TEXT + zlib.compress(json.dumps(names, separators=(",", ":")).encode(), 9)
-    (suffix,) = suffixes
-    return bytes([len(suffix)]) + suffix.encode() + bytes.fromhex("".join(name[:32] for name in names))
+    (suffix,), (count,) = suffixes, counts
+    head = bytes([_SEVERAL + count]) if count > 1 else b""
+    hashes = bytes.fromhex("".join(picture[:32] for own in pictures for picture in own))
+    return head + bytes([len(suffix)]) + suffix.encode() + hashes
 
 
 class PagedNames(Sequence[str]):

@@ -9,14 +9,15 @@ of their names, and numbered them so; such a pool is read as a whole, and kept a
 
 import dataclasses
 import json
+import string
 import struct
 import zlib
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import Any
+from itertools import accumulate, permutations
+from typing import Any, NamedTuple
 
 from backend.experiment.records import (
     CHECK,
@@ -51,6 +52,9 @@ SOURCES_PER_ITEM = 4000
 SideKey = tuple[str, str | None, str, str]
 """Truth, model, class and role of a side's stimuli."""
 _KIND_LETTERS = {TEST: "t", PRACTICE: "p", CHECK: "c", INSTRUCTED: "i"}
+_DIGITS = string.digits + string.ascii_lowercase
+_ORDERS = {count: list(permutations(range(count))) for count in range(1, 5)}
+"""All orders of as many pictures."""
 _KINDS = {letter: kind for kind, letter in _KIND_LETTERS.items()}
 
 
@@ -103,27 +107,48 @@ class StoredPool:
         sides = ((side.key, begin, side.count) for side, begin in placed)
         return pool_of_sides(sides, self._pages, self.memory_bytes)
 
-    def numbers_of(self, blocks: Sequence[PlannedBlock]) -> list[int] | None:
-        """Return the numbers of all stimuli of `blocks`, in order; None if one is not as in the pool."""
-        found: list[tuple[int, int, str]] = []
-        for block in blocks:
-            for offset, name in enumerate(block.stimuli):
-                side = self._side_of(block, offset)
-                page = -1 if side is None else self._page_of(side, name)
-                if side is None or page < 0:
-                    return None
-                found.append((side, page, name))
-        opened = {page: PackedNames(data) for page, data in self._pages({p for _, p, _ in found}).items()}
-        numbers = []
-        for side, page, name in found:
-            place = opened[page].place_of(name)
+    def places_of(self, blocks: Sequence[PlannedBlock]) -> "list[Place] | None":
+        """Return where all stimuli of `blocks` are, in order; None if one is not as in the pool."""
+        trials = [(block, offset, name) for block in blocks for offset, name in enumerate(block.stimuli)]
+        candidates = [list(self._candidates(block, offset, name)) for block, offset, name in trials]
+        pages = self._pages({page for found in candidates for _, page, _ in found})
+        opened = {page: PackedNames(data) for page, data in pages.items()}
+        places = []
+        for (_, _, name), found in zip(trials, candidates, strict=True):
+            place = self._place_among(name, found, opened)
             if place is None:
                 return None
+            places.append(place)
+        return places
+
+    def _candidates(self, block: PlannedBlock, offset: int, name: str) -> Iterator[tuple[int, int, str]]:
+        """Yield the sides and pages that may have a stimulus, each with the picture that is its first there.
+
+        An item may be shown in another order than that of its parts in the pool.
+        """
+        pictures = name.split(" ")
+        for side in self._sides_of_item(block, offset) if pictures[1:] else [self._side_of(block, offset)]:
+            for first in pictures if side is not None else ():
+                page = self._page_of(side, f"{first} " if pictures[1:] else first)
+                if page >= 0:
+                    yield side, page, first
+
+    def _place_among(
+        self, name: str, candidates: Iterable[tuple[int, int, str]], opened: Mapping[int, PackedNames]
+    ) -> "Place | None":
+        pictures = name.split(" ")
+        for side, page, first in candidates:
+            names = opened[page]
+            place = names.place_of_item(first, {*pictures}) if pictures[1:] else names.place_of(name)
+            if place is None:
+                continue
             number = page * NAMES_PER_PAGE + place
             if self._by_name:
                 number = self._by_name[side][number - self._begins[side] * NAMES_PER_PAGE]
-            numbers.append(number)
-        return numbers
+            stored = names[place].split(" ")
+            order = tuple(map(stored.index, pictures))
+            return Place(number, _ORDERS[len(order)].index(order), self.sides[side].truth)
+        return None
 
     def blocks(self, numbers: Sequence[int], parts: Iterable[Sequence[Any]]) -> list[PlannedBlock]:
         """Return the blocks of the stimuli of `numbers`, described by `parts` as returned by `_part`."""
@@ -138,7 +163,12 @@ class StoredPool:
             kinds = tuple(_KINDS[letter] for letter in facts.get("kinds", ""))
             if kinds:
                 truths = tuple(map(right_answer, truths, kinds))
+            if "truths" in facts:
+                words, letters = facts["truths"]
+                truths = tuple(words[int(letter, 36)] for letter in letters)
             of_block = tuple(names[start : start + size])
+            if "orders" in facts:
+                of_block = tuple(map(_in_order, of_block, facts["orders"]))
             by_need = tuple(facts.get("by_need", ()))
             exposures_ms = tuple(facts.get("exposures_ms", ()))
             blocks.append(PlannedBlock(of_block, truths, models, class_, by_need, kinds, exposures_ms))
@@ -151,11 +181,18 @@ class StoredPool:
         class_ = block.class_ if kind == TEST else ""
         return self._of.get((right_answer(truth, kind), model, class_, role_of(kind)))
 
+    def _sides_of_item(self, block: PlannedBlock, offset: int) -> list[int]:
+        """Return the sides that may have the item of a trial, whose right answer depends on its order."""
+        model, role = block.models[offset], role_of(block.kind(offset))
+        return [i for i, side in enumerate(self.sides) if (side.model, side.role) == (model, role)]
+
     def _page_of(self, side: int, name: str) -> int:
-        """Return the number of the only page that can have a name; -1 if none can."""
+        """Return the number of the only page that can have a name, or, of an item, its first picture and a
+        blank; -1 if none can."""
         begin = self._begins[side]
         end = begin + page_count(self.sides[side].count)
-        page = bisect_right(self._firsts, name, begin, end) - 1
+        after = f"{name}\x7f" if name.endswith(" ") else name
+        page = bisect_right(self._firsts, after, begin, end) - 1
         return page if page >= begin else -1
 
     def _place_of(self, number: int) -> tuple[int, int]:
@@ -165,6 +202,16 @@ class StoredPool:
         side = self._side_of_number[number]
         place = bisect_left(self._by_name[side], number)
         return side, self._begins[side] * NAMES_PER_PAGE + place
+
+
+class Place(NamedTuple):
+    """Where a stimulus of a session is in the pool."""
+
+    number: int
+    order: int
+    """Index, among all orders of its pictures, of that in which they are shown; 0 for that of the pool."""
+    truth: str
+    """Its truth in the pool."""
 
 
 @dataclass(frozen=True)
@@ -244,23 +291,34 @@ def pack_session(session: Session, pool: StoredPool) -> tuple[bytes, bytes]:
     The numbers are empty if a stimulus differs from that of the pool; the facts then hold the whole
     session.
     """
-    numbers = pool.numbers_of((*session.blocks, *session.spares))
-    if numbers is None:
+    places = pool.places_of((*session.blocks, *session.spares))
+    if places is None:
         return zlib.compress(json_codec.dump(session).encode(), 9), b""
     facts = json_codec.fields_of(dataclasses.replace(session, blocks=(), spares=()))
-    blocks, spares = ([_part(block) for block in part] for part in (session.blocks, session.spares))
+    left = iter(places)
+    blocks, spares = (
+        [_part(block, [next(left) for _ in block.stimuli]) for block in part]
+        for part in (session.blocks, session.spares)
+    )
+    numbers = [place.number for place in places]
     return _squeezed({**facts, "blocks": blocks, "spares": spares}), struct.pack(
         f">{len(numbers)}{_width(pool)}", *numbers
     )
 
 
-def _part(block: PlannedBlock) -> list[Any]:
+def _part(block: PlannedBlock, places: Sequence[Place]) -> list[Any]:
     """Return size and class of a block, and by name what else it has.
 
-    That is `by_need`, the trials' `kinds`, and their exposures if these are fixed.
+    That is `by_need`, the trials' `kinds`, and their exposures if these are fixed; for items, the order of
+    their pictures, and the right answers, where they are not as in the pool.
     """
     kinds = "".join(_KIND_LETTERS[kind] for kind in block.kinds)
     parts = {"by_need": block.by_need, "kinds": kinds, "exposures_ms": block.exposures_ms}
+    if any(place.order for place in places):
+        parts["orders"] = "".join(_DIGITS[place.order] for place in places)
+    if any(" " in name for name in block.stimuli) and block.truths != tuple(p.truth for p in places):
+        words = sorted(set(block.truths))
+        parts["truths"] = [words, "".join(_DIGITS[words.index(truth)] for truth in block.truths)]
     more = {name: value for name, value in parts.items() if value}
     return [len(block.stimuli), block.class_, *([more] if more else [])]
 
@@ -283,6 +341,12 @@ def unpack_session(facts: bytes, numbers: bytes, pool: Callable[[], StoredPool])
 def pictures(session: Session) -> list[str]:
     """Return all stimulus names of a session, in the order in which responses index them."""
     return [name for block in (*session.blocks, *session.spares) for name in block.stimuli]
+
+
+def _in_order(name: str, order: str) -> str:
+    """Return a stimulus with its pictures in the order of a digit, an index among all orders."""
+    pictures = name.split(" ")
+    return " ".join(pictures[place] for place in _ORDERS[len(pictures)][int(order, 36)])
 
 
 def _width(pool: StoredPool) -> str:
