@@ -19,6 +19,7 @@ from validate import (
     mixed_sessions,
     power,
     statistics,
+    tournaments,
 )
 
 RESULTS = Path(__file__).parent / "results.json"
@@ -31,6 +32,7 @@ PARTS = {
     "bapps_reference": bapps_reference,
     "power": power,
     "mixed_sessions": mixed_sessions,
+    "tournaments": tournaments,
     "coverage": coverage,
 }
 
