@@ -1,4 +1,4 @@
-"""How many answers, and how many evaluators, the first place of a tournament depends on.
+"""How many answers, and how many evaluators, the first place among the models of a tournament depends on.
 
 Found greedily: the answers whose removal brings the leader and a rival closest together, by their influence
 on the difference of strengths (Huang et al. 2025, arXiv:2508.11847, after Broderick et al. 2020), are removed
@@ -22,6 +22,7 @@ from backend.analysis.bradley_terry import (
     probabilities,
 )
 from backend.analysis.paired_answers import PairedAnswers
+from backend.experiment.records import REAL
 
 _RIVALS = 3
 _EQUAL = 1e-9
@@ -101,11 +102,11 @@ def _fewest(
     counts_of: Callable[[np.ndarray], np.ndarray],
 ) -> Change | None:
     """Return the smallest change found over the strongest rivals of the leader."""
-    order = np.argsort(-fitted.strengths)
-    leader = int(order[0])
+    order = [int(i) for i in np.argsort(-fitted.strengths) if answers.contestants[i] != REAL]
+    leader = order[0]
     found = []
     for rival in order[1 : 1 + _RIVALS]:
-        contrast = np.zeros(len(order))
+        contrast = np.zeros(len(fitted.strengths))
         contrast[leader], contrast[rival] = 1, -1
         change = _toward(answers, fitted, state, contrast, leader, effect, reduced, counts_of)
         if change is not None:
@@ -116,11 +117,13 @@ def _fewest(
 def _toward(answers, fitted, state, contrast, leader, effect, reduced, counts_of) -> Change | None:
     """Return the smallest number of removals found that let one rival, or another one, pass the leader."""
 
+    is_model = np.array([name != REAL for name in answers.contestants])
+
     def fit_of(some: np.ndarray) -> Fit:
         return fit(answers.games, counts_of(some), ties=answers.has_ties, start=fitted.strengths)
 
     def passed(here: Fit) -> int | None:
-        best = int(np.argmax(here.strengths))
+        best = int(np.argmax(np.where(is_model, here.strengths, -np.inf)))
         return best if here.strengths[best] > here.strengths[leader] + _EQUAL else None
 
     here, removed = fitted, 0

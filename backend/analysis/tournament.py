@@ -185,7 +185,9 @@ def _first_place(answers: PairedAnswers, fitted: Fit) -> dict[str, Any]:
         "evaluators": first_place.without_evaluators(answers, fitted),
     }
     return {
-        "leader": answers.contestants[int(np.argmax(fitted.strengths))],
+        "leader": next(
+            answers.contestants[i] for i in np.argsort(-fitted.strengths) if answers.contestants[i] != REAL
+        ),
         **{what: None if found is None else vars(found) for what, found in changes.items()},
     }
 

@@ -1,7 +1,7 @@
 """Scores of a tournament: strengths by Bradley and Terry's model, which all answers together determine.
 
-A model's score is its strength, in log-odds of looking more real than the mean model; evaluators have no
-values of their own. Intervals are Student's with the standard error of the bootstrap over evaluators.
+A model's score is its strength, in log-odds of looking more real than the mean model; the values
+of evaluators (`MoreReal.value`) are not what it is computed from. Intervals are Student's with the standard error of the bootstrap over evaluators.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,6 @@ from backend.analysis.paired_answers import OUTCOMES, PairedAnswers
 from backend.analysis.response_table import Answers, Coded
 from backend.analysis.scores import Options
 from backend.analysis.tournament import strengths, tournament
-from backend.analysis.values import Values
 from backend.experiment.judgments import method_named
 from backend.foundation.errors import InvalidInput
 
@@ -24,9 +23,6 @@ _ITERATIONS_WHILE_RUNNING = 400
 
 class MoreRealScores(JudgmentScores):
     """Strengths of models."""
-
-    def values(self, answers: Answers) -> dict[str, Values]:
-        return {}
 
     def overall(self, answers: Answers, options: Options) -> dict[str, Any]:
         """Return strengths and their differences, without what takes long while a study runs."""
