@@ -24,7 +24,7 @@ def run(*arguments):
     return found
 
 
-@pytest.fixture(params=["2afc"])
+@pytest.fixture(params=["2afc", "jnd"])
 def study(request, tmp_path, monkeypatch):
     """A study `sim` of two sets of eight items, with three simulated sessions, and distances of a metric."""
     monkeypatch.chdir(tmp_path)
