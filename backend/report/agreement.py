@@ -66,7 +66,8 @@ def section(data: Mapping[str, Any]) -> Section:
     figures = ()
     if data["metrics"]:
         figures = (_figure(data, scores),)
-    return Section("agreement", "Metrics and people", _sentences(data), lead=scores, tables=tuple(tables),
+    title = "Metrics and people" if data["metrics"] else "Agreement of people"
+    return Section("agreement", title, _sentences(data), lead=scores, tables=tuple(tables),
                    figures=figures, notes=(*notes(data),))  # fmt: skip
 
 
@@ -102,6 +103,8 @@ def notes(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _what(data: Mapping[str, Any]) -> str:
+    if not data["metrics"] and data["human"]:
+        return "2AFC: votes of people (%) that agree with one another, and the most that a metric can reach"
     if data["kind"] == JND:
         return "JND: area under precision and recall (mAP, %) of saying same, by the metric's distance"
     return "2AFC score: judgments of people (%) that the metric agrees with"
@@ -238,18 +241,18 @@ def _figure(data: Mapping[str, Any], table: Table) -> Figure:
 
 def _sentences(data: Mapping[str, Any]) -> tuple[str, ...]:
     last = data["columns"][-1]["column"]
-    rows = [row for row in data["metrics"] if row["column"] == last and row["score"] is not None]
-    if not rows:
-        return ()
-    best = max(rows, key=lambda row: row["score"])
     where = "" if len(data["columns"]) == 1 else f" ({last})"
-    text = f"{best['metric']} agrees best with people{where}: {_cell(best)}"
+    sentences = []
+    rows = [row for row in data["metrics"] if row["column"] == last and row["score"] is not None]
+    if rows:
+        best = max(rows, key=lambda row: row["score"])
+        sentences.append(f"{best['metric']} agrees best with people{where}: {_cell(best)}.")
     human = next((row for row in data["human"] if row["column"] == last), None)
     if human and human["unbiased"] is not None:
-        text += (
-            f"; people agree with one another in {formatting.amount(human['unbiased'])}% of pairs of votes"
-        )
-    return (f"{text}.",)
+        share = formatting.amount(human["unbiased"], "percent")
+        ci = f" {formatting.brackets(human['ci'])}" if human["ci"] else ""
+        sentences.append(f"People agree with one another in {share} of pairs of votes{ci}{where}.")
+    return tuple(sentences)
 
 
 def _of_pair(row: Mapping[str, Any], data: Mapping[str, Any]) -> str:

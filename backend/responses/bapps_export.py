@@ -3,17 +3,17 @@
 `bapps/2afc/val/NAME/{ref,p0,p1}/000000.png` with `judge/000000.npy`, or `bapps/jnd/val/NAME/{p0,p1}` with
 `same/000000.npy`: the share of votes for `p1`, or for `same` (`reading.bapps`). Items are numbered in the
 order of their names, so that the files of all folders pair by sorted position, and ties of distances stand
-in the same order as in the study. `bapps/items.csv` says which item a number is, and from how many votes.
+in the same order as in the study. `bapps/items.csv` says which item a number is, from how many
+votes, and whether these are simulated.
 """
 
 import csv
 import io
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from backend.analysis.votes import Votes
 from backend.experiment.judgment import pictures_of
@@ -22,11 +22,11 @@ from backend.foundation.csv_formulas import escape_formula
 from backend.foundation.errors import InvalidInput, NotFound
 from backend.foundation.names import clean
 from backend.foundation.printable import printable
-from backend.responses.reading.bapps import JUDGMENTS, PARTS, share_bytes
+from backend.responses.reading.bapps import ITEMS, JUDGMENTS, PARTS, share_bytes
 from backend.responses.reading.distances import listed
 
 FOLDER = "bapps"
-COLUMNS = ("set", "stem", "item", "votes", "votes_for", "share")
+COLUMNS = ("set", "stem", "item", "votes", "votes_for", "share", "simulated")
 Read = Callable[[str], bytes | None]
 """Reads a picture by its name; None if it is not there."""
 
@@ -81,7 +81,7 @@ def export_bapps(
     try:
         for item in progress(items, total=len(items), label="bapps") if progress else items:
             _write_item(read, votes.kind, item, partial)
-        (partial / "items.csv").write_text(_table(items), "utf-8")
+        (partial / ITEMS).write_text(_table(items, votes.is_simulated), "utf-8")
         shutil.rmtree(final, ignore_errors=True)
         os.replace(partial, final)
     finally:
@@ -143,14 +143,11 @@ def _folder_name(name: str) -> str:
     return name
 
 
-def _table(items: Iterable[_Item]) -> str:
+def _table(items: Iterable[_Item], is_simulated: bool) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(map(_cells, items))
+    for item in items:
+        cells = (getattr(item, column) for column in ("set", "stem", "name", "votes", "votes_for", "share"))
+        writer.writerow([*map(escape_formula, cells), str(is_simulated).lower()])
     return file.getvalue()
-
-
-def _cells(item: _Item) -> Iterator[Any]:
-    for column in ("set", "stem", "name", "votes", "votes_for", "share"):
-        yield escape_formula(getattr(item, column))

@@ -5,9 +5,11 @@ loader of the reference code (richzhang/PerceptualSimilarity) pairs the files of
 sorted positions; here their stems must be equal too.
 """
 
+import csv
 import io
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from tokenize import TokenError
 
@@ -21,6 +23,8 @@ JUDGMENTS = {TWO_AFC: "judge", JND: "same"}
 """Folder of the judgments by kind."""
 PARTS = {TWO_AFC: ("ref", "p0", "p1"), JND: ("p0", "p1")}
 """Folders of the pictures by kind, in the order of an item's parts."""
+ITEMS = "items.csv"
+"""Table of an exported tree, at its root, which says whether its votes are simulated."""
 _DEPTH = 3
 """A tree may be named from `2afc/val/NAME` up to the folder that holds `2afc`."""
 _MOST_BYTES = 4096
@@ -72,7 +76,20 @@ def read_bapps(folder: Path, votes_per_item: int | None = None) -> Votes:
         raise InvalidInput(f"the set {twice[0]} is there twice; name one of {', '.join(places)}")
     shares = {each.name: read_set(each, kind) for each in found[kind]}
     items = {name: {f"{name}/{stem}": share for stem, share in of.items()} for name, of in shares.items()}
-    return votes_of_shares(kind, items, votes_per_item)
+    votes = votes_of_shares(kind, items, votes_per_item)
+    return replace(votes, is_simulated=_is_simulated(folder))
+
+
+def _is_simulated(folder: Path) -> bool:
+    """Return whether the table of an exported tree, in `folder` or above it, says so."""
+    root = folder.absolute()
+    for place in (root, *root.parents[:_DEPTH]):
+        try:
+            with (place / ITEMS).open(encoding="utf-8", newline="") as file:
+                return any(row.get("simulated") == "true" for row in csv.DictReader(file))
+        except (OSError, ValueError, csv.Error):
+            continue
+    return False
 
 
 def read_set(folder: Path, kind: str) -> Mapping[str, float]:

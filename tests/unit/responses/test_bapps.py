@@ -98,6 +98,7 @@ def test_items_are_numbered_in_the_order_of_their_names_and_listed(study):
         ("blur", "000000", "blur/x", "1", "1"),
     ]  # fmt: skip
     assert float(listed[1]["share"]) == 2 / 3
+    assert {row["simulated"] for row in listed} == {"false"}
     assert np.load(made.folder / "2afc/val/cnn/judge/000001.npy") == np.float32(2 / 3)
 
 
