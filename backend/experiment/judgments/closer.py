@@ -75,6 +75,7 @@ class Closer(Judgment):
     source = "Zhang et al., 2018"
     answers = (LEFT, RIGHT)
     question = "which of two images is closer to a reference"
+    side_by_side = 3
     parts = ("ref", P0, P1)
     item_answers = (P0, P1)
     own_columns = ("item", "left", "right")

@@ -47,6 +47,7 @@ class MoreReal(Judgment):
     source = "Zhou et al., 2019"
     answers = (LEFT, RIGHT, TIE)
     question = "which of two images looks more real"
+    side_by_side = 2
     own_columns = ("left", "right")
     columns: ClassVar = {
         "method": Column("Tournament: pairs of models", "tournament", Kind.CHOICE),
