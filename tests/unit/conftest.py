@@ -89,6 +89,11 @@ class World:
         return Player(self, reply.json)
 
 
+def names_of(urls):
+    """Return the names of the pictures at some URLs, as a browser posts them."""
+    return " ".join(url.rpartition("/")[2] for url in urls.split(" "))
+
+
 class Player:
     """An evaluator who holds a session."""
 
@@ -104,9 +109,15 @@ class Player:
         names = PictureNames(self.world.data.keys().hashing)
         return {**stored, **{names.sealed(session, name): truth for name, truth in stored.items()}}
 
-    def stored(self, name):
-        """Return the stored name of a picture that this session's browser knows by another one."""
-        return PictureNames(self.world.data.keys().hashing).opened(self.state["session"], name)
+    def truth(self, shown):
+        """Return what is right of a picture, or the side on which the real one of a pair stands."""
+        of_each = [self.truths[name] for name in shown.split(" ")]
+        return of_each[0] if len(of_each) == 1 else ("left", "right")[of_each.index("real")]
+
+    def stored(self, shown):
+        """Return the stored names of pictures that this session's browser knows by other ones."""
+        names = PictureNames(self.world.data.keys().hashing)
+        return " ".join(names.opened(self.state["session"], name) for name in shown.split(" "))
 
     def post(self, path, body, token=None):
         return self.world.http.post(
@@ -121,14 +132,14 @@ class Player:
         reply = self.post("blocks", body)
         assert reply.status_code == 200, reply.json
         first = reply.json["first_trial_index"]
-        names = [url.rpartition("/")[2] for url in reply.json["images"]]
+        names = [names_of(urls) for urls in reply.json["images"]]
         self.images.update(enumerate(names, start=first))
         return reply.json
 
     def body(self, right=True, **changes):
         name = self.images[self.next["trial_index"]]
-        truth = self.truths[name]
-        wrong = {"real": "fake", "fake": "real"}[truth]
+        truth = self.truth(name)
+        wrong = {"real": "fake", "fake": "real", "left": "right", "right": "left"}[truth]
         base = {
             "lease": self.lease,
             "trial_index": self.next["trial_index"],
@@ -151,7 +162,7 @@ class Player:
             self.begin()
             finished = False
             while not finished:
-                truth = self.truths[self.images[self.next["trial_index"]]]
+                truth = self.truth(self.images[self.next["trial_index"]])
                 finished = self.answer(right(truth))["block_finished"]
         return self.done
 
