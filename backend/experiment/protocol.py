@@ -1071,7 +1071,17 @@ JND = Protocol(
     timing=TimingSettings(exposures_ms=(1000.0,), gap_ms=250, countdown_from=1, mask_count=0),
     page=PageSettings(feedback=False),
     unscored=UnscoredSettings(practice_images=10, picture_checks=40),
-).changed(images=160, spare_images=40, title="Same or different?", consent_text=JND_CONSENT, minutes=15)
+).changed(
+    images=160,
+    judgments_per_item=3,
+    spare_images=40,
+    size_px=0,
+    models_per_session=1000,
+    reasons_for="all",
+    title="Same or different?",
+    consent_text=JND_CONSENT,
+    minutes=15,
+)
 """A session of Zhang et al. 2018, 3.2: 160 test pairs and 40 sentinels, after 10 training pairs."""
 TOURNAMENT = Protocol("tournament", page=PageSettings(feedback=False)).changed(
     images=60,
