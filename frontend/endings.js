@@ -134,7 +134,7 @@ function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
   return [
     facts([
       ...rows,
-      [text("end.right"), text("end.right_of", { right: done.right, answered: done.answered })],
+      ...(done.right === null ? [] : [[text("end.right"), text("end.right_of", { right: done.right, answered: done.answered })]]),
       ...(earned === null ? [] : [[text("end.earned"), money(done.earned_usd_cents, state.currency)]]),
     ]),
     el("p", {}, text(done.reported ? "end.stored_reported" : "end.stored_code")),

@@ -82,7 +82,8 @@ export async function goesOn(scene) {
 
 /**
  * Show the pictures: with an exposure, as a flash between countdown and masks; otherwise until the response,
- * after the same countdown if other pictures of the session flash.
+ * after the same countdown if other pictures of the session flash. They are shown side by side, or, in a study
+ * with a gap, one after the other.
  * @param {Scene} scene
  * @param {ImageBitmap[]} pictures
  * @param {ImageBitmap[]} masks each of which covers every picture
@@ -92,7 +93,7 @@ export async function goesOn(scene) {
 export async function showPictures(scene, pictures, masks, next) {
   scene.screen.verdict.textContent = "";
   const { protocol } = scene.visit.state;
-  const countdown = Array.from({ length: protocol.countdown_from }, (_, i) => ({ name: "countdown", ms: protocol.countdown_ms, text: `${protocol.countdown_from - i}` }));
+  const countdown = countdownOf(protocol);
   if (next.exposure_ms === null) {
     if (protocol.time_limits === "some" && countdown.length) await showCountdown(scene, countdown);
     scene.presenter.draw(scene.medium.phase(pictures, Infinity));
@@ -101,7 +102,7 @@ export async function showPictures(scene, pictures, masks, next) {
   }
   const phases = [
     ...countdown,
-    scene.medium.phase(pictures, next.exposure_ms),
+    ...phasesOf(scene.medium, pictures, next.exposure_ms, protocol.gap_ms),
     ...masks.map((mask) => ({ name: "mask", ms: protocol.mask_ms, pictures: pictures.map(() => mask) })),
   ];
   // A tab hidden during the countdown returns after the flash has ended. An unseen picture is shown again.
@@ -110,6 +111,30 @@ export async function showPictures(scene, pictures, masks, next) {
     if (flash.wasSeen || showing === SHOWINGS_AT_MOST) return flash;
     await flash.settled;
   }
+}
+
+/**
+ * Return the numbers of the countdown. Where pictures follow each other and there is a single number, it is a
+ * cross, which only marks where to look.
+ * @param {import("../types/api.js").PageProtocol} protocol
+ * @returns {import("./presenter.js").Phase[]}
+ */
+function countdownOf({ countdown_from: from, countdown_ms: ms, gap_ms }) {
+  const isMark = gap_ms > 0 && from === 1;
+  return Array.from({ length: from }, (_, i) => ({ name: "countdown", ms, text: isMark ? "+" : `${from - i}` }));
+}
+
+/**
+ * Return the phases that show the pictures of a trial: one, or one for each picture with gaps in between.
+ * @param {import("./medium.js").Medium} medium
+ * @param {ImageBitmap[]} pictures
+ * @param {number} ms
+ * @param {number} gap_ms
+ * @returns {import("./presenter.js").Phase[]}
+ */
+function phasesOf(medium, pictures, ms, gap_ms) {
+  if (!gap_ms) return [medium.phase(pictures, ms)];
+  return pictures.flatMap((picture, i) => [...(i ? [{ name: "gap", ms: gap_ms }] : []), medium.phase([picture], ms)]);
 }
 
 /**
@@ -126,7 +151,7 @@ async function showCountdown({ screen, presenter, display }, countdown) {
  * Show countdown, picture and masks once, and return what was really shown.
  * @param {Scene} scene
  * @param {import("./presenter.js").Phase[]} phases
- * @param {number} k index of the picture among them
+ * @param {number} k index of the picture, or of the first one, among them
  * @returns {Promise<{settled: Promise<Seen>, wasSeen: boolean}>}
  */
 async function showFlash({ screen, presenter, display }, phases, k) {
@@ -137,13 +162,13 @@ async function showFlash({ screen, presenter, display }, phases, k) {
   await waitFrames(QUIET_FRAMES * display.frame_ms);
   screen.main.classList.remove("flashing");
   return {
-    wasSeen: wasDrawn[k],
+    wasSeen: phases.some(({ name }, i) => name === "stimulus" && wasDrawn[i]),
     settled: settled.then(({ timing, frame_ms, isPageLate, isContradicted }) => {
       presenter.note(isPageLate && !flags.includes("hidden"));
       return {
         shown_ms: timing.phase_ms[k],
         frames: timing.achieved_frames[k],
-        mask_ms: timing.phase_ms.slice(k + 1),
+        mask_ms: timing.phase_ms.filter((_, i) => phases[i].name === "mask"),
         timing,
         flags: [
           ...flags,

@@ -46,8 +46,8 @@ export function offer(study, before) {
     ...intro,
     facts([
       [text("offer.time"), duration(study.minutes)],
-      [text("offer.pictures"), pictures(study)],
-      ...(study.practice ? [[text("practice.offer"), text("practice.offer.count", { n: study.practice })]] : []),
+      shown(study),
+      ...(study.practice ? [[text("practice.offer"), practice(study)]] : []),
       [text("offer.pay"), pay(study)],
       ...(study.keep_days ? [[text("offer.kept"), text("offer.kept_for", { days: counted(study.keep_days, "day") })]] : []),
     ]),
@@ -70,6 +70,21 @@ export function instructions(study, judgment, isBack) {
     ...(study.feedback ? [el("p", {}, text("instructions.feedback"))] : []),
     ...payInstructions(study),
   ];
+}
+
+/**
+ * Return what is counted, and how many of it a session has.
+ * @param {PublicStudy} study
+ */
+function shown(study) {
+  const { images: n, blocks: parts, trial_shows } = study;
+  if (trial_shows === "pair") return [text("offer.pairs"), parts > 1 ? text("offer.pair_count_parts", { n, parts }) : text("offer.pair_count", { n })];
+  return [text("offer.pictures"), pictures(study)];
+}
+
+/** @param {PublicStudy} study */
+function practice({ practice: n, trial_shows }) {
+  return trial_shows === "pair" ? text("practice.offer.pairs", { n }) : text("practice.offer.count", { n });
 }
 
 /** @param {PublicStudy} study */

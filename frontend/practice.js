@@ -15,7 +15,7 @@ export function beforePractice(study, { next }) {
   if (!next?.practice) return [];
   return [
     el("h2", {}, text("practice.title")),
-    el("p", {}, text("practice.intro", { n: study.practice })),
+    el("p", {}, study.trial_shows === "pair" ? text("practice.intro_pairs", { n: study.practice }) : text("practice.intro", { n: study.practice })),
     el("p", {}, text(study.pay.bonus_usd_cents ? "practice.unpaid" : "practice.unscored")),
   ];
 }

@@ -5,7 +5,7 @@ import { counted, money, text } from "./texts.js";
 
 export { money };
 
-const FLASH = ["countdown", "stimulus", "mask"];
+const FLASH = ["countdown", "stimulus", "gap", "mask"];
 
 /**
  * Create an element.

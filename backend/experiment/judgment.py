@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from backend.experiment.made_items import MadeItems
 from backend.experiment.protocol import ALL, NONE, Protocol
@@ -52,6 +52,8 @@ class Judgment(ABC):
     name: ClassVar[str]
     methods: ClassVar[Mapping[str, Method]]
     """By the name that `openhype create --method` accepts."""
+    trial_shows: ClassVar[Literal["picture", "pair"]] = "picture"
+    """What is counted as a trial where evaluators are told how many there are."""
     medium: ClassVar[str] = "picture"
     """The medium of its stimuli, a name in `stimuli/media`."""
     answers: ClassVar[tuple[str, ...]]

@@ -146,6 +146,11 @@ def practice_trials(session: Session) -> int:
     return len(session.blocks[0].stimuli) if session.blocks and session.blocks[0].is_practice else 0
 
 
+def has_right_answers(session: Session) -> bool:
+    """Return whether every trial of a session has a right answer, so that right answers can be counted."""
+    return all(truth for block in session.blocks for truth in block.truths)
+
+
 def fixed_exposure(session: Session, trial_index: int) -> float | None:
     """Return the exposure (ms) that was planned for a trial; None without time limit, and past the end."""
     if trial_index >= total_trials(session):

@@ -63,6 +63,7 @@ def public_study(
         else None,
         **_effort(protocol),
         "practice": protocol.unscored.practice_images,
+        "trial_shows": judgment.trial_shows,
         "blocks": protocol.stimuli.blocks,
         "feedback": protocol.page.feedback,
         "half_real": protocol.stimuli.is_half_real,
@@ -101,6 +102,7 @@ def protocol_of(protocol: Protocol) -> dict[str, Any]:
         "countdown_ms",
         "mask_count",
         "mask_ms",
+        "gap_ms",
         "feedback",
         "feedback_ms",
         "full_screen",
@@ -324,7 +326,9 @@ def _done(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -
         **return_link(record, session.panel, "done", config, own_code),
         "reported": config.by_server and bool(session.panel.get(record.evaluator)),
         "earned_usd_cents": sessions.earned_usd_cents(study.protocol, cursor),
-        "right": sessions.right_answers(cursor, is_closed=True),
+        "right": sessions.right_answers(cursor, is_closed=True)
+        if sessions.has_right_answers(session)
+        else None,
         "answered": max(cursor.trial_index - sessions.practice_trials(session), 0) + cursor.voided_answers,
         "qualification": judgment.qualification_result(session, study.protocol, cursor)
         if study.kind == "qualification"

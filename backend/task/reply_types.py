@@ -81,6 +81,7 @@ class PublicStudy(Effort):
     retainer: Annotated[
         Retainer | None, Meta(description="Pay for waiting: usd_cents a minute, minutes at most")
     ]
+    trial_shows: Annotated[Literal["picture", "pair"], Meta(description="What `images` and `practice` count")]
     practice: Annotated[int, Meta(description="Practice pictures before the first block, in no other count")]
     blocks: int
     feedback: bool
@@ -135,6 +136,10 @@ class PageProtocol(TypedDict):
     countdown_ms: float
     mask_count: int
     mask_ms: float
+    gap_ms: Annotated[
+        float,
+        Meta(description="Between the pictures of a trial, shown one after the other; 0: side by side"),
+    ]
     feedback: bool
     feedback_ms: float
     full_screen: bool
@@ -199,7 +204,9 @@ class Done(TypedDict):
         bool, Meta(description="The server itself reports to the panel that the person is done")
     ]
     earned_usd_cents: int
-    right: int
+    right: Annotated[
+        int | None, Meta(description="Null where some trials have no right answer, which cannot be counted")
+    ]
     answered: int
     qualification: QualificationResult | None
 
