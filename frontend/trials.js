@@ -222,7 +222,8 @@ function publish(trial) {
  * @param {import("./judgment.js").Judgment} judgment
  */
 function readyText({ method, time_limits }, { pictures, ready, afterFlash }) {
+  if (ready) return [el("p", {}, ready), el("p", {}, afterFlash)];
   if (pictures > 1) return [el("p", {}, text(time_limits === "all" ? "pictures.ready_all" : "pictures.ready_some")), el("p", {}, afterFlash)];
   const usual = method === "exposures" ? text(time_limits === "all" ? "block.ready_all" : "block.ready_some") : text("block.ready_flash");
-  return [el("p", {}, ready ?? usual), el("p", {}, afterFlash)];
+  return [el("p", {}, usual), el("p", {}, afterFlash)];
 }

@@ -238,10 +238,15 @@ def prefers_second(item: str, accuracy: float, rng: "Random") -> bool:
     Args:
         accuracy: this mean, 0 to 1.
     """
-    drawn = int.from_bytes(hashlib.sha256(f"utility of {item}".encode()).digest()[:6])
-    z = NormalDist().inv_cdf((drawn + 0.5) / (1 << 48))
+    z = standard_normal(f"utility of {item}")
     share = accuracy if accuracy in (0, 1) else NormalDist().cdf(abs(z) * tan(pi * (accuracy - 0.5)))
     return (rng.random() < share) == (z > 0)
+
+
+def standard_normal(text: str) -> float:
+    """Return a number that is standard normal over texts, and the same for the same one."""
+    drawn = int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])
+    return NormalDist().inv_cdf((drawn + 0.5) / (1 << 48))
 
 
 @lru_cache(maxsize=_ROUNDS_KEPT)

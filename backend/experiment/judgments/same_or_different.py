@@ -12,9 +12,8 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, sqrt
-from random import Random
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import items
 from backend.experiment import protocol as protocols
@@ -177,7 +176,7 @@ class SameOrDifferent(Judgment):
         tests = [row for row in rows if row.get("trial_kind") in (None, "", TEST)]
         return Fraction(100 * sum(row["response"] == SAME for row in tests), len(tests))
 
-    def simulated_answer(self, item: Stimulus, names: Sequence[str], accuracy: float, rng: Random) -> str:
+    def simulated_answer(self, item: Stimulus, names: Sequence[str], accuracy: float, rng: "Random") -> str:
         """Return an answer by the difference of an item's pictures, which is the same for all evaluators.
 
         Args:
@@ -243,7 +242,7 @@ def _lacking_known(study: Study, pool: Pool) -> list[str]:
 
 
 def _spare_tests(
-    pool: Pool, models: Sequence[str], tests: Sequence[Trial], count: int, rng: Random
+    pool: Pool, models: Sequence[str], tests: Sequence[Trial], count: int, rng: "Random"
 ) -> list[Trial]:
     """Return pairs that a session does not show, to replace some: of each set in proportion, rounded up."""
     shown, spares = {trial.item for trial in tests}, []
@@ -257,7 +256,7 @@ def _spare_tests(
 
 
 def _drawn_known(
-    pool: Pool, role: str, wanted: Mapping[str, int], spares: int, rng: Random
+    pool: Pool, role: str, wanted: Mapping[str, int], spares: int, rng: "Random"
 ) -> tuple[list[Trial], list[Trial]]:
     """Return pairs with a known answer for a session, and up to `spares` of each answer to replace them."""
     shown, left = [], []
@@ -276,12 +275,12 @@ def _counts(pool: Pool, role: str) -> dict[str, int]:
     return {truth: answers.count(truth) for truth in (SAME, DIFFERENT)}
 
 
-def _p0_first(name: str, truth: str, rng: Random) -> tuple[str, str]:
+def _p0_first(name: str, truth: str, rng: "Random") -> tuple[str, str]:
     """Return the pictures of a pair in the order of display, and the right answer, if there is one."""
     return name, truth
 
 
-def _is_noticed(item: str, accuracy: float, rng: Random) -> bool:
+def _is_noticed(item: str, accuracy: float, rng: "Random") -> bool:
     """Return whether a simulated evaluator notices the difference between an item's pictures.
 
     P = Phi(m + z) with z standard normal over items, the same for all evaluators. The mean over items is
@@ -292,8 +291,7 @@ def _is_noticed(item: str, accuracy: float, rng: Random) -> bool:
     """
     if accuracy in (0, 1):
         return accuracy == 1
-    normal = NormalDist()
-    z = Random(f"difference of {item}").gauss(0, 1)
+    normal, z = NormalDist(), items.standard_normal(f"difference of {item}")
     return rng.random() < normal.cdf(sqrt(2) * normal.inv_cdf(accuracy) + z)
 
 
