@@ -9,7 +9,8 @@ from backend.analysis.item_votes import item_table, sentinels, set_table
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
-from backend.report import item_votes, plain_scores, text_sections
+from backend.foundation.counts import counted
+from backend.report import comparisons, formatting, item_votes, plain_scores, text_sections
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Section
 from backend.report.judgment_report import FindingsOptions, JudgmentReport, shared_findings
@@ -50,6 +51,7 @@ class SameOrDifferentReport(JudgmentReport):
             plain_scores.section(found, _MEANING, noun="set"),
             item_votes.sentinels(found),
             item_votes.section(found, "pair", "answers “same”"),
+            _differences(found),
             *self.shared(found, info),
         )
 
@@ -59,6 +61,27 @@ class SameOrDifferentReport(JudgmentReport):
             "Votes by set": text_sections.votes(scores["findings"]["sets"]),
             **super().text_sections(scores),
         }
+
+
+def _differences(found: FindingsView) -> Section | None:
+    if not found.pairs:
+        return None
+    apart = sum(row["is_apart"] for row in found.pairs)
+    over = found.over_pictures
+    text = (
+        f"{apart} of {counted(len(found.pairs), 'pair')} of sets differ significantly in the share of “same”"
+    )
+    if over and over["F"] is not None:
+        text += f" (over people and pictures, all sets: {formatting.f_test(over)})"
+    elif test := found.data["anova"]:
+        text += f" (all sets: {formatting.f_test(test)})"
+    return Section(
+        "differences",
+        "Differences between sets",
+        (f"{text}.",),
+        tables=(comparisons.pairs_table(found),),
+        notes=("Sets are compared within evaluators where these judged several.",),
+    )
 
 
 REPORT = SameOrDifferentReport()

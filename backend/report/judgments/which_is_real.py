@@ -56,17 +56,12 @@ class WhichIsRealReport(JudgmentReport):
         return f"{text} {comparisons.verdict(found)}" if found.pairs else text
 
     def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
-        more = (
-            Column("right (%)", lambda row: formatting.amount(row["accuracy"])),
-            Column("d′", lambda row: formatting.amount(row["d_prime"], "", 2)),
-            Column(f"{found.level} interval of d′", lambda row: formatting.brackets(row["d_prime_ci"], 2)),
-        )
         note = (
             "d′ = √2 z(share right): the distance between real and fake in SDs of what people see, 0 for "
             "guessing. Its interval is that of the score, transformed."
         )
         return (
-            plain_scores.section(found, _MEANING, more=more, notes=(note,), reference=50),
+            plain_scores.section(found, _MEANING, tables=(_accuracy(found),), notes=(note,), reference=50),
             comparisons.section(found),
             chance.section(found),
             _sides(found),
@@ -95,6 +90,19 @@ def _fakes(answers: Answers, level: float) -> Iterator[dict[str, Any]]:
             "share": row["error"],
             "ci": row["ci"],
         }
+
+
+def _accuracy(found: FindingsView) -> Table:
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("right (%)", lambda row: formatting.amount(row["accuracy"])),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(row["accuracy_ci"])),
+        Column("d′", lambda row: formatting.amount(row["d_prime"], "", 2)),
+        Column(f"{found.level} interval of d′", lambda row: formatting.brackets(row["d_prime_ci"], 2)),
+    )
+    keys = ("model", "accuracy", "accuracy_ci", "d_prime", "d_prime_ci")
+    rows = [{key: row[key] for key in keys} for row in found.models]
+    return Table("accuracy", "Share of pairs judged right, and d′", columns, rows)
 
 
 def _sides(found: FindingsView) -> Section:
