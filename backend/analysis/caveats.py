@@ -9,6 +9,7 @@ from backend.analysis.comparisons import Groups
 from backend.analysis.designs import design_of
 from backend.analysis.response_table import Answers
 from backend.analysis.time_scores import AT_A_BOUND
+from backend.experiment.judgments import judgment_of
 
 ANOTHER_DISPLAY = 1.1
 """Ratio of two refresh intervals above which they are those of different displays."""
@@ -78,7 +79,7 @@ def _displays(answers: Answers) -> Iterator[str]:
 def _people(answers: Answers) -> Iterator[str]:
     models_of = np.bincount(answers.judges.evaluator, minlength=len(answers.evaluator.names))
     several = sorted(str(answers.evaluator.names[code]) for code in np.flatnonzero(models_of > 1))
-    if several:
+    if several and not judgment_of(answers.method).has_items:  # of items, everybody judges several sets
         design = design_of(answers)
         who = _evaluators(design.several) + (f" of {design.people}" if design.several < design.people else "")
         yield (

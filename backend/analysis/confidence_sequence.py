@@ -23,7 +23,8 @@ from backend.analysis.values import Values, values_by_model
 
 FEWEST = 5
 """Minimum number of evaluators; fewer give hardly any information on how people differ."""
-POINTS = {"infinity": 16, "time": 8, "exposures": 16}
+_POINTS = 16
+POINTS = {"infinity": _POINTS, "time": 8, "exposures": _POINTS}
 """Numbers of evaluators at which intervals are computed; those of HYPE-time take longer."""
 _WEIGHT = 3.0
 
@@ -45,7 +46,7 @@ def score_by_evaluators(
     mine = filter_rows(answers, answers.model.codes == answers.model.names.index(model))
     place = {name: i for i, name in enumerate(order)}
     places = np.array([place.get(name, count) for name in mine.evaluator.names])[mine.evaluator.codes]
-    steps = np.linspace(FEWEST, count, points or POINTS[answers.method])
+    steps = np.linspace(FEWEST, count, points or POINTS.get(answers.method, _POINTS))
     rows = []
     for first in sorted({round(n) for n in steps}):
         some = filter_rows(mine, places < first)

@@ -13,6 +13,10 @@ on its side, real or fake, and d is the mean product of two evaluators' residual
 stimuli of that side. Subtracting d centres the products: residuals about a mean of the same answers have
 a negative covariance even if nothing is shared, so that c would be too small by 1 / stimuli.
 
+In a pair, each answer is one to a real and to a fake picture: the parts of both sides are of all answers
+(column `beside`), and an answer to two pictures that two evaluators share counts on both, which errs on the
+side of a larger variance.
+
 If all evaluators saw different stimuli, c is about 0. An answer that does not name its stimulus counts as
 one to a stimulus that nobody else saw.
 """
@@ -25,7 +29,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from backend.analysis.intervals import Spread, spread_of, wilson_over_both
-from backend.analysis.response_table import Answers, distinct
+from backend.analysis.response_table import BESIDE, Answers, distinct
 from backend.analysis.values import one_model
 
 NEGLIGIBLE = 0.1
@@ -126,9 +130,13 @@ def sides_of(answers: Answers, model: int, residual: np.ndarray | None = None) -
     found, person = distinct(evaluator, len(answers.evaluator.names))
     image = answers.image_ranks[mine]
     weight = answers.weight[mine]
+    beside = answers.texts.get(BESIDE)
     sides = []
     for side in (False, True):
         here = answers.is_fake[mine] == side
+        if beside is not None:
+            here = np.ones(len(mine), bool)
+            image = answers.image_ranks[mine] if side else beside.ranks[beside.codes[mine]]
         wrong = answers.was_wrong[mine][here].astype(float)
         own = residual[here] if residual is not None else wrong - (wrong.mean() if len(wrong) else 0.0)
         who = person[here], evaluator[here]

@@ -31,8 +31,9 @@ def evaluator_table(
     evaluator's answer to the same image, less its expectation if the evaluator's answers were shuffled.
     `guessing_p` is the probability of being right as often or more by tossing a coin. `same_answer_notices`
     is the number of notices of a run of equal answers, by the flags. Unknown values are None, as are all
-    that need right answers where there are none. `said_fake` is named after the second answer of the
-    judgment, such as `said_right`; only real or fake has `fakes_error` and `reals_error`.
+    that need right answers where there are none, and `value` where evaluators have none (tournaments).
+    `said_fake` is named after the second answer of the judgment, such as `said_right`; only real or fake has
+    `fakes_error` and `reals_error`.
 
     Args:
         compared: the same responses in a form in which equal answers to one stimulus are equal, whatever
@@ -58,14 +59,17 @@ def evaluator_table(
     times = _times(answers) if "rt" in answers.numbers else {}
     rows = []
     for code, model in enumerate(answers.model.names):
-        numbers = values[model].numbers.tolist()
-        distances = _distances(values[model].numbers)
-        for i, judge in enumerate(np.flatnonzero(judges.model == code).tolist()):
+        mine = np.flatnonzero(judges.model == code).tolist()
+        numbers, distances = [None] * len(mine), {None: None}
+        if model in values:
+            numbers = values[model].numbers.tolist()
+            distances = _distances(values[model].numbers)
+        for i, judge in enumerate(mine):
             of = {name: column[judge] for name, column in plain.items()}
             rows.append(
                 {
                     "model": model,
-                    "evaluator": values[model].evaluators[i],
+                    "evaluator": answers.evaluator.names[judges.evaluator[judge]],
                     "responses": of["responses"],
                     "value": numbers[i],
                     "accuracy": of["accuracy"],

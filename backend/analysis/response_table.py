@@ -39,6 +39,8 @@ NUMBERS = ("trial_index", "frames", "frame_ms", "rt", "confidence", "confidence_
 """Optional columns of numbers; an empty cell is NaN."""
 FOR_INTERVALS = ("stimulus", "trial_index", "frame_ms", "browser", "draw")
 """The columns of `NAMES` and `NUMBERS` that the scores use if they exist."""
+BESIDE = "beside"
+"""A column of `texts` that says which real picture stood beside the fake that `stimulus` names."""
 PLACES = ("item", "left", "right")
 """The columns of `NAMES` that scores of other judgments use if they exist."""
 
@@ -99,6 +101,8 @@ class Answers:
     """Everybody's responses, if a rule for exclusion was declared and these are what it leaves."""
     checks: Mapping[Any, tuple[int, int]] = field(default_factory=dict)
     """The attention checks of each evaluator who had some: (right, shown)."""
+    checks_by_truth: Mapping[str, Mapping[Any, tuple[int, int]]] = field(default_factory=dict)
+    """The same by right answer; for all judgments but real or fake."""
     source: np.ndarray | None = None
     """The index of each original response, if some are repeated: reals that several models share."""
     reasons: tuple[str, ...] = ()

@@ -41,7 +41,15 @@ def scored_only(answers: Answers, kinds: Coded | None, excluded: np.ndarray | No
     is_check = np.isin(kinds.codes, [i for i, name in enumerate(kinds.names) if name in CHECK_KINDS])
     if truths := answers.texts.get("truth"):
         is_check &= (np.asarray(truths.names, object) != "")[truths.codes]
-    return replace(filter_rows(answers, is_scored), checks=_counts(answers, is_check))
+    by_truth = {}
+    if truths:
+        by_truth = {
+            name: _counts(answers, is_check & (truths.codes == code))
+            for code, name in enumerate(truths.names)
+            if name
+        }
+    scored = filter_rows(answers, is_scored)
+    return replace(scored, checks=_counts(answers, is_check), checks_by_truth=by_truth)
 
 
 def excluded_of(column: Coded) -> np.ndarray | None:

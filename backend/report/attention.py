@@ -91,7 +91,7 @@ def _both(found: FindingsView, exclusion: dict[str, Any]) -> Table:
     ]
     unit = found.unit
     columns = (
-        Column("model", lambda row: row["model"], is_number=False),
+        Column(found.noun, lambda row: row["model"], is_number=False),
         Column("evaluators", lambda row: str(row["evaluators"])),
         Column("excluded", lambda row: str(row["excluded"])),
         Column("score after exclusion (primary)", lambda row: formatting.amount(row["score"], unit)),

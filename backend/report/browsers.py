@@ -21,13 +21,15 @@ def section(found: FindingsView) -> Section | None:
         text = "There are too few evaluators with different browsers to compare them."
     elif test["p"] < found.alpha:
         text = (
-            f"Evaluators with different browsers answered differently, the models being equal ({statistic})."
+            f"Evaluators with different browsers answered differently, the {found.noun}s being equal "
+            f"({statistic})."
         )
     else:
-        text = f"Browsers were not shown to make a difference, the models being equal ({statistic})."
+        text = f"Browsers were not shown to make a difference, the {found.noun}s being equal ({statistic})."
     notes = (
         "Browsers are grouped by engine: Chromium (Chrome, Edge, Opera), Firefox, WebKit (Safari, and all "
-        "of an iPhone). Difference: from the evaluators of all other engines, of the same models.",
+        "of an iPhone). Difference: from the evaluators of all other engines, of the same "
+        f"{found.noun}s.",
     )
     has_evidence = any(row["evidence"] for row in rows.values())
     if has_evidence:

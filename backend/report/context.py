@@ -50,6 +50,11 @@ class FindingsView:
         return method_named(self.data["method"]).title
 
     @property
+    def noun(self) -> str:
+        """What is scored: `model`, or `set` of items."""
+        return "set" if judgment_of(self.data["method"]).has_items else "model"
+
+    @property
     def second(self) -> str:
         """The second answer of the judgment, such as `fake`."""
         return judgment_of(self.data["method"]).answers[1]

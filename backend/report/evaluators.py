@@ -17,7 +17,7 @@ def section(found: FindingsView) -> Section | None:
         return None
     people = counted(found.data["people"], "evaluator")
     if found.data["people"] < len(rows):
-        people += f" ({len(rows)} values: one for each model that they judged)"
+        people += f" ({len(rows)} values: one for each {found.noun} that they judged)"
     exclusion = found.data.get("exclusion")
     left_out = f"{exclusion['excluded']} more left out by the declared rule" if exclusion else "none left out"
     paragraphs = [f"{people}, {left_out}."]
@@ -36,7 +36,7 @@ def section(found: FindingsView) -> Section | None:
     if outlying:
         paragraphs.append(
             f"{counted(len(outlying), 'evaluator')} {'lies' if len(outlying) == 1 else 'lie'} more than 3 "
-            "SDs from the others of their model: "
+            f"SDs from the others of their {found.noun}: "
             f"{formatting.listing([row['evaluator'] for row in outlying])}."
         )
     notified = sum(row["same_answer_notices"] > 0 for row in rows)
@@ -79,7 +79,7 @@ def _guessing(count: int) -> str:
 def _table(found: FindingsView, rows: list[dict]) -> Table:
     columns = [
         Column("evaluator", lambda row: row["evaluator"], is_number=False),
-        Column("model", lambda row: row["model"], is_number=False),
+        Column(found.noun, lambda row: row["model"], is_number=False),
         Column("responses", lambda row: str(row["responses"])),
         Column(f"value ({found.axis_unit})", lambda row: formatting.amount(row["value"])),
         *([Column("right", lambda row: formatting.share(row["accuracy"]))] if _has_truth(rows) else []),
@@ -97,7 +97,7 @@ def _table(found: FindingsView, rows: list[dict]) -> Table:
             Column("median time (ms)", lambda row: formatting.amount(row.get("rt_median_ms"), "", 0))
         )
         columns.append(Column("under 300 ms", lambda row: formatting.share(row.get("fast"))))
-    return Table("evaluators", "Evaluators, by model", tuple(columns), rows, shown=200)
+    return Table("evaluators", f"Evaluators, by {found.noun}", tuple(columns), rows, shown=200)
 
 
 def _has_truth(rows: list[dict]) -> bool:
@@ -132,7 +132,7 @@ def _figure(found: FindingsView, rows: list[dict]) -> Figure | None:
     def draw(width_in: float):
         from backend.report.figures.relations import evaluators
 
-        return evaluators(rows, found.names, keys[0], width_in)
+        return evaluators(rows, found.names, keys[0], width_in, f"value ({found.axis_unit})")
 
     what = "median response time" if keys[0] == "rt_median_ms" else "agreement with others, beyond chance"
     return Figure(

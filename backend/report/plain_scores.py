@@ -13,7 +13,7 @@ def section(
     found: FindingsView,
     meaning: str = "",
     noun: str = "model",
-    more: Sequence[Column] = (),
+    tables: Sequence[Table] = (),
     notes: Sequence[str] = (),
     reference: float | None = None,
 ) -> Section:
@@ -22,18 +22,19 @@ def section(
     Args:
         meaning: what the score says, as a paragraph.
         noun: what is scored: `model` or `set`.
-        more: further columns of the table.
+        tables: further tables.
         notes: further notes in small print.
         reference: a score that the figure marks, such as that of guessing.
     """
     what = _what(found)
     meaning = meaning or f"The score: {what[0].lower()}{what[1:]}, averaged over evaluators."
-    table = models_table(found, noun, more)
+    table = models_table(found, noun)
     return Section(
         "scores",
         "Scores",
         (meaning,),
         lead=table,
+        tables=tuple(tables),
         figures=(_figure(found, table, noun, reference),),
         notes=(*_interval_notes(found), *notes),
     )
@@ -57,7 +58,7 @@ def summary(found: FindingsView, what: str = "", noun: str = "model") -> str:
     )
 
 
-def models_table(found: FindingsView, noun: str = "model", more: Sequence[Column] = ()) -> Table:
+def models_table(found: FindingsView, noun: str = "model") -> Table:
     """Return the table of models, highest score first; rows have all that is known of them."""
     columns = [
         Column(noun, lambda row: row["model"], is_number=False),
@@ -69,7 +70,6 @@ def models_table(found: FindingsView, noun: str = "model", more: Sequence[Column
     columns += [
         Column("percentile interval", lambda row: formatting.brackets(row["ci"])),
         Column("SD", lambda row: formatting.amount(row["std"], "", 2)),
-        *more,
         Column("evaluators", lambda row: str(row["evaluators"])),
         Column("responses", lambda row: f"{row['responses']:,}"),
     ]

@@ -33,12 +33,31 @@ def on_evaluators(scores: Mapping[str, Any]) -> dict[str, Iterable[str]]:
     }
 
 
+def votes(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the votes on the items of each set; rows are those of `item_votes.set_table`."""
+    for row in sets:
+        found = row["reliability"]
+        halves = "" if not found or found["full"] is None else f", reliability {found['full']:.2f}"
+        yield (
+            f"{row['set']}: {counted(row['items'], 'item')}, {row['fewest_votes']} to {row['most_votes']} "
+            f"votes each (median {row['median_votes']:g}), {row['undecided']} without a majority{halves}"
+        )
+
+
+def sentinels(found: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield how sentinels were answered; `found` is that of `item_votes.sentinels`."""
+    for row in found["rows"] if found else ():
+        yield f"{row['truth']}: {row['right']} of {row['shown']} right ({100 * row['share']:.1f}%)"
+    if found and found["d_prime"] is not None:
+        yield f"told apart with d' {found['d_prime']:.2f}, c {found['criterion']:.2f}"
+
+
 def real_or_fake_sections(scores: Mapping[str, Any]) -> dict[str, Iterable[str]]:
     """Return the lines of the sections of real or fake, by title."""
     found, unit, level = scores["findings"], UNITS[scores["unit"]], level_of(scores)
     return {
         f"Why the {level} interval is not the percentile one": _intervals(scores),
-        "Against 50%": _chance(found),
+        "Against 50%": chance(found),
         f"Errors on fakes and on reals, and accuracy ({level} intervals)": _sides(found),
         f"Thresholds ({level} intervals)": _thresholds(found),
         "Sensitivity and bias, over evaluators": _detection(found),
@@ -80,7 +99,8 @@ def _intervals(scores: Mapping[str, Any]) -> Iterator[str]:
         yield f"{row['model']}: {interval['method']}, over {interval['of']}{part}{why}"
 
 
-def _chance(found: Mapping[str, Any]) -> Iterator[str]:
+def chance(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the tests of each model against 50%."""
     tested = [row for row in found["models"] if row.get("chance")]
     for row in tested:
         above, equal = row["chance"]["hyperrealism"], row["chance"]["equivalence"]

@@ -77,8 +77,9 @@ def _columns(scores: Mapping[str, Any], unit: str) -> Iterator[str]:
     """Yield the header of the table of models, and one line per model."""
     level = f"{100 * scores['settings']['level']:g}% interval"
     width = max(5, *(len(row["model"]) for row in scores["models"]))
-    has_interval, more = "balanced" in scores, _nothing_more
-    if has_interval:
+    has_interval = "balanced" in scores or any(row["interval"] for row in scores["models"])
+    more = _of_pairs if "d_prime" in scores["models"][0] else _nothing_more
+    if "balanced" in scores:
         more = _of_times if unit != "%" else _of_balanced_shares if scores["balanced"] else _of_shares
     head = [
         f"{'model':<{width}}",
@@ -154,6 +155,14 @@ def _at(threshold: Mapping[str, Any]) -> str:
 
 def _nothing_more(row: Mapping[str, Any] | None) -> list[str]:
     return []
+
+
+def _of_pairs(row: Mapping[str, Any] | None) -> list[str]:
+    """Return a model's cells that only pairs have, or their headers if `row` is None."""
+    if row is None:
+        return ["accuracy", f"{'d-prime':>7}"]
+    d_prime = row["d_prime"]
+    return [f"{row['accuracy']:.1f}%".rjust(8), f"{'' if d_prime is None else f'{d_prime:.2f}':>7}"]
 
 
 def _of_shares(row: Mapping[str, Any] | None) -> list[str]:

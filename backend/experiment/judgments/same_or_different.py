@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from backend.experiment import items
 from backend.experiment import protocol as protocols

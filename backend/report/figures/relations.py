@@ -69,10 +69,19 @@ def _scatter(axes: Axes, one: Mapping[str, Any], is_named: bool) -> None:
                           textcoords="offset points", ha="center", fontsize=7.5, color=style.INK)  # fmt: skip
 
 
-def evaluators(rows: Sequence[Mapping[str, Any]], models: Sequence[str], key: str, width_in: float) -> Figure:
+def evaluators(
+    rows: Sequence[Mapping[str, Any]],
+    models: Sequence[str],
+    key: str,
+    width_in: float,
+    value: str = "value",
+) -> Figure:
     """Return a scatter plot of evaluators: `key` (`agreement` or `rt_median_ms`) against accuracy.
 
     Where no answer is right, it is against their values.
+
+    Args:
+        value: label of the axis of values.
     """
     has_truth = any(row["accuracy"] is not None for row in rows)
     figure = style.figure(width_in, 3.2 if width_in >= style.NARROW_IN else 3.4)
@@ -87,7 +96,7 @@ def evaluators(rows: Sequence[Mapping[str, Any]], models: Sequence[str], key: st
         across = [100 * row["accuracy"] if has_truth else row["value"] for row in plotted]
         axes.plot(across, [row[key] / scale for row in plotted], **look,
                   label=short(model or "all models", style.label_length(width_in)))  # fmt: skip
-    axes.set_xlabel("right answers (%)" if has_truth else "value")
+    axes.set_xlabel("right answers (%)" if has_truth else value)
     axes.set_title(
         "median response time (s)" if key == "rt_median_ms" else "agreement with others, beyond chance"
     )

@@ -59,7 +59,8 @@ def scores(
         right.set_yticks(range(len(rows)), [_words(row) for row in rows])
         right.tick_params(length=0)
         right.spines["right"].set_visible(False)
-    _legend(figure, width_in, level, has_sides, any(row["ci"] for row in rows))
+    intervals = [any(row[key] for row in rows) for key in ("interval_ci", "ci")]
+    _legend(figure, width_in, level, has_sides, *intervals)
     return figure
 
 
@@ -77,12 +78,15 @@ def _words(row: Mapping[str, Any]) -> str:
     return f"{amount(row['score'])} {brackets(ci)}" if ci else amount(row["score"])
 
 
-def _legend(figure: Figure, width_in: float, level: str, has_sides: bool, has_ci: bool) -> None:
+def _legend(
+    figure: Figure, width_in: float, level: str, has_sides: bool, has_interval: bool, has_ci: bool
+) -> None:
     marks = [Line2D([], [], marker="o", linestyle="", color=style.CARD, markeredgecolor=style.INK)]
     words = ["score"]
-    if has_ci:
+    if has_interval:
         marks.append(Line2D([], [], color=style.ACCENT, linewidth=3.4))
         words.append(f"{level} interval".strip())
+    if has_ci:
         marks.append(Line2D([], [], color=style.INK, linewidth=0.9, marker="|", markersize=7))
         words.append("percentile (paper)")
     if has_sides:

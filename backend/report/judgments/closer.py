@@ -1,25 +1,24 @@
-"""The report of 2AFC: besides the scores of the sets, how far people agree, which bounds every metric."""
+"""The report of 2AFC: how far people agree on which picture is closer, by set."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from backend.analysis.agreement import agreement
-from backend.analysis.judgment_scores import rows_of
+from backend.analysis.item_votes import item_table, set_table
+from backend.analysis.judgment_scores import rows_of, scores_of
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
-from backend.analysis.votes import TWO_AFC, votes_of
-from backend.report import agreement as people
+from backend.analysis.votes import votes_of
+from backend.report import formatting, item_votes, plain_scores, text_sections
 from backend.report.context import FindingsView, SourceInfo
-from backend.report.elements import Section
-from backend.report.judgment_report import FindingsOptions, JudgmentReport
-
-_NEEDED = {"item", "left", "right"}
+from backend.report.elements import Column, Figure, Section, Table
+from backend.report.judgment_report import FindingsOptions, JudgmentReport, shared_findings
 
 
 class CloserReport(JudgmentReport):
-    """The shared report, with the agreement of people by set."""
+    """Agreement of people, votes by triplet, sentinels."""
 
     def findings(
         self,
@@ -29,26 +28,126 @@ class CloserReport(JudgmentReport):
         options: Options,
         in_columns: bool,
     ) -> dict[str, Any]:
-        shared = super().findings(answers, scores, chosen, options, in_columns)
-        return {**shared, "agreement": _agreement(answers, scores["settings"]["level"])}
+        counted = scores_of(answers.method).compared(answers)
+        level, rng = options.level, np.random.default_rng(chosen.seed)
+        items = item_table(counted, level)
+        people = []
+        if "item" in answers.texts and all(answers.texts["item"].names):
+            votes = votes_of(rows_of(answers, np.arange(len(answers))), answers.method)
+            people = agreement(votes, {}, level)["human"]
+        return {
+            "models": [{"model": row["model"]} for row in scores["models"]],
+            **shared_findings(answers, scores),
+            "people": people,
+            "items": items,
+            "sets": set_table(counted, items, rng),
+        }
+
+    def summary(self, found: FindingsView) -> str:
+        people = found.findings["people"]
+        last = people[-1] if people else None
+        if last is None or last["unbiased"] is None:
+            return "No triplet has two votes, so that people's agreement with one another is not known."
+        where = "" if len(people) == 1 else f", averaged over {len(found.models)} sets"
+        share = formatting.amount(last["unbiased"], "percent")
+        ci = f" ({found.level} interval {formatting.interval(last['ci'], 'percent')})" if last["ci"] else ""
+        return (
+            f"Two people agree on which picture is closer in {share} of triplets{ci}{where}; tossing coins, "
+            "they would agree in 50%."
+        )
 
     def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
-        first, *others = super().sections(found, info)
-        data = found.findings["agreement"]
-        return (first, people.section(data) if data else None, *others)
+        return (
+            _agreement(found),
+            item_votes.section(found, "triplet", "answers for p1"),
+            plain_scores.section(found, _P1, noun="set", reference=50),
+            *self.shared(found, info),
+        )
 
     def text_sections(self, scores: Mapping[str, Any]) -> Mapping[str, Iterable[str]]:
-        data = scores["findings"]["agreement"]
-        lines = {"agreement of people": people.as_text(data).splitlines()} if data else {}
-        return {**lines, **super().text_sections(scores)}
+        return {
+            "Agreement of people": _lines(scores["findings"]["people"]),
+            "Votes by set": text_sections.votes(scores["findings"]["sets"]),
+            **text_sections.on_evaluators(scores),
+        }
 
 
-def _agreement(answers: Answers, level: float) -> dict[str, Any] | None:
-    """Return the agreement of people; None if the responses do not name items and sides."""
-    if not answers.texts.keys() >= _NEEDED or not all(answers.texts["item"].names):
+_P1 = (
+    "The share of answers that call p1 closer to the reference than p0. Which picture is p0 is decided by "
+    "the folders, so that the share says nothing of people, and sets are not compared by it; the shares of "
+    "single triplets are what metrics are scored against (openhype agree)."
+)
+
+
+def _agreement(found: FindingsView) -> Section | None:
+    rows = found.findings["people"]
+    if not rows:
         return None
-    rows = rows_of(answers, np.arange(len(answers)))
-    return agreement(votes_of(rows, TWO_AFC), {}, level)
+    columns = (
+        Column("set", lambda row: row["column"], is_number=False),
+        Column("agreement (%)", lambda row: formatting.amount(row["unbiased"])),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"])),
+        Column("over people alone", lambda row: formatting.brackets(row["evaluators_ci"])),
+        Column("over triplets alone", lambda row: formatting.brackets(row["items_ci"])),
+        Column("as printed (%)", lambda row: formatting.amount(row["as_printed"])),
+        Column("oracle (%)", lambda row: formatting.amount(row["oracle"])),
+        Column("triplets", lambda row: f"{row['items']:,}"),
+    )
+    table = Table("agreement", "Agreement of people with one another, by set", columns, rows)
+    known = [
+        {"model": row["column"], "score": row["unbiased"], "interval_ci": row["ci"], "ci": None}
+        for row in rows
+        if row["unbiased"] is not None
+    ]
+
+    def draw(width_in: float):
+        from backend.report.figures.scores import scores
+
+        return scores(known, "percent", found.level, width_in, "pairs of votes that agree (%)")
+
+    figures = ()
+    if known:
+        figures = (
+            Figure(
+                "agreement",
+                "Agreement of people",
+                f"Share of pairs of votes on one triplet that agree, with {found.level} intervals over "
+                "people and triplets. The dashed line marks 50%: votes by chance.",
+                f"Bars of {len(known)} sets and averages, from "
+                f"{formatting.amount(min(row['score'] for row in known), 'percent')} to "
+                f"{formatting.amount(max(row['score'] for row in known), 'percent')}.",
+                draw,
+                table,
+            ),
+        )
+    return Section(
+        "agreement",
+        "Agreement of people",
+        (
+            "How often two people who judged the same triplet gave the same answer. It is what a metric that "
+            "votes like one more person would score, the human ceiling.",
+        ),
+        lead=table,
+        figures=figures,
+        notes=(
+            "Agreement is the share of pairs of different votes on a triplet that agree, averaged over "
+            "triplets with two votes or more: free of bias. As printed is p² + (1 − p)² of the shares p "
+            "(Zhang et al., 2018), which is too high from few votes, since each vote agrees with itself. "
+            "Oracle is max(p, 1 − p), which no metric can exceed.",
+        ),
+    )
+
+
+def _lines(rows: list[Mapping[str, Any]]) -> Iterator[str]:
+    for row in rows:
+        if row["unbiased"] is None:
+            yield f"{row['column']}: no triplet has two votes; as printed {row['as_printed']:.1f}%"
+            continue
+        ci = "" if row["ci"] is None else f" [{row['ci'][0]:.1f}, {row['ci'][1]:.1f}]"
+        yield (
+            f"{row['column']}: two people agree in {row['unbiased']:.1f}%{ci}; as printed "
+            f"{row['as_printed']:.1f}%, oracle {row['oracle']:.1f}%"
+        )
 
 
 REPORT = CloserReport()

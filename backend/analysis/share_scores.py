@@ -1,0 +1,87 @@
+"""Scores that are shares of answers: pairs judged wrong, answers for `p1`, pairs called the same.
+
+The share has everything that the share of wrong answers has in real or fake: intervals over evaluators and
+stimuli, tests between models, looks at a running study. For that the responses are written in a form in
+which `Answers.was_wrong` is what is counted, and `stimulus` is what was judged, in whatever order its
+pictures were shown.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from backend.analysis.confidence_sequence import score_by_evaluators
+from backend.analysis.judgment_scores import JudgmentScores
+from backend.analysis.response_table import Answers, Coded, Coder
+from backend.analysis.scores import Options, overall_scores
+from backend.analysis.values import Values, values_by_model
+from backend.experiment.judgment import item_key
+
+_REAL_OR_FAKE = {"fakes_error", "reals_error", "plain_score", "balanced_score"}
+
+
+class ShareScores(JudgmentScores):
+    """Shares of answers; a judgment says by `counted` which responses count."""
+
+    def counted(self, answers: Answers) -> Answers:
+        """Return the responses with those that count as wrong answers, and with what was judged."""
+        raise NotImplementedError
+
+    def compared(self, answers: Answers) -> Answers:
+        return self.counted(answers)
+
+    def values(self, answers: Answers) -> dict[str, Values]:
+        return values_by_model(self.counted(answers))
+
+    def overall(self, answers: Answers, options: Options) -> dict[str, Any]:
+        scores = overall_scores(self.counted(answers), **asdict(options))
+        del scores["balanced"]
+        models = [
+            {name: cell for name, cell in row.items() if name not in _REAL_OR_FAKE}
+            for row in scores["models"]
+        ]
+        return {**scores, "models": models}
+
+    def narrowing(self, answers: Answers, model: str, ended: Mapping[Any, str]) -> list[dict[str, Any]]:
+        answers = self.counted(answers)
+        names = values_by_model(answers)[model].evaluators
+        order = sorted(names, key=lambda name: ended.get(name, ""))
+        return score_by_evaluators(answers, model, order)
+
+
+def with_outcome(answers: Answers, counts: np.ndarray, stimuli: Mapping[str, Coded]) -> Answers:
+    """Return responses of which those that count are wrong answers.
+
+    Args:
+        counts: whether each response counts, of shape (responses,).
+        stimuli: columns that replace those of the responses, such as `stimulus`.
+    """
+    none = np.zeros(len(answers), bool)
+    return replace(answers, is_fake=none, said_fake=counts, texts={**answers.texts, **stimuli})
+
+
+def renamed(column: Coded, rename: Callable[[str], str]) -> Coded:
+    """Return a column with each of its names replaced; names that become equal are one."""
+    coder = Coder()
+    coder.add([rename(name) for name in column.names])
+    names = coder.coded()
+    return Coded(names.codes[column.codes], names.names)
+
+
+def items_of(answers: Answers) -> dict[str, Coded]:
+    """Return the column `stimulus` with the items' names, or else with their pictures in one order."""
+    if "item" in answers.texts:
+        return {"stimulus": answers.texts["item"]}
+    if "stimulus" not in answers.texts:
+        return {}
+    return {"stimulus": renamed(answers.texts["stimulus"], item_key)}
+
+
+def word_is(answers: Answers, column: str, word: str) -> np.ndarray:
+    """Return whether each response has a word in a column of texts; all False without the column."""
+    texts = answers.texts.get(column)
+    if texts is None:
+        return np.zeros(len(answers), bool)
+    return np.array([name == word for name in texts.names], bool)[texts.codes]

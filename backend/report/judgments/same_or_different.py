@@ -1,0 +1,87 @@
+"""The report of same or different (JND): how many people see no difference, by set and by pair."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from backend.analysis.item_votes import item_table, sentinels, set_table
+from backend.analysis.judgment_scores import scores_of
+from backend.analysis.response_table import Answers
+from backend.analysis.scores import Options
+from backend.foundation.counts import counted
+from backend.report import comparisons, formatting, item_votes, plain_scores, text_sections
+from backend.report.context import FindingsView, SourceInfo
+from backend.report.elements import Section
+from backend.report.judgment_report import FindingsOptions, JudgmentReport, shared_findings
+
+_MEANING = (
+    "The score is the share of test pairs that people called the same, though their pictures differ: the "
+    "higher, the less the change is noticed. No answer to a test pair is right or wrong. Sentinels, below, "
+    "show what people answer where the truth is known."
+)
+
+
+class SameOrDifferentReport(JudgmentReport):
+    """Shares of pairs called the same, and sentinels."""
+
+    def findings(
+        self,
+        answers: Answers,
+        scores: Mapping[str, Any],
+        chosen: FindingsOptions,
+        options: Options,
+        in_columns: bool,
+    ) -> dict[str, Any]:
+        counted = scores_of(answers.method).compared(answers)
+        items = item_table(counted, options.level)
+        return {
+            "models": [{"model": row["model"]} for row in scores["models"]],
+            **shared_findings(answers, scores),
+            "items": items,
+            "sets": set_table(counted, items, np.random.default_rng(chosen.seed)),
+            "sentinels": sentinels(answers, "same", "different"),
+        }
+
+    def summary(self, found: FindingsView) -> str:
+        return plain_scores.summary(found, "of test pairs called the same", "set")
+
+    def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
+        return (
+            plain_scores.section(found, _MEANING, noun="set"),
+            item_votes.sentinels(found),
+            item_votes.section(found, "pair", "answers “same”"),
+            _differences(found),
+            *self.shared(found, info),
+        )
+
+    def text_sections(self, scores: Mapping[str, Any]) -> Mapping[str, Iterable[str]]:
+        return {
+            "Sentinels": text_sections.sentinels(scores["findings"]["sentinels"]),
+            "Votes by set": text_sections.votes(scores["findings"]["sets"]),
+            **super().text_sections(scores),
+        }
+
+
+def _differences(found: FindingsView) -> Section | None:
+    if not found.pairs:
+        return None
+    apart = sum(row["is_apart"] for row in found.pairs)
+    over = found.over_pictures
+    text = (
+        f"{apart} of {counted(len(found.pairs), 'pair')} of sets differ significantly in the share of “same”"
+    )
+    if over and over["F"] is not None:
+        text += f" (over people and pictures, all sets: {formatting.f_test(over)})"
+    elif test := found.data["anova"]:
+        text += f" (all sets: {formatting.f_test(test)})"
+    return Section(
+        "differences",
+        "Differences between sets",
+        (f"{text}.",),
+        tables=(comparisons.pairs_table(found),),
+        notes=("Sets are compared within evaluators where these judged several.",),
+    )
+
+
+REPORT = SameOrDifferentReport()
