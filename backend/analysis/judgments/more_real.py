@@ -1,7 +1,8 @@
 """Scores of a tournament: strengths by Bradley and Terry's model, which all answers together determine.
 
 A model's score is its strength, in log-odds of looking more real than the mean model; the values
-of evaluators (`MoreReal.value`) are not what it is computed from. Intervals are Student's with the standard error of the bootstrap over evaluators.
+of evaluators (`MoreReal.value`) are not what it is computed from. Intervals are Student's with the standard
+error of the bootstrap over evaluators.
 """
 
 from collections.abc import Mapping

@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, sqrt
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import items
 from backend.experiment import protocol as protocols
@@ -27,6 +27,9 @@ from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Picture
 from backend.foundation.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from random import Random
 
 SAME, DIFFERENT = "same", "different"
 SAME_OF_SENTINELS = Fraction(32, 40)
@@ -143,8 +146,8 @@ class SameOrDifferent(Judgment):
         study: Study,
         pool: Pool,
         condition: Condition | None,
-        rng: Random,
-        coin: Random,
+        rng: "Random",
+        coin: "Random",
         turn: int,
     ) -> Plan:
         """Return the pairs of a turn with sentinels among them and training before, and its spares."""
