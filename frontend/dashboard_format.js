@@ -1,7 +1,7 @@
 // @ts-check
 /** The dashboard's number formats; pure. */
 
-const METHODS = /** @type {Record<string, string>} */ ({ infinity: "HYPE-∞", time: "HYPE-time", exposures: "Constant stimuli" });
+const METHODS = /** @type {Record<string, string>} */ ({ infinity: "HYPE-∞", time: "HYPE-time", exposures: "Constant stimuli", tournament: "Tournament" });
 
 /** @param {{ended: number, abandoned: number}} row */
 export function broken({ ended, abandoned }) {
@@ -30,10 +30,18 @@ export function method(of, kind) {
 
 /**
  * @param {number} value
- * @param {string} unit `percent` or `ms`
+ * @param {string} unit `percent`, `ms` or "" (log-odds)
  */
 export function scored(value, unit) {
-  return unit === "percent" ? `${value.toFixed(1)}%` : `${Math.round(value)} ms`;
+  return `${inDigits(value, unit)}${{ percent: "%", ms: " ms" }[unit] ?? ""}`;
+}
+
+/**
+ * @param {number} value
+ * @param {string} unit
+ */
+function inDigits(value, unit) {
+  return value.toFixed({ percent: 1, ms: 0 }[unit] ?? 2);
 }
 
 /**
@@ -42,6 +50,6 @@ export function scored(value, unit) {
  */
 export function interval(ci, unit) {
   if (!ci) return "one evaluator so far: no interval yet";
-  const [low, high] = ci.map((end) => (unit === "percent" ? end.toFixed(1) : `${Math.round(end)}`));
+  const [low, high] = ci.map((end) => inDigits(end, unit));
   return `95% interval ${low} to ${high}`;
 }

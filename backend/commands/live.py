@@ -74,13 +74,13 @@ def _scores(data: dict[str, Any]) -> list[str]:
     found = data.get("scores")
     if not found:
         return []
-    unit = "%" if found["unit"] == "percent" else " ms"
-    digits = 1 if found["unit"] == "percent" else 0
+    unit, digits = {"percent": ("%", 1), "ms": (" ms", 0)}.get(found["unit"], ("", 2))
     lines = []
     for row in found["models"]:
         text = f"{row['model']} {row['score']:.{digits}f}{unit}"
-        if row["interval"]:
-            low, high = row["interval"]["ci"]
+        ci = row["interval"]["ci"] if row["interval"] else None if found["unit"] else row.get("ci")
+        if ci:
+            low, high = ci
             text += f" [{low:.{digits}f}, {high:.{digits}f}]"
         lines.append(text)
     return lines
