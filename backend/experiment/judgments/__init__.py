@@ -7,9 +7,13 @@ from collections.abc import Iterable
 from backend.experiment.judgment import Judgment, Method
 from backend.foundation.errors import InvalidInput
 
+_FIRST = "real_or_fake"
+"""HYPE's own judgment, listed before the others."""
 JUDGMENTS: dict[str, Judgment] = {
-    found.name: importlib.import_module(f"{__name__}.{found.name}").JUDGMENT
-    for found in pkgutil.iter_modules(__path__)
+    name: importlib.import_module(f"{__name__}.{name}").JUDGMENT
+    for name in sorted(
+        (found.name for found in pkgutil.iter_modules(__path__)), key=lambda name: (name != _FIRST, name)
+    )
 }
 """Judgments by name."""
 METHODS: dict[str, Judgment] = {
