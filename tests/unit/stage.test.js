@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
+import { drawPhase } from "../../frontend/painting.js";
 import { placesOn, rowOf, stageSize } from "../../frontend/stage.js";
 
 const vectors = JSON.parse(readFileSync(new URL("stage_vectors.json", import.meta.url), "utf8"));
@@ -78,4 +79,29 @@ test("on a phone two pictures are 175 px wide, three 114; on a laptop their heig
   assert.equal(css(2), (390 - 32 - 8) / 2);
   assert.equal(css(3), (390 - 32 - 2 * 8) / 3);
   assert.equal(css(2, { width: 1024, height: 600, pixel_ratio: 1 }), 600 - 180);
+});
+
+/** @param {{width: number, height: number}} canvas */
+function recordingPen(canvas) {
+  /** @type {unknown[][]} */
+  const drawn = [];
+  return { canvas, drawn, fillRect: (/** @type {number[]} */ ...box) => drawn.push(["gray", ...box]), drawImage: (/** @type {unknown[]} */ ...call) => drawn.push(call), fillText: () => drawn.push(["text"]) };
+}
+
+test("a pair is drawn at once, with the gray of the gap restored, and its mask over both", () => {
+  const pen = recordingPen({ width: 220, height: 100 });
+
+  drawPhase(/** @type {any} */ (pen), { pictures: /** @type {any} */ (["a", "b"]) });
+  drawPhase(/** @type {any} */ (pen), { pictures: /** @type {any} */ (["mask", "mask"]) });
+
+  const gray = ["gray", 0, 0, 220, 100];
+  assert.deepEqual(pen.drawn, [gray, ["a", 0, 0, 100, 100], ["b", 120, 0, 100, 100], gray, ["mask", 0, 0, 100, 100], ["mask", 120, 0, 100, 100]]);
+});
+
+test("a single picture fills the stage, and nothing else is drawn", () => {
+  const pen = recordingPen({ width: 100, height: 100 });
+
+  drawPhase(/** @type {any} */ (pen), { pictures: /** @type {any} */ (["a"]) });
+
+  assert.deepEqual(pen.drawn, [["a", 0, 0, 100, 100]]);
 });
