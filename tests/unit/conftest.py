@@ -107,10 +107,16 @@ class Player:
         """Return the truths by the names that this session's browser knows, and by those that are stored."""
         stored, session = self.world.truths(self.state["study"]), self.state["session"]
         names = PictureNames(self.world.data.keys().hashing)
-        return {**stored, **{names.sealed(session, name): truth for name, truth in stored.items()}}
+
+        def sealed(stimulus):
+            return " ".join(names.sealed(session, name) for name in stimulus.split(" "))
+
+        return {**stored, **{sealed(name): truth for name, truth in stored.items()}}
 
     def truth(self, shown):
         """Return what is right of a picture, or the side on which the real one of a pair stands."""
+        if shown in self.truths:
+            return self.truths[shown]
         of_each = [self.truths[name] for name in shown.split(" ")]
         return of_each[0] if len(of_each) == 1 else ("left", "right")[of_each.index("real")]
 
@@ -139,7 +145,7 @@ class Player:
     def body(self, right=True, **changes):
         name = self.images[self.next["trial_index"]]
         truth = self.truth(name)
-        wrong = {"real": "fake", "fake": "real", "left": "right", "right": "left"}[truth]
+        wrong = {"real": "fake", "fake": "real", "left": "right", "right": "left"}.get(truth, "different")
         base = {
             "lease": self.lease,
             "trial_index": self.next["trial_index"],
