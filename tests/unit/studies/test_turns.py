@@ -6,7 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from backend.administration.clear import clear_simulated
+from backend.administration.copy import copy
 from backend.responses.study_data import study_rows
+from backend.stores.opening import open_store
 from backend.studies import turns
 from backend.studies.turns import Turns
 from backend.task import withdrawal
@@ -160,3 +162,51 @@ def test_sentinels_are_told_by_nothing_that_a_browser_receives(each_world):
     lengths = {len(urls) for urls in person.block["images"]}
     assert len(lengths) == 1
     assert person.replies[-1]["earned_usd_cents"] == 100
+
+
+def test_a_copied_study_goes_on_with_the_next_turns(world, tmp_path):
+    study = studies.add(world, studies.study())
+    for _ in range(2):
+        studies.Person(world).play()
+    target = open_store("sqlite:///other.db", tmp_path)
+
+    copy(world.store, target, "sim")
+    taken = Turns(target).take(target.study("sim"), "next", False, 2, world.clock())
+    target.close()
+
+    assert taken == 2
+    assert study.evaluators_wanted == 5
+
+
+def test_an_answer_that_is_sent_again_is_stored_once_and_another_one_is_refused(each_world):
+    studies.add(each_world, studies.study())
+    person = studies.Person(each_world)
+    person.begin()
+    body = {
+        "lease": person.state["lease"],
+        "trial_index": 0,
+        "stimulus": person.shown[0],
+        "response": "left",
+        "rt": 700.0,
+        "exposure_ms": None,
+        "flags": [],
+    }
+    headers = {"Authorization": f"Bearer {person.token}"}
+
+    def post(**changes):
+        path = f"/api/sessions/{person.id}/answers"
+        return each_world.http.post(path, json={**body, **changes}, headers=headers)
+
+    first, again, other = post(), post(), post(response="right")
+    names = person.shown[0].split(" ")
+    swapped = post(trial_index=1, stimulus=" ".join(reversed(names)))
+    tie = post(trial_index=1, stimulus=person.shown[1], response="tie")
+
+    assert (first.status_code, again.status_code, first.json) == (200, 200, again.json)
+    assert (other.status_code, other.json["error"]["code"]) == (409, "answer_conflict")
+    assert (swapped.status_code, swapped.json["error"]["code"]) == (409, "wrong_stimulus")
+    assert (tie.status_code, tie.json["error"]["message"]) == (
+        400,
+        "response must be 'left' or 'right', not 'tie'",
+    )
+    assert len(each_world.store.responses(person.id)) == 1
