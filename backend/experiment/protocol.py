@@ -138,7 +138,11 @@ class StimulusSettings:
     """What is shown: number, design, size and format of the stimuli."""
 
     images: int = _setting(
-        100, "pictures a block (`infinity`: a session), half of them real; with `pair`, pairs", 2, 5000
+        100,
+        "trials a block (`infinity`: a session): pictures, half of them real; pairs (`pair`, `tournament`, "
+        "`jnd`) or triplets (`2afc`)",
+        2,
+        5000,
     )
     blocks: int = _setting(1, "blocks a session; with `infinity` and classes, one block a class", 1, 50)
     class_design: str = _setting(
