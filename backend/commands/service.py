@@ -224,7 +224,8 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
     multiple=True,
     callback=pairs("gan=0.8"),
     metavar="MODEL=OBSERVER",
-    help="0.81, or threshold=250,slope=3,lapse=0.02,guess=0.5; `all=…` for every model not named.",
+    help="0.81, dprime=1.2, or threshold=250,slope=3,lapse=0.02,guess=0.5; `all=…` for every model not "
+    "named.",
 )
 @click.option(
     "--strength",

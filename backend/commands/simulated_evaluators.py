@@ -343,7 +343,8 @@ def _parse_observers(study: Study, observers: Mapping[str, str]) -> dict[str, Ob
         )
     missing = [] if "all" in observers else [model for model in study.models if model not in observers]
     texts = {**observers, **dict.fromkeys(missing, _DEFAULT_OBSERVER)}
-    return {model: parse_observer(text) for model, text in texts.items()}
+    divisor = judgment_of(study.protocol.method).d_prime_divisor
+    return {model: parse_observer(text, divisor) for model, text in texts.items()}
 
 
 def parse_strengths(study: Study, strengths: Mapping[str, str]) -> dict[str, float]:

@@ -284,8 +284,9 @@ def _summary(study: "Study", options: str) -> Iterator[str]:
     from backend.recruitment.plan import asked_for
 
     protocol = study.protocol
-    has_items = judgment_of(protocol.method).has_items
-    what, shown_each = ("set", "items") if has_items else ("model", "pictures")
+    judgment = judgment_of(protocol.method)
+    has_items = judgment.has_items
+    what, shown_each = ("set", "items") if has_items else ("model", f"{judgment.trial_shows}s")
     models = f"{len(study.models)} {what}{'s' if len(study.models) > 1 else ''}"
     shown = protocol.stimuli
     blocks = f" ({shown.blocks} blocks of {shown.images})" if shown.blocks > 1 else ""

@@ -64,6 +64,8 @@ class Judgment(ABC):
     """What evaluators are asked, worded to follow `Answers to the question`."""
     columns: ClassVar[Mapping[str, Column]] = {}
     """Columns of the responses file whose contents differ from `response_columns`."""
+    d_prime_divisor: ClassVar[float | None] = None
+    """The share of right answers at sensitivity d' is Phi(d' / divisor); None if there is no such rule."""
     own_columns: ClassVar[tuple[str, ...]] = ()
     """Those of `PLACE_COLUMNS` that its rows have (`row`)."""
     parts: ClassVar[tuple[str, ...]] = ()

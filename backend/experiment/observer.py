@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from backend.experiment.records import TRUTHS
-from backend.foundation.errors import InvalidInput
+from backend.foundation.errors import InvalidInput, brief
 
 if TYPE_CHECKING:
     from random import Random
@@ -119,14 +119,30 @@ class PsychometricObserver(Observer):
 _NAMES = {"threshold": "threshold_ms", "slope": "slope", "lapse": "lapse", "guess": "guess"}
 
 
-def parse_observer(text: str) -> Observer:
+def accuracy_of(d_prime: float, divisor: float) -> float:
+    """Return the share of right answers (0 to 1) without a bias at sensitivity d', Phi(d' / divisor).
+
+    Args:
+        divisor: 2 for one stimulus, real or fake; sqrt(2) for a real one beside a fake (Macmillan and
+            Creelman, 2005, chapter 7).
+    """
+    return math.erfc(-d_prime / divisor / math.sqrt(2)) / 2
+
+
+def parse_observer(text: str, divisor: float | None = None) -> Observer:
     """Return the observer described by `0.81` or `threshold=250,slope=3,lapse=0.02,guess=0.5`.
 
     Only the threshold (ms) is required; the defaults are slope 3, lapse 0 and guess 0.5.
 
+    Args:
+        divisor: that of the judgment for `accuracy_of`, by which `dprime=1.2` is an accuracy too.
+
     Raises:
         InvalidInput: the text has another form, or a number is out of range.
     """
+    name, equals, number = (part.strip() for part in text.partition("="))
+    if equals and name == "dprime" and divisor is not None:
+        return ConstantObserver(accuracy_of(_d_prime(number), divisor))
     try:
         accuracy = float(text)
     except ValueError:
@@ -145,6 +161,16 @@ def parse_observer(text: str) -> Observer:
     if "threshold_ms" not in values:
         raise _not_an_observer(text)
     return PsychometricObserver(**values)
+
+
+def _d_prime(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InvalidInput(f"an observer's dprime must be a finite number, such as 1.2, not {brief(text)}")
+    return value
 
 
 def _not_an_observer(text: str) -> InvalidInput:

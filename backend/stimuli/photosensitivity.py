@@ -8,6 +8,7 @@ import numpy as np
 from PIL import Image
 
 from backend.experiment.judgment import pictures_of
+from backend.experiment.judgments import judgment_of
 from backend.experiment.records import Study
 from backend.stimuli import wcag_flashes
 
@@ -26,10 +27,17 @@ def note(study: Study, pictures: Sequence[str], folder: Path, seed: int) -> str:
     masks = rng.sample(sorted(study.masks), min(_MASKS, len(study.masks)))
     states = [_state(folder / name, cells) for name in masks]
 
+    judgment = judgment_of(study.protocol.method)
+    are_pairs = judgment.trial_shows == "pair" and not judgment.has_items
+
     def trials() -> Iterator[tuple[list[wcag_flashes.State], list[wcag_flashes.State]]]:
         for stimulus in sampled:
             shown = [_state(folder / name, cells) for name in pictures_of(stimulus)]
-            yield shown, _drawn(states, study.protocol.timing.mask_count, rng)
+            covers = _drawn(states, study.protocol.timing.mask_count, rng)
+            if are_pairs:  # side by side; each mask covers both
+                shown = [wcag_flashes.beside([*shown, _state(folder / rng.choice(sampled), cells)])]
+                covers = [wcag_flashes.beside([cover, cover]) for cover in covers]
+            yield shown, covers
 
     return wcag_flashes.verdict(wcag_flashes.check(study.protocol, trials(), stage_css / cells))
 

@@ -33,6 +33,8 @@ ALLOWED = 3
 CELL_CSS = 4
 FIELD_CSS = (256, 341)
 FIELD_SHARE = 0.25
+GAP_CSS = 8
+"""Smallest gap between pictures side by side (`frontend/stage.js`)."""
 STAGE_GRAY = 128
 """Level of the page around and between stimuli: #808080."""
 _LEAST_CHANGE = 0.1 - 1e-6
@@ -139,9 +141,18 @@ def state_of(pixels: np.ndarray, cells: int) -> State:
     return _state(light)
 
 
-def gray_stage(cells: int) -> State:
-    """Return the empty stage."""
-    return state_of(np.full((1, 1, 3), STAGE_GRAY, dtype=np.uint8), cells)
+def gray_stage(rows: int, columns: int | None = None) -> State:
+    """Return the empty stage; a square one unless the number of columns is given."""
+    gray = state_of(np.full((1, 1, 3), STAGE_GRAY, dtype=np.uint8), 1)
+    return State(*(np.full((rows, columns or rows), part[0, 0], part.dtype) for part in gray))
+
+
+def beside(states: Sequence[State]) -> State:
+    """Return what the stage shows with pictures side by side, at the smallest gap of any window."""
+    first, *others = states
+    gap = gray_stage(len(first.luminance), GAP_CSS // CELL_CSS)
+    row = [first, *(state for other in others for state in (gap, other))]
+    return State(*map(np.hstack, zip(*row, strict=True)))
 
 
 def timeline(
@@ -155,7 +166,7 @@ def timeline(
         pictures: shown one after the other, with the gray stage in between for `gap_ms`.
     """
     first, *later = pictures
-    gray = gray_stage(len(first.luminance))
+    gray = gray_stage(*first.luminance.shape)
     shown = [first, *(state for picture in later for state in (gray, picture)), *masks]
     shown_ms = [
         exposure_ms,

@@ -28,7 +28,7 @@ def test_the_page_is_told_of_pairs_and_of_no_truth(world):
     player = world.player()
     block = player.begin()
 
-    assert (told["judgment"], told["side_by_side"], told["images"]) == ("which_is_real", 2, 8)
+    assert (told["judgment"], told["trial_shows"], told["images"]) == ("which_is_real", "pair", 8)
     assert [len(urls.split(" ")) for urls in block["images"]] == [2] * 8
     text = json.dumps([told, player.state, block])
     assert not [word for word in ("gan", "vae", "truth") if word in text]

@@ -78,7 +78,6 @@ class Closer(Judgment):
     has_truth = False
     votes = (P0, P1)
     question = "which of two images is closer to a reference"
-    side_by_side = 3
     parts = ("ref", P0, P1)
     item_answers = (P0, P1)
     own_columns = ("item", "left", "right")

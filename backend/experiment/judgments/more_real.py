@@ -49,7 +49,6 @@ class MoreReal(Judgment):
     answers = (LEFT, RIGHT, TIE)
     has_truth = False
     question = "which of two images looks more real"
-    side_by_side = 2
     own_columns = ("left", "right")
     has_truth = False
     columns: ClassVar = {

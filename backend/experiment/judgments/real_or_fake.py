@@ -48,6 +48,7 @@ class RealOrFake(Judgment):
     source = "Zhou et al., 2019"
     answers = TRUTHS
     question = "whether images are real or generated"
+    d_prime_divisor = 2
 
     def check(self, protocol: Protocol, kind: str) -> None:
         """Accept all settings that fit together: this judgment supports every one."""

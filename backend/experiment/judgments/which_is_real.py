@@ -17,7 +17,7 @@ mirror each other, so that their sum is even. With `balance=session` exactly hal
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, comb
+from math import ceil, comb, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import protocol as protocols
@@ -55,6 +55,7 @@ class WhichIsReal(Judgment):
     answers = SIDES
     question = "which of two images, side by side, is real"
     trial_shows = "pair"
+    d_prime_divisor = sqrt(2)
     own_columns = (LEFT, RIGHT)
     columns: ClassVar = {
         "method": Column("Pairs of a real and a fake image", "pair", Kind.CHOICE),

@@ -95,3 +95,30 @@ def test_evaluators_vary_around_the_mean_within_bounds(observer):
 def test_what_describes_no_observer_is_refused(text, message):
     with pytest.raises(InvalidInput, match=message):
         parse_observer(text)
+
+
+@pytest.mark.parametrize(
+    ("d_prime", "divisor", "accuracy"),
+    [
+        (0, 2, 0.5),
+        (1, 2, 0.6914625),  # R: pnorm(0.5)
+        (1, math.sqrt(2), 0.7602499),  # R: pnorm(1 / sqrt(2))
+        (-1, math.sqrt(2), 0.2397501),
+        (50, math.sqrt(2), 1),
+    ],
+)
+def test_a_sensitivity_is_an_accuracy_by_the_rule_of_the_judgment(d_prime, divisor, accuracy):
+    observer = parse_observer(f"dprime={d_prime}", divisor)
+
+    assert observer.accuracy(None) == pytest.approx(accuracy, abs=1e-7)
+
+
+@pytest.mark.parametrize("text", ["dprime=nan", "dprime=inf", "dprime=", "dprime=1,slope=3", "dprime=1e999"])
+def test_a_sensitivity_is_a_finite_number(text):
+    with pytest.raises(InvalidInput, match=r"dprime must be a finite number, such as 1\.2"):
+        parse_observer(text, 2)
+
+
+def test_where_sensitivity_has_no_rule_it_is_no_observer():
+    with pytest.raises(InvalidInput, match="an observer must be an accuracy"):
+        parse_observer("dprime=1")

@@ -316,3 +316,17 @@ def test_a_pair_is_shown_with_the_stage_in_between():
     levels = [round(float(state.luminance[0, 0]), 2) for state in states]
     assert levels == [0.22, 1.0, 0.22, 0.0, 0.22]
     assert starts_ms == [0, 2200, 3200, 3450, 4450]
+
+
+def test_two_small_pictures_side_by_side_flash_over_the_field_that_holds_both():
+    """Each alone is 96 x 96 px, 11% of a field of 341 x 256; both are 21%, and three are 32%."""
+    cells = 96 // wcag_flashes.CELL_CSS
+    dark, bright = flat(BLACK, cells), flat(WHITE, cells)
+
+    def most(count):
+        states = [wcag_flashes.beside([state] * count) for state in (dark, bright) * 5]
+        return wcag_flashes.flashes(states, [50.0 * i for i in range(10)]).general
+
+    assert wcag_flashes.beside([dark, bright]).luminance.shape == (cells, 2 * cells + 2)
+    assert [most(1), most(2)] == [0, 0]
+    assert most(3) > 3
