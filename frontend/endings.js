@@ -131,12 +131,13 @@ function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
   });
   const link = done.redirect_url ? [backLink(done.redirect_url, text("panel.finish"), isPrimary)] : [];
   const back = done.form ? [backForm(done.form, isPrimary)] : link;
+  const known = [
+    ...rows,
+    ...(done.right === null ? [] : [[text("end.right"), text("end.right_of", { right: done.right, answered: done.answered })]]),
+    ...(earned === null ? [] : [[text("end.earned"), money(done.earned_usd_cents, state.currency)]]),
+  ];
   return [
-    facts([
-      ...rows,
-      ...(done.right === null ? [] : [[text("end.right"), text("end.right_of", { right: done.right, answered: done.answered })]]),
-      ...(earned === null ? [] : [[text("end.earned"), money(done.earned_usd_cents, state.currency)]]),
-    ]),
+    ...(known.length ? [facts(known)] : []),
     el("p", {}, text(done.reported ? "end.stored_reported" : "end.stored_code")),
     code,
     el("div", { class: "actions" }, button, ...back),

@@ -29,7 +29,8 @@ def evaluator_table(
     Shares are 0 to 1, times in ms. `z` is the distance of the evaluator's value from the mean of the
     model's other evaluators, in units of their SD. `agreement` is the mean share of the others who gave the
     evaluator's answer to the same image, less its expectation if the evaluator's answers were shuffled.
-    `guessing_p` is the probability of being right as often or more by tossing a coin. `same_answer_notices`
+    `guessing_p` is the probability of being right as often or more by guessing (of two answers, by tossing a
+    coin). `same_answer_notices`
     is the number of notices of a run of equal answers, by the flags. Unknown values are None, as are all
     that need right answers where there are none, and `value` where evaluators have none (tournaments).
     `said_fake` is named after the second answer of the judgment, such as `said_right`; only real or fake has
@@ -41,8 +42,8 @@ def evaluator_table(
     """
     judges = answers.judges
     seen, right = judges.seen, judges.seen - judges.wrong
-    said = judges.fakes - judges.wrong_fakes + judges.wrong_reals
-    second = judgment_of(answers.method).answers[1]
+    said = np.bincount(judges.of_response, answers.said_fake, len(seen)).astype(int)
+    words = judgment_of(answers.method).answers
     compared = answers if compared is None else compared
     no_truth = {} if answers.has_truth else dict.fromkeys(("accuracy", "guessing_p"))
     columns = {
@@ -52,7 +53,7 @@ def evaluator_table(
         "reals_error": _shares(judges.wrong_reals, judges.reals),
         "said": said / seen,
         "agreement": _agreement(compared) if compared.has_image.any() else np.full(len(seen), np.nan),
-        "guessing_p": np.where(right > 0, bdtrc(right - 1, seen, 0.5), 1.0),
+        "guessing_p": np.where(right > 0, bdtrc(right - 1, seen, 1 / len(words)), 1.0),
         "same_answer_notices": _notices(answers),
     }
     plain = {name: column.tolist() for name, column in columns.items()}
@@ -74,7 +75,7 @@ def evaluator_table(
                     "value": numbers[i],
                     "accuracy": of["accuracy"],
                     **({} if not answers.is_real_or_fake else _sides(of)),
-                    f"said_{second}": of["said"],
+                    f"said_{words[1]}": of["said"],
                     "z": distances[numbers[i]],
                     "agreement": _known(of["agreement"]),
                     "guessing_p": of["guessing_p"],

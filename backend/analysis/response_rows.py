@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.response_table import NAMES, NUMBERS, WORDS, Answers, Coder, truth_value
+from backend.analysis.response_table import NAMES, NUMBERS, WORDS, Answers, Coder, from_words, truth_value
 from backend.analysis.unscored_rows import excluded_of, scored_only, selected
 from backend.experiment.judgments import either, judgment_of
 from backend.experiment.records import REAL, TEST, TRIAL_KINDS, TRUTHS
@@ -63,6 +63,8 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
         {name: column for name, column in numbers.items() if not np.isnan(column).all()},
         np.asarray(columns["simulated"], bool),
     )
+    if words != TRUTHS:
+        answers = from_words(answers)
     if nameless and not answers.is_fake.any():
         raise nameless[0]
     return selected(scored_only(answers, kinds.coded(), excluded_of(excluded.coded())), simulated)

@@ -68,7 +68,8 @@ class Answers:
     """Responses in columns, each of shape (responses,).
 
     `is_fake` and `said_fake` say of truth and response whether they are the second of the judgment's answers:
-    `fake` in real or fake, `right` in pairs. Where no answer is right, `is_fake` is False.
+    `fake` in real or fake, `right` in pairs. They differ where a response is wrong; so of more than two
+    answers, `is_fake` says less (`from_words`). Where no answer is right, it is False.
     """
 
     method: str
@@ -290,6 +291,19 @@ def select_simulated(answers: Answers, simulated: bool) -> Answers:
     wanted = column if simulated else ~column
     kept = filter_rows(replace(answers, simulated=None), wanted)
     return replace(kept, is_simulated=simulated, left_out=int((~wanted).sum()))
+
+
+def from_words(answers: Answers) -> Answers:
+    """Return answers of a judgment other than real or fake with `is_fake` by their words, however many.
+
+    Of `first`, `second` and `third`, a response `first` is wrong where the truth is `third`, though neither
+    is the second answer: `is_fake` is then what makes it differ from `said_fake`.
+    """
+    truth, response = answers.texts["truth"], answers.texts["response"]
+    words = {name: code for code, name in enumerate(truth.names)}
+    said = np.array([words.get(name, -1) for name in response.names], int)[response.codes]
+    is_known = np.array([name != "" for name in truth.names], bool)[truth.codes]
+    return replace(answers, is_fake=is_known & (answers.said_fake ^ (said != truth.codes)))
 
 
 def truth_value(cell: Any) -> bool | None:

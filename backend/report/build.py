@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backend import __version__
+from backend.experiment.judgments import method_named
 from backend.experiment.protocol import to_json
 from backend.experiment.records import Study
 from backend.foundation import optional_packages
@@ -192,10 +193,18 @@ def leaderboard_of(entries: Sequence[Entry], title: str, now: datetime) -> Repor
     """Return the leaderboard of several studies as a report.
 
     Raises:
-        InvalidInput: two entries have the same name.
+        InvalidInput: two entries have the same name, or an entry's scores are on a scale of its own.
         NotInstalled: the package matplotlib is missing.
     """
+    from backend.report.judgment_report import report_of
+
     optional_packages.check("a report", "matplotlib")
+    for entry in entries:
+        if not report_of(entry.data["method"]).has_leaderboard:
+            raise InvalidInput(
+                f"{entry.name} is a study of {method_named(entry.data['method']).title}, whose scores cannot "
+                "be compared between studies; leave it out"
+            )
     names = [entry.name for entry in entries]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -55,6 +55,11 @@ class FindingsView:
         return "set" if judgment_of(self.data["method"]).has_items else "model"
 
     @property
+    def answers(self) -> int:
+        """Number of the judgment's answers."""
+        return len(judgment_of(self.data["method"]).answers)
+
+    @property
     def second(self) -> str:
         """The second answer of the judgment, such as `fake`."""
         return judgment_of(self.data["method"]).answers[1]

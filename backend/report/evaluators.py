@@ -22,7 +22,9 @@ def section(found: FindingsView) -> Section | None:
     left_out = f"{exclusion['excluded']} more left out by the declared rule" if exclusion else "none left out"
     paragraphs = [f"{people}, {left_out}."]
     if all(row["guessing_p"] is not None for row in rows):
-        paragraphs = [f"{paragraphs[0]} {_guessing(sum(row['guessing_p'] >= 0.05 for row in rows))}"]
+        paragraphs = [
+            f"{paragraphs[0]} {_guessing(sum(row['guessing_p'] >= 0.05 for row in rows), found.answers)}"
+        ]
     fast = [row for row in rows if (row.get("fast") or 0) > 0.1]
     if any(row.get("rt_median_ms") is not None for row in rows):
         paragraphs.append(
@@ -65,13 +67,14 @@ def _range(found: FindingsView, rows: list[dict]) -> str:
     return f"values from {low} to {high}"
 
 
-def _guessing(count: int) -> str:
+def _guessing(count: int, answers: int) -> str:
     """Return the sentences on evaluators who are not shown to be better than chance."""
+    what = "tossing a coin" if answers == 2 else "guessing"
     if not count:
-        return "All are shown to do better than tossing a coin (one-sided binomial p < .05)."
+        return f"All are shown to do better than {what} (one-sided binomial p < .05)."
     return (
-        f"{counted(count, 'of them is', 'of them are')} not shown to do better than tossing a "
-        "coin (one-sided binomial p ≥ .05). On a model that fools people a careful evaluator looks just so, "
+        f"{counted(count, 'of them is', 'of them are')} not shown to do better than {what} "
+        "(one-sided binomial p ≥ .05). On a model that fools people a careful evaluator looks just so, "
         "which is why this says whom to look at, not whom to exclude."
     )
 
@@ -132,7 +135,9 @@ def _figure(found: FindingsView, rows: list[dict]) -> Figure | None:
     def draw(width_in: float):
         from backend.report.figures.relations import evaluators
 
-        return evaluators(rows, found.names, keys[0], width_in, f"value ({found.axis_unit})")
+        return evaluators(
+            rows, found.names, keys[0], width_in, f"value ({found.axis_unit})", 100 / found.answers
+        )
 
     what = "median response time" if keys[0] == "rt_median_ms" else "agreement with others, beyond chance"
     return Figure(

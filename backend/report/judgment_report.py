@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from backend.analysis.browsers import by_browser
 from backend.analysis.chance import CHANCE, MARGIN
@@ -67,6 +67,9 @@ class FindingsOptions:
 
 class JudgmentReport:
     """What is found in the responses to a judgment, and how a report shows it."""
+
+    has_leaderboard: ClassVar[bool] = False
+    """Whether scores of several studies may stand in one table: they are on one scale, with a common zero."""
 
     def findings(
         self,

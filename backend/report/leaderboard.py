@@ -30,7 +30,7 @@ def leaderboard(entries: Sequence[Entry], title: str, date: str, version: str) -
     """Return the leaderboard of several studies as a report."""
     methods = [
         (method, [entry for entry in entries if entry.data["method"] == method])
-        for method in ("infinity", "exposures", "time")
+        for method in ("infinity", "exposures", "time", "pair")
     ]
     sections = tuple(_section(method, group) for method, group in methods if group)
     facts = [
@@ -135,7 +135,8 @@ def _table(method: str, rows: list[dict[str, Any]]) -> Table:
         ]
     if any(row["collected"] for row in rows):
         columns.append(Column("collected", lambda row: row["collected"] or formatting.NONE, is_number=False))
-    what = "threshold exposure" if method == "time" else "share of pictures judged wrong"
+    things = "pairs" if method == "pair" else "pictures"
+    what = "threshold exposure" if method == "time" else f"share of {things} judged wrong"
     return Table(f"leaderboard-{method}", f"Scores over studies: {what}", tuple(columns), rows)
 
 
@@ -148,7 +149,8 @@ def _figure(method: str, rows: list[dict[str, Any]], entries: Sequence[Entry], t
     def draw(width_in: float):
         from backend.report.figures.scores import scores
 
-        return scores(named, entries[0].data["unit"], "", width_in)
+        label = "pairs judged wrong (%)" if method == "pair" else ""
+        return scores(named, entries[0].data["unit"], "", width_in, label)
 
     return Figure(
         f"leaderboard-{method}",

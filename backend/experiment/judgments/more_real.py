@@ -60,6 +60,7 @@ class MoreReal(Judgment):
         "response": Column(
             "Which picture looks more real, or that both do equally", "left, right, tie", Kind.CHOICE
         ),
+        "value": Column("Share of the evaluator's decided answers that were for the left", "percent"),
         "left": Column("Whose picture stood on the left: a model's name, or `real`"),
         "right": Column("Whose picture stood on the right: a model's name, or `real`"),
     }

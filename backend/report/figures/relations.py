@@ -75,6 +75,7 @@ def evaluators(
     key: str,
     width_in: float,
     value: str = "value",
+    chance: float = 50,
 ) -> Figure:
     """Return a scatter plot of evaluators: `key` (`agreement` or `rt_median_ms`) against accuracy.
 
@@ -82,12 +83,13 @@ def evaluators(
 
     Args:
         value: label of the axis of values.
+        chance: accuracy by guessing, in percent.
     """
     has_truth = any(row["accuracy"] is not None for row in rows)
     figure = style.figure(width_in, 3.2 if width_in >= style.NARROW_IN else 3.4)
     axes = figure.subplots()
     if has_truth:
-        axes.axvline(50, color=style.QUIET, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0)
+        axes.axvline(chance, color=style.QUIET, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0)
     named = models if len(models) <= _FEW else [None]
     for i, model in enumerate(named):
         plotted = [row for row in rows if model in (None, row["model"]) and row.get(key) is not None]

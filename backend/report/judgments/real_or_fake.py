@@ -66,6 +66,8 @@ _METHODS = {
 class RealOrFakeReport(JudgmentReport):
     """Everything that the HYPE paper prints, and more."""
 
+    has_leaderboard = True
+
     def findings(
         self,
         answers: Answers,

@@ -27,6 +27,8 @@ _SHOWN = 20
 class WhichIsRealReport(JudgmentReport):
     """Accuracy, d', bias to a side, and the fakes that were mistaken most."""
 
+    has_leaderboard = True
+
     def findings(
         self,
         answers: Answers,

@@ -17,6 +17,7 @@ from backend.analysis.response_table import (
     Answers,
     Coder,
     distinct,
+    from_words,
     truth_value,
 )
 from backend.analysis.unscored_rows import excluded_of, scored_only
@@ -84,6 +85,8 @@ def read_columns(path: Path, details: bool) -> Answers:
         {name: columns[name] for name in NUMBERS if name in columns and not np.isnan(columns[name]).all()},
         columns.get("simulated"),
     )
+    if file.answers != TRUTHS:
+        answers = from_words(answers)
     if file.unnamed_error and not answers.is_fake.any():
         raise file.unnamed_error
     return scored_only(answers, kinds.coded(), excluded_of(excluded.coded()))

@@ -10,7 +10,6 @@ import pytest
 from ... import second_judgment
 
 MODELS = ("gan", "vae")
-NO_REPORT = "Odd one out has scores (`openhype score`), but no findings and no report"
 SIMULATED = "--simulated"
 
 
@@ -82,10 +81,8 @@ def test_an_export_describes_its_columns_and_leaves_out_what_it_has_none_of(prod
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["report", "rows", SIMULATED, "-o", "report"], NO_REPORT),
-        (["score", "rows", "--full", SIMULATED], NO_REPORT),
-        (["score", "out", "--full", SIMULATED], NO_REPORT),
-        (["plan", "--pilot", "out"], NO_REPORT),
+        (["plan", "--pilot", "out"], "plans are for HYPE-infinity and HYPE-time; these responses are of Odd"),
+        (["leaderboard", "rows", SIMULATED, "-o", "board"], "rows is a study of Odd one out, whose scores"),
         (["set", "rows", "debrief=true"], "Odd one out has no debrief; leave debrief=false"),
         (["set", "rows", "models_per_session=2"], "shows one model a session; leave models_per_session=1"),
         (["set", "rows", "mark=click"], "Odd one out has no marks; leave mark=none"),
@@ -108,12 +105,44 @@ def test_another_judgments_answer_is_refused_by_line(product):
     )
 
 
-def test_somebody_who_judged_two_models_is_refused(product):
-    text = "method,model,evaluator,truth,response\nodd,gan,e1,first,third\nodd,vae,e1,first,first\n"
-    (product.folder / "both.csv").write_text(text, "utf-8")
+def test_models_that_everybody_judged_are_compared_within_evaluators(product):
+    rows = [
+        f"odd,{model},e{i},first,{'third' if i < wrong else 'first'}"
+        for model, wrong in (("gan", 3), ("vae", 1))
+        for i in range(4)
+    ]
+    text = "\n".join(["method,model,evaluator,truth,response", *rows])
+    (product.folder / "both.csv").write_text(f"{text}\n", "utf-8")
 
-    message = "an evaluator must judge one model (Odd one out); e1 judged gan, vae"
-    assert message in product.run("score", "both.csv", status=1)
+    scores = json.loads(product.run("score", "both.csv", "--json"))
+
+    assert (scores["design"], scores["pairs_method"], scores["people"]) == ("within", "paired", 4)
+    # by hand: differences 0, 100, 100, 0 have mean 50 and SD 57.74, so that t = 50 / (57.74 / 2)
+    assert scores["ttest"]["t"] == pytest.approx(50 / (100 / 3**0.5 / 2))
+
+
+def test_it_has_a_report_of_scores_and_evaluators(product, rows):
+    product.run("report", "rows", SIMULATED, "-o", "report")
+    product.run("report", "out", SIMULATED, "-o", "of-file")
+
+    found = json.loads((product.folder / "report" / "report.json").read_text("utf-8"))
+    of_file = json.loads((product.folder / "of-file" / "report.json").read_text("utf-8"))
+    page = (product.folder / "report" / "index.html").read_text("utf-8")
+    assert found["models"] == of_file["models"]
+    assert [row["began"] for row in found["findings"]["attrition"]["models"]] == [6, 6]
+    for row in found["findings"]["evaluators"]:
+        own = [each for each in rows if each["evaluator"] == row["evaluator"]]
+        assert row["accuracy"] == pytest.approx(np.mean([each["response"] == each["truth"] for each in own]))
+        assert row["said_second"] == pytest.approx(np.mean([each["response"] == "second" for each in own]))
+    for title in ("Scores", "Differences between models", "Evaluators", "Who began and who finished"):
+        assert f"<h2>{title}" in page or f">{title}</h2>" in page
+
+
+def test_its_findings_are_told_in_the_terminal(product):
+    text = product.run("score", "rows", "--full", SIMULATED)
+
+    assert "share of rows judged wrong" in text
+    assert "Who began and who finished" in text
 
 
 def test_its_status_and_settings_are_told(product):
