@@ -147,7 +147,7 @@ def test_left_is_left_in_arabic_too(player, site, confidence):
 
 
 def test_a_timed_pair_flashes_both_pictures_and_masks_both_as_planned(player, site):
-    site.create("pairs", "pair", images=4, feedback_ms=50, spare_images=20, exposures_ms="200", masks="phase")
+    site.create("pairs", "pair", images=4, feedback_ms=50, spare_images=56, exposures_ms="200", masks="phase")
     player.visit("pairs")
     player.wait("consent")
     assert "This task flashes pictures" in player.page.inner_text("main")
