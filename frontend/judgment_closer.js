@@ -14,8 +14,8 @@ export const judgment = {
   },
   get choices() {
     return [
-      { answer: "left", label: text("closer.left"), keys: KEYS.left },
-      { answer: "right", label: text("closer.right"), keys: KEYS.right },
+      { answer: "left", label: text("answer.left"), keys: KEYS.left },
+      { answer: "right", label: text("answer.right"), keys: KEYS.right },
     ];
   },
   pictures: 3,
@@ -26,9 +26,9 @@ export const judgment = {
   partDone: (values) => text("closer.part_done", values),
   instructions: () => [el("p", {}, text("closer.triplets")), el("p", {}, text("closer.must_choose"))],
   press: () => textNodes("closer.press", { left_key: keyHint(KEYS.left), right_key: keyHint(KEYS.right) }),
-  tap: () => text("closer.tap", { left: text("closer.left"), right: text("closer.right") }),
+  tap: () => text("closer.tap", { left: text("answer.left"), right: text("answer.right") }),
   afterFlash: "",
-  repeated: (response, n) => text(response === "left" ? "closer.all_left" : "closer.all_right", { n }),
+  repeated: (response, n) => text(response === "left" ? "side.all_left" : "side.all_right", { n }),
   shares: () => text("closer.sides"),
   verdict: (response, wasCorrect) => {
     if (wasCorrect) return text(response === "left" ? "closer.right_left" : "closer.right_right");

@@ -16,13 +16,13 @@ export const judgment = {
   },
   get choices() {
     return [
-      { answer: "left", label: text("more_real.left"), keys: LEFT },
+      { answer: "left", label: text("answer.left"), keys: LEFT },
       { answer: "tie", label: text("more_real.tie"), keys: TIE },
-      { answer: "right", label: text("more_real.right"), keys: RIGHT },
+      { answer: "right", label: text("answer.right"), keys: RIGHT },
     ];
   },
-  progress: (n, total) => text("more_real.progress", { n, total }),
-  partDone: (values) => text("more_real.part_done", values),
+  progress: (n, total) => text("pairs.progress", { n, total }),
+  partDone: (values) => text("pairs.part_done", values),
   instructions: ({ answers }) => [
     el("p", {}, text("more_real.pairs")),
     el("p", {}, answers.includes("tie") ? text("more_real.may_tie") : text("more_real.must_choose")),
@@ -33,7 +33,7 @@ export const judgment = {
     return textNodes("more_real.press_tie", { ...keys, tie_key: el("kbd", {}, "G") });
   },
   tap() {
-    const labels = { left: text("more_real.left"), right: text("more_real.right") };
+    const labels = { left: text("answer.left"), right: text("answer.right") };
     return this.choices.length === 2 ? text("more_real.tap", labels) : text("more_real.tap_tie", { ...labels, tie: text("more_real.tie") });
   },
   afterFlash: "",
@@ -44,4 +44,4 @@ export const judgment = {
 };
 
 /** @type {Record<string, string>} */
-const REPEATED = { left: "more_real.all_left", right: "more_real.all_right", tie: "more_real.all_tie" };
+const REPEATED = { left: "side.all_left", right: "side.all_right", tie: "more_real.all_tie" };

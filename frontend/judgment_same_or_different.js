@@ -17,8 +17,8 @@ export const judgment = {
       { answer: "different", label: text("same_or_different.different"), keys: [KEYS.different] },
     ];
   },
-  progress: (n, total) => text("same_or_different.progress", { n, total }),
-  partDone: (values) => text("same_or_different.part_done", values),
+  progress: (n, total) => text("pairs.progress", { n, total }),
+  partDone: (values) => text("pairs.part_done", values),
   instructions: () => [el("p", {}, text("same_or_different.pairs")), el("p", {}, text("same_or_different.look"))],
   press: () => textNodes("same_or_different.press", { same_key: keyHint(KEYS.same), different_key: keyHint(KEYS.different) }),
   tap: () => text("same_or_different.tap", { same: text("same_or_different.same"), different: text("same_or_different.different") }),

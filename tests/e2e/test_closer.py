@@ -169,7 +169,7 @@ def test_in_every_language_the_left_button_is_on_the_left(player, site, triplets
     assert study.protocol.consent.title == texts["title.closer"]
     assert texts["consent.text.closer"].split("\n\n")[1] in offer
     assert left < right
-    assert [texts["closer.left"] in labels[0], texts["closer.right"] in labels[1]] == [True, True]
+    assert [texts["answer.left"] in labels[0], texts["answer.right"] in labels[1]] == [True, True]
     assert player.heading() == texts["closer.question"]
     assert texts["closer.reference"] in player.page.inner_text(".captions")
 
