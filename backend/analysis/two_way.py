@@ -16,7 +16,7 @@ are related if they share an item or an evaluator (Aronow, Samii and Assenova, 2
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -28,7 +28,10 @@ from backend.analysis.intervals import student_quantile, wilson
 
 @dataclass(frozen=True)
 class TwoWay:
-    """Variances of a score; None if fewer than two evaluators, or items, contribute."""
+    """Variances of a score; None if fewer than two evaluators, or items, contribute.
+
+    That over evaluators alone is None too where so few contribute that its estimate is negative.
+    """
 
     by_evaluators: float | None
     by_items: float | None
@@ -102,9 +105,11 @@ def two_way_of_pairs(
     # two people who meet on several items are one pair, which the sum over people counts twice
     twice = _squares_of_pairs(sign, person, place, w, c) / 2
     count = len(who)
-    by_people = max(0.0, float((people**2).sum()) - twice) * count / (count - 1) if count > 1 else None
+    over_people = float((people**2).sum()) - twice
+    by_people = max(0.0, over_people) * count / (count - 1) if count > 1 else None
     within = np.bincount(place, own**2, len(what)) - squares  # of pairs on one item that share an evaluator
-    return _combined(by_people, count, items, within)
+    found = _combined(by_people, count, items, within)
+    return replace(found, by_evaluators=None) if over_people < 0 else found
 
 
 def _squares_of_pairs(
