@@ -25,12 +25,14 @@ from scipy.special import expit, logit, stdtr
 from backend.analysis.crossing import df_of_parts
 from backend.analysis.intervals import student_quantile, wilson
 
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class TwoWay:
     """Variances of a score; None if fewer than two evaluators, or items, contribute.
 
-    That over evaluators alone is None too where so few contribute that its estimate is negative.
+    That over evaluators alone is None too where so few contribute that its estimate is not above 0.
     """
 
     by_evaluators: float | None
@@ -109,7 +111,9 @@ def two_way_of_pairs(
     by_people = max(0.0, over_people) * count / (count - 1) if count > 1 else None
     within = np.bincount(place, own**2, len(what)) - squares  # of pairs on one item that share an evaluator
     found = _combined(by_people, count, items, within)
-    return replace(found, by_evaluators=None) if over_people < 0 else found
+    single = float((own**2).sum())
+    is_unknown = single > 0 and over_people <= _ROUNDING * single
+    return replace(found, by_evaluators=None) if is_unknown else found
 
 
 def _squares_of_pairs(

@@ -268,3 +268,18 @@ def test_intervals_over_items_alone_miss_what_evaluators_share():
         return ci[1] - ci[0]
 
     assert width(found["ci"]) > 1.2 * width(found["items_ci"])
+
+
+def test_two_people_say_nothing_of_how_pairs_of_people_differ():
+    answers = [("a", "left", "left"), ("b", "left", "right"), ("c", "right", "right")]
+    rows = [
+        row(f"cnn/{item}", who, said)
+        for item, *both in answers
+        for who, said in zip(("ann", "bob"), both, strict=True)
+    ]
+
+    (people, *_) = found_of(rows)["human"]
+
+    assert people["unbiased"] == pytest.approx(100 * 2 / 3)
+    assert people["evaluators_ci"] is None
+    assert people["items_ci"] is not None
