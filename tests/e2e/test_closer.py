@@ -177,12 +177,18 @@ def test_in_every_language_the_left_button_is_on_the_left(player, site, triplets
 def test_what_the_server_sends_tells_sentinels_from_the_rest_by_nothing_but_pictures(player, site, triplets):
     triplets("sim", base_usd_cents=100)
     blocks, answers, sizes = [], [], set()
-    page = player.page
-    page.on(
-        "response",
-        lambda reply: blocks.append(reply.json()) if reply.url.endswith("/blocks") else None,
-    )
-    page.on("requestfinished", lambda request: _note(request, answers, sizes))
+
+    def pass_on(route):
+        """Note a reply on its way: once the page has moved on, the browser no longer has it."""
+        reply = route.fetch()
+        if "/i/sim/" in route.request.url:
+            sizes.add(len(reply.body()))
+        else:
+            (blocks if route.request.url.endswith("/blocks") else answers).append(reply.json())
+        route.fulfill(response=reply)
+
+    for path in ("**/blocks", "**/answers", "**/i/sim/**"):
+        player.page.route(path, pass_on)
 
     player.visit("sim")
     player.press("consent")
@@ -201,10 +207,3 @@ def test_what_the_server_sends_tells_sentinels_from_the_rest_by_nothing_but_pict
 
 
 _ALIKE = {"was_correct", "replaced_by", "may_end", "block_finished", "earned_usd_cents", "done"}
-
-
-def _note(request, answers, sizes):
-    if request.url.endswith("/answers"):
-        answers.append(request.response().json())
-    elif "/i/sim/" in request.url:
-        sizes.add(len(request.response().body()))
