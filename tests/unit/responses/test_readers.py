@@ -60,7 +60,7 @@ def test_a_byte_order_mark_and_empty_lines_do_no_harm(tmp_path):
         (f"{HEADER}\n\n\n", "has no responses"),
         (
             f"{HEADER},method\nm,e,real,fake,space\n",
-            "line 2: method must be 'infinity', 'time' or 'exposures'",
+            "line 2: method must be 'infinity', 'time', 'exposures', ",
         ),
         (
             f"{HEADER},method\nm,e,real,fake,infinity\nm,e,real,fake,time\n",
