@@ -2,6 +2,7 @@
 
 import pytest
 
+from backend.report.build import study_report
 from backend.responses.study_data import study_scores
 from backend.web.monitor import Watch
 from backend.web.progress import as_text, progress
@@ -42,6 +43,25 @@ def test_it_tells_what_progress_and_scores_tell(world, watched):
     plain = study_scores(world.store, study)
     models = [{k: v for k, v in row.items() if k != "narrowing"} for row in scores["models"]]
     assert models == plain["models"]
+
+
+def test_a_study_of_pairs_is_watched_and_has_a_report(world):
+    settings = {"images": 8, "spare_images": 0}
+    study = world.add(studies.study("sides", "pair", models=("gan",), **settings))
+    for right in (8, 0, 8, 8, 6, 8):
+        left = iter([True] * right + [False] * (8 - right))
+        world.player("sides").play(right=lambda truth, left=left: next(left))
+        world.clock.move(minutes=3)
+
+    (row,) = Watch(world.store, study).with_scores(world.clock())["scores"]["models"]
+    scores = study_scores(world.store, study)
+    report = study_report(world.store, lambda *_: None, study, world.clock())
+
+    errors = [0, 100, 0, 0, 25, 0]
+    assert [point["score"] for point in row["narrowing"]] == [sum(errors[:5]) / 5, sum(errors) / 6]
+    assert {name: cell for name, cell in row.items() if name != "narrowing"} == scores["models"][0]
+    assert (row["score"], row["accuracy"]) == (pytest.approx(125 / 6), pytest.approx(100 - 125 / 6))
+    assert {"sides", "fakes", "attrition"} <= {section.id for section in report.sections}
 
 
 def test_the_interval_narrows_in_the_order_in_which_evaluators_finished(world):
@@ -124,7 +144,9 @@ def test_a_pause_is_seen_at_once(world, watched):
 
 
 def wage_of(world, minutes, **settings):
-    study = world.add(studies.study(f"w{minutes}", images=8, bonus_usd_cents=0, **settings))
+    study = world.add(
+        studies.study(f"w{'-'.join(map(str, minutes))}", images=8, bonus_usd_cents=0, **settings)
+    )
     for spent in minutes:
         player = world.player(study.name)
         world.clock.move(minutes=spent)
