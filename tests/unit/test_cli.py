@@ -113,8 +113,8 @@ def test_a_file_that_is_not_there_is_said_without_a_number():
 def test_settings_are_listed_with_the_defaults_of_a_method():
     every, of_time = (run("settings", *method).stdout for method in ([], ["time"]))
 
-    assert "images = 100 (time: 150)\n" in every
-    assert "images = 150\n    pictures a block" in of_time
+    assert "images = 100 (time: 150, 2afc: 90, tournament: 60, jnd: 160, pair: 50)\n" in every
+    assert "images = 150\n    trials a block" in of_time
     assert run("settings", "space").exit_code == 2
 
 
