@@ -52,7 +52,9 @@ def test_no_reply_before_an_answer_tells_truth_model_or_source(world):
     study = world.add(studies.study(images=8))
     player = world.player()
 
-    seen = json.dumps([player.state, player.begin(), world.http.get("/api/studies/faces").json])
+    public = world.http.get("/api/studies/faces").json
+    assert public.pop("answers") == ["real", "fake"]  # the choices, in every study the same
+    seen = json.dumps([player.state, player.begin(), public])
 
     assert not any(word in seen for word in (*study.models, '"real"', '"fake"', "truth", "source"))
 
