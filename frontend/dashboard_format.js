@@ -1,8 +1,6 @@
 // @ts-check
 /** The dashboard's number formats; pure. */
 
-const METHODS = /** @type {Record<string, string>} */ ({ infinity: "HYPE-∞", time: "HYPE-time", exposures: "Constant stimuli", tournament: "Tournament" });
-
 /** @param {{ended: number, abandoned: number}} row */
 export function broken({ ended, abandoned }) {
   return ended + abandoned;
@@ -21,11 +19,11 @@ export function inWords(row, wanted) {
 }
 
 /**
- * @param {string} of the method's name
- * @param {string} kind
+ * Return the name of a study's method.
+ * @param {import("../types/api.js").StudyLine} study
  */
-export function method(of, kind) {
-  return kind === "qualification" ? "Qualification" : METHODS[of] ?? of;
+export function method({ title, kind }) {
+  return kind === "qualification" ? "Qualification" : title;
 }
 
 /**

@@ -2,10 +2,8 @@
 /** Which of two pictures is closer to the reference between them? The page's side of `experiment/judgments/closer.py`. */
 
 import { el } from "./screens.js";
+import { SIDES, keyHint } from "./side_keys.js";
 import { text, textNodes } from "./texts.js";
-
-/** Keys on the left and on the right of the keyboard, whatever the language. */
-const KEYS = { left: ["f", "arrowleft"], right: ["j", "arrowright"] };
 
 /** @type {import("./judgment.js").Judgment} */
 export const judgment = {
@@ -14,8 +12,8 @@ export const judgment = {
   },
   get choices() {
     return [
-      { answer: "left", label: text("answer.left"), keys: KEYS.left },
-      { answer: "right", label: text("answer.right"), keys: KEYS.right },
+      { answer: "left", label: text("answer.left"), keys: SIDES.left },
+      { answer: "right", label: text("answer.right"), keys: SIDES.right },
     ];
   },
   pictures: 3,
@@ -25,7 +23,7 @@ export const judgment = {
   progress: (n, total) => text("closer.progress", { n, total }),
   partDone: (values) => text("closer.part_done", values),
   instructions: () => [el("p", {}, text("closer.triplets")), el("p", {}, text("closer.must_choose"))],
-  press: () => textNodes("closer.press", { left_key: keyHint(KEYS.left), right_key: keyHint(KEYS.right) }),
+  press: () => textNodes("closer.press", { left_key: keyHint(SIDES.left), right_key: keyHint(SIDES.right) }),
   tap: () => text("closer.tap", { left: text("answer.left"), right: text("answer.right") }),
   afterFlash: "",
   repeated: (response, n) => text(response === "left" ? "side.all_left" : "side.all_right", { n }),
@@ -35,8 +33,3 @@ export const judgment = {
     return text(response === "left" ? "closer.wrong_right" : "closer.wrong_left");
   },
 };
-
-/** @param {string[]} keys the first of which is shown */
-function keyHint([key]) {
-  return el("kbd", {}, key.toUpperCase());
-}

@@ -2,10 +2,9 @@
 /** Which of two pictures looks more real? The page's side of `experiment/judgments/more_real.py`. */
 
 import { el } from "./screens.js";
+import { SIDES, keyHint } from "./side_keys.js";
 import { text, textNodes } from "./texts.js";
 
-const LEFT = ["f", "arrowleft"];
-const RIGHT = ["j", "arrowright"];
 /** The keys between those of left and right. */
 const TIE = ["g", "h"];
 
@@ -16,9 +15,9 @@ export const judgment = {
   },
   get choices() {
     return [
-      { answer: "left", label: text("answer.left"), keys: LEFT },
+      { answer: "left", label: text("answer.left"), keys: SIDES.left },
       { answer: "tie", label: text("more_real.tie"), keys: TIE },
-      { answer: "right", label: text("answer.right"), keys: RIGHT },
+      { answer: "right", label: text("answer.right"), keys: SIDES.right },
     ];
   },
   progress: (n, total) => text("pairs.progress", { n, total }),
@@ -28,9 +27,9 @@ export const judgment = {
     el("p", {}, answers.includes("tie") ? text("more_real.may_tie") : text("more_real.must_choose")),
   ],
   press() {
-    const keys = { left_key: el("kbd", {}, "F"), right_key: el("kbd", {}, "J") };
+    const keys = { left_key: keyHint(SIDES.left), right_key: keyHint(SIDES.right) };
     if (this.choices.length === 2) return textNodes("more_real.press", keys);
-    return textNodes("more_real.press_tie", { ...keys, tie_key: el("kbd", {}, "G") });
+    return textNodes("more_real.press_tie", { ...keys, tie_key: keyHint(TIE) });
   },
   tap() {
     const labels = { left: text("answer.left"), right: text("answer.right") };

@@ -2,9 +2,10 @@
 /** Are two pictures, one after the other, the same? The page's side of `experiment/judgments/same_or_different.py`. */
 
 import { el } from "./screens.js";
+import { keyHint } from "./side_keys.js";
 import { text, textNodes } from "./texts.js";
 
-const KEYS = { same: "f", different: "j" };
+const KEYS = { same: ["f"], different: ["j"] };
 
 /** @type {import("./judgment.js").Judgment} */
 export const judgment = {
@@ -13,8 +14,8 @@ export const judgment = {
   },
   get choices() {
     return [
-      { answer: "same", label: text("same_or_different.same"), keys: [KEYS.same] },
-      { answer: "different", label: text("same_or_different.different"), keys: [KEYS.different] },
+      { answer: "same", label: text("same_or_different.same"), keys: KEYS.same },
+      { answer: "different", label: text("same_or_different.different"), keys: KEYS.different },
     ];
   },
   progress: (n, total) => text("pairs.progress", { n, total }),
@@ -36,8 +37,3 @@ export const judgment = {
   },
   pictures: 1,
 };
-
-/** @param {string} key */
-function keyHint(key) {
-  return el("kbd", {}, key.toUpperCase());
-}

@@ -2,10 +2,8 @@
 /** Which of two pictures side by side is real? The page's side of `experiment/judgments/which_is_real.py`. */
 
 import { el } from "./screens.js";
+import { SIDES, keyHint } from "./side_keys.js";
 import { text, textNodes } from "./texts.js";
-
-/** Keys on the left and on the right of the keyboard, whatever the language. */
-const KEYS = { left: ["f", "arrowleft"], right: ["j", "arrowright"] };
 
 /** @type {import("./judgment.js").Judgment} */
 export const judgment = {
@@ -14,15 +12,15 @@ export const judgment = {
   },
   get choices() {
     return [
-      { answer: "left", label: text("answer.left"), keys: KEYS.left },
-      { answer: "right", label: text("answer.right"), keys: KEYS.right },
+      { answer: "left", label: text("answer.left"), keys: SIDES.left },
+      { answer: "right", label: text("answer.right"), keys: SIDES.right },
     ];
   },
   pictures: 2,
   progress: (n, total) => text("pairs.progress", { n, total }),
   partDone: (values) => text("pairs.part_done", values),
   instructions: (study) => [el("p", {}, text(study.half_real ? "which_is_real.half" : "which_is_real.chance"))],
-  press: () => textNodes("which_is_real.press", { left_key: keyHint(KEYS.left), right_key: keyHint(KEYS.right) }),
+  press: () => textNodes("which_is_real.press", { left_key: keyHint(SIDES.left), right_key: keyHint(SIDES.right) }),
   tap: () => text("which_is_real.tap", { left: text("answer.left"), right: text("answer.right") }),
   get afterFlash() {
     return text("which_is_real.after_flash");
@@ -34,8 +32,3 @@ export const judgment = {
     return text(response === "left" ? "which_is_real.wrong_right" : "which_is_real.wrong_left");
   },
 };
-
-/** @param {string[]} keys the first of which is shown */
-function keyHint([key]) {
-  return el("kbd", {}, key.toUpperCase());
-}

@@ -36,12 +36,13 @@ export function listView(main) {
   };
 }
 
-/** @param {StudyLine} study */
-function studyLine({ study, kind, method: of }) {
+/** @param {StudyLine} first the data at the start */
+function studyLine(first) {
+  const { study } = first;
   const { svg, update } = sessionBar();
   const state = el("span", { class: "quiet" });
   const link = el("a", { href: `/dashboard/${encodeURIComponent(study)}` }, study);
-  const item = el("li", {}, el("h2", {}, link), el("p", { class: "quiet" }, method(of, kind)), svg, state);
+  const item = el("li", {}, el("h2", {}, link), el("p", { class: "quiet" }, method(first)), svg, state);
   return {
     item,
     /** @param {StudyLine} data */

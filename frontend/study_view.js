@@ -18,7 +18,7 @@ export function studyView(main, first, setPaused) {
   const state = el("p", { class: "quiet" });
   const pause = pauseButton(setPaused, (isPaused) => tellState(isPaused));
   const tellState = (/** @type {boolean} */ isPaused) => {
-    state.textContent = `${method(first.method, first.kind)} · ${isPaused ? "paused: nobody new can begin" : "open to evaluators"}`;
+    state.textContent = `${method(first)} · ${isPaused ? "paused: nobody new can begin" : "open to evaluators"}`;
   };
   const numbers = tiles();
   const warnings = el("ul", { class: "warning", role: "status" });
@@ -113,7 +113,7 @@ function tiles() {
       tell("Owed so far", paid(data.owed_usd_cents), "to evaluators");
       if (data.retainer) tell("Waiting", `${data.retainer.waiting}`, `${paid(data.retainer.owed_usd_cents)} owed for it`);
       boxes["Waiting"].box.hidden = !data.retainer;
-      tell("Mistimed flashes", `${(100 * share).toFixed(1)}%`, `${responses} replaced`, data.method !== "infinity");
+      tell("Mistimed flashes", `${(100 * share).toFixed(1)}%`, `${responses} replaced`, data.flashes);
       tell("Simulated", `${data.simulated}`, "sessions, in none of the other numbers", data.simulated > 0);
       tell("Withdrawn", `${data.withdrawn.sessions}`, "answers deleted", data.withdrawn.sessions > 0);
     },

@@ -34,6 +34,7 @@ class StudyLine(TypedDict):
     study: str
     kind: Literal["study", "qualification"]
     method: Method
+    title: Annotated[str, Meta(description="The method's name for display")]
     paused: bool
     evaluators_wanted: Annotated[
         int, Meta(description="Of each model, or of each group of models that one session shows")
@@ -148,6 +149,7 @@ class StudyProgress(StudyLine):
     """Progress of a study."""
 
     responses: int
+    flashes: Annotated[bool, Meta(description="Whether pictures are flashed")]
     mistimed: Mistimed
     withdrawn: Withdrawn
     currency: Currency

@@ -108,9 +108,11 @@ def summary(
         "study": study.name,
         "kind": study.kind,
         "method": study.protocol.method,
+        "title": method_named(study.protocol.method).title,
         "evaluators_wanted": study.evaluators_a_group,
         "models": [{"model": model, **_counts(states[model])} for model in states],
         "responses": flashes.answers,
+        "flashes": study.protocol.has_flashes,
         "mistimed": {
             "responses": flashes.mistimed,
             "share": flashes.mistimed / max(flashes.answers + flashes.mistimed, 1),
@@ -132,9 +134,8 @@ def as_text(data: dict[str, Any]) -> str:
     def money(cents: float) -> str:
         return format_money(cents, data["currency"])
 
-    title = method_named(data["method"]).title
     paused = " (paused)" if data["paused"] else ""
-    lines = [f"{data['kind']} {data['study']} ({title}), {data['responses']} responses{paused}"]
+    lines = [f"{data['kind']} {data['study']} ({data['title']}), {data['responses']} responses{paused}"]
     width = max(len(row["model"]) for row in data["models"])
     for row in data["models"]:
         states = ", ".join(f"{count} {state}" for state, count in row.items() if state != "model")
