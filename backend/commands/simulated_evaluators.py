@@ -216,10 +216,10 @@ class _Run:
     turns: "_Turns" = field(default_factory=lambda: _Turns())
 
     def __post_init__(self):
-        self.pictures = _pictures(self.store, self.study)
+        self.pictures = _Pictures(self.store, self.study)
         gate = self.study.protocol.admission.qualification
         self.qualification = self.store.study(gate) if gate else None
-        self.gate_pictures = _pictures(self.store, self.qualification) if self.qualification else {}
+        self.gate_pictures = _Pictures(self.store, self.qualification) if self.qualification else {}
 
     def one(self, i: int) -> None:
         """Have an evaluator take part, having passed the qualification if there is one."""
@@ -377,9 +377,23 @@ def parse_strengths(study: Study, strengths: Mapping[str, str]) -> dict[str, flo
     return found
 
 
-def _pictures(store: Store, study: Study) -> Pictures:
-    stimuli = store.stimuli(study.name)
-    return {name: stimulus for stimulus in stimuli for name in pictures_of(stimulus.name)}
+class _Pictures(dict[str, Stimulus]):
+    """The pictures of a study by their stored names; read again when a model has joined in the meantime."""
+
+    def __init__(self, store: Store, study: Study):
+        self._store, self._study = store, study.name
+        super().__init__(self._read())
+
+    def __missing__(self, name: str) -> Stimulus:
+        there = self._read()
+        if name not in there:
+            raise KeyError(name)
+        self.update(there)
+        return there[name]
+
+    def _read(self) -> dict[str, Stimulus]:
+        stimuli = self._store.stimuli(self._study)
+        return {name: stimulus for stimulus in stimuli for name in pictures_of(stimulus.name)}
 
 
 def _sealed(stimulus: Stimulus, names: PictureNames, session: str) -> Stimulus:

@@ -2,8 +2,13 @@
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
+import time
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +21,7 @@ from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.studies import tournament_counts
 
+ROOT = Path(__file__).resolve().parents[2]
 MODELS = ("ada", "bob", "cyd", "dan")
 
 
@@ -127,6 +133,29 @@ def test_a_model_joins_and_sessions_of_before_count(folder):
     assert "before dan joined" in run("status", "cup").stdout
     assert run("draw", "cup", "--simulated").stdout.startswith("cup: the answers of 6 finished sessions")
     assert run("report", "cup", "--simulated", "-o", "rep").exit_code in (0, 1)
+
+
+def test_a_model_joins_while_evaluators_answer_and_nothing_is_lost(folder):
+    assert create("cup").exit_code == 0
+    command = [sys.executable, "-m", "backend", "simulate", "cup", "--evaluators", "24", "--at-once", "4"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    simulating = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    store, until = stored(folder), time.monotonic() + 60
+    while not store.finished("cup", simulated=True)[0]:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+    joined = run("join", "cup", "--model", "dan=dan")
+
+    assert joined.exit_code == 0, joined.stderr
+    _, errors = simulating.communicate(timeout=120)
+    assert simulating.returncode == 0, errors
+    rows = rows_of(folder, "cup")
+    of_session = Counter(row["session"] for row in rows)
+    assert len(of_session) == 24
+    assert len({*of_session.values()}) == 1
+    assert any("dan" in row["model"] for row in rows)
+    store.close()
 
 
 @pytest.mark.parametrize(

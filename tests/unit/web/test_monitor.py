@@ -18,7 +18,8 @@ def seen(finished=0, paused=False, ci=None, simulated=0):
     model = {"model": "gan", "score": 50.66, "ci": None, "interval": interval}
     scores = {"unit": "percent", "models": [model]} if finished else None
     return {
-        "study": "faces", "kind": "study", "method": "infinity", "title": "HYPE-infinity", "paused": paused, "evaluators_wanted": 2,
+        "study": "faces", "kind": "study", "method": "infinity", "title": "HYPE-infinity",
+        "paused": paused, "evaluators_wanted": 2,
         "models": [{"model": "gan", "active": 1, "abandoned": 0, "ended": 0, "finished": finished}],
         "responses": 8, "mistimed": {"responses": 0, "share": 0, "by_browser": []},
         "withdrawn": {"sessions": 0},
