@@ -3,9 +3,10 @@
 Every contestant appears equally often in a session, within one. Among the pairs that this leaves open, those
 come first that connect groups of contestants without any answer between them: with equal appearances that
 makes a cyclic design, each contestant against the next, which spans all. Then comes the pair whose answer is
-expected to lower the variance of its own difference most: v²w / (1 + vw), where v is that variance given all
-answers so far and the pairs already chosen, and w = pq is the information of an answer. So pairs that are
-uncertain and close are preferred to pairs of which one is sure to win.
+expected to lower the variances of all differences, in sum, most: |Σa - Σb|² w / (1 + vw), where Σ is the
+covariance of the strengths given all answers so far and the pairs already chosen, v the variance of the
+pair's own difference by it, and w = pq the information of an answer (an A-optimal design, built one answer at
+a time). So pairs that are uncertain and close are preferred to pairs of which one is sure to win.
 
 The information is that of the closest difference within two standard errors of the estimated one: only
 pairs that are surely uneven are put off. With the estimates as they are, contestants who were lucky would
@@ -21,6 +22,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
+from operator import mul
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -140,6 +142,7 @@ class _Choice:
         self.now, self.rng = now, rng
         self.before = [(count, rng.random()) for count in appearances]
         self.covariance = [[*row] for row in now.covariance]
+        self.squared = _product(self.covariance, self.covariance)
         self.seen = [0] * now.size
         self.group = [*range(now.size)]
         for (a, b), answers in now.answers.items():
@@ -175,21 +178,17 @@ class _Choice:
 
     def _gain(self, pair: Pair) -> tuple[bool, float, float]:
         a, b = pair
-        information, variance = self.information[pair], self._variance(a, b)
-        gain = variance * variance * information / (1 + variance * information)
+        information = self.information[pair]
+        lowered = information / (1 + information * _of_difference(self.covariance, a, b))
+        gain = lowered * _of_difference(self.squared, a, b)
         return self.group[a] != self.group[b], gain, self.luck[pair]
 
     def _information(self, a: int, b: int) -> float:
         """Return pq at the smallest difference that the answers so far leave possible."""
-        rows = self.now.covariance
-        error = sqrt(max(rows[a][a] + rows[b][b] - 2 * rows[a][b], 0.0))
+        error = sqrt(max(_of_difference(self.now.covariance, a, b), 0.0))
         least = max(abs(self.now.strengths[a] - self.now.strengths[b]) - _ERRORS * error, 0.0)
         share = 1 / (1 + exp(min(least, 700.0)))
         return max(share * (1 - share), _SMALL)
-
-    def _variance(self, a: int, b: int) -> float:
-        rows = self.covariance
-        return rows[a][a] + rows[b][b] - 2 * rows[a][b]
 
     def _join(self, a: int, b: int) -> None:
         one, other = self.group[a], self.group[b]
@@ -197,16 +196,36 @@ class _Choice:
             self.group = [one if group == other else group for group in self.group]
 
     def _learn(self, pair: Pair) -> None:
-        """Change the covariance as one more answer to a pair will (Sherman and Morrison 1950)."""
+        """Change the covariance Σ, and its square, as one more answer to a pair will.
+
+        Σ becomes Σ - s u u', with u = Σa - Σb (Sherman and Morrison 1950), so that Σ² becomes
+        Σ² - s (Σu u' + u (Σu)') + s² (u'u) u u'.
+        """
         a, b = pair
         information = self.information[pair]
+        scale = information / (1 + information * _of_difference(self.covariance, a, b))
         along = [one - other for one, other in zip(self.covariance[a], self.covariance[b], strict=True)]
-        scale = information / (1 + information * self._variance(a, b))
-        for i, weight in enumerate(along):
-            if factor := scale * weight:
-                self.covariance[i] = [
-                    value - factor * own for value, own in zip(self.covariance[i], along, strict=True)
-                ]
+        beyond = [one - other for one, other in zip(self.squared[a], self.squared[b], strict=True)]
+        twice = scale * sum(one * one for one in along)
+        for i, (weight, further) in enumerate(zip(along, beyond, strict=True)):
+            x, y, z = scale * weight, scale * further, scale * weight * twice
+            self.covariance[i] = [
+                value - x * own for value, own in zip(self.covariance[i], along, strict=True)
+            ]
+            self.squared[i] = [
+                value - x * far - y * own + z * own
+                for value, own, far in zip(self.squared[i], along, beyond, strict=True)
+            ]
+
+
+def _of_difference(rows: Sequence[Sequence[float]], a: int, b: int) -> float:
+    """Return (e_a - e_b)' M (e_a - e_b) of a symmetric matrix M."""
+    return rows[a][a] + rows[b][b] - 2 * rows[a][b]
+
+
+def _product(left: Sequence[Sequence[float]], right: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Return the product of two matrices, of which the right one is symmetric."""
+    return [[sum(map(mul, row, column)) for column in right] for row in left]
 
 
 def sided(pairs: Sequence[Pair], rng: "Random") -> list[Pair]:
