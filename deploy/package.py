@@ -36,12 +36,15 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 }
 """Dependencies of each stage; their versions are those that openhype requires."""
 
+_COMMANDS = ("commands", "cli.py", "__main__.py", "stimuli/distortions", "stimuli/masks")
+_SCORES = ("analysis", "scoring.py", "responses", "report")
 _LEFT_OUT: Mapping[str, tuple[str, ...]] = {
-    "api": ("analysis", "scoring.py", "responses", "report", "commands", "cli.py", "__main__.py"),
-    "score": ("commands", "cli.py", "__main__.py"),
-    "panel": ("analysis", "scoring.py", "responses", "report", "commands", "cli.py", "__main__.py"),
+    "api": (*_COMMANDS, *_SCORES, "administration"),
+    "score": _COMMANDS,
+    "panel": (*_COMMANDS, *_SCORES),
 }
-"""Parts of `backend/` that a function never calls: commands, and without numpy also scores and reports."""
+"""Parts of `backend/` that a function never calls: commands and what makes stimuli, and without numpy also
+scores and reports."""
 
 _MODULES: Mapping[str, tuple[str, ...]] = {
     "api": (),
@@ -144,7 +147,7 @@ def sources(stage: str) -> list[Path]:
         for path in backend.rglob("*")
         if path.is_file()
         and "__pycache__" not in path.parts
-        and path.relative_to(backend).parts[0] not in _LEFT_OUT[stage]
+        and not any(path.is_relative_to(backend / part) for part in _LEFT_OUT[stage])
     ]
     modules = ["__init__.py", "api.py", "entry_point.py", *_MODULES[stage]]
     frontend = [path for path in assets.FRONTEND.iterdir() if path.is_file()]

@@ -22,7 +22,11 @@ export function loadStimuli(addresses, fetchPicture, size, medium, { areAllNeede
      * Return the decoded pictures of trial `i`, ahead of time; reject if they cannot be fetched now.
      * @param {number} i
      */
-    bitmaps: (i) => Promise.all(places[i].map(pictures.bitmap)),
+    bitmaps(i) {
+      const ahead = Promise.all(places[i].map(pictures.bitmap));
+      ahead.catch(() => {}); // requested again when needed
+      return ahead;
+    },
     /**
      * Return the decoded pictures of trial `i`, needed now.
      * @param {number} i

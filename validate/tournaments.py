@@ -24,7 +24,7 @@ SPREADS = (0.0, 1.0, 2.0)
 """SDs of the true strengths, in log-odds."""
 MODELS, TRIALS, MARKS = 20, 50, (5, 10, 20, 30, 40)
 """Models of the designs, pairs of a session, and the numbers of sessions after which errors are computed."""
-STUDIES, TOURNAMENTS = 40, 150
+STUDIES, TOURNAMENTS = 100, 150
 
 
 def run() -> dict[str, Any]:
