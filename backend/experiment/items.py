@@ -17,7 +17,8 @@ from math import ceil, pi, tan
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
-from backend.experiment.protocol import BETWEEN, NONE, RANDOM_DRAW, Protocol
+from backend.experiment.judgment import refuse
+from backend.experiment.protocol import ALL, BETWEEN, NONE, RANDOM_DRAW, Protocol
 from backend.experiment.records import CHECK, PRACTICE, TEST, PlannedBlock, Study
 from backend.experiment.sampling import Names, Pool
 from backend.foundation.errors import InvalidInput
@@ -116,10 +117,11 @@ def planned(
         rng.shuffle(part)
     first = [*practice]
     rng.shuffle(first)
-    return tuple(_block(part, shown, rng) for part in ([first] if first else []) + parts)
+    return tuple(block(part, shown, rng) for part in ([first] if first else []) + parts)
 
 
-def _block(trials: Sequence[Trial], shown: Shown, rng: "Random") -> PlannedBlock:
+def block(trials: Sequence[Trial], shown: Shown, rng: "Random") -> PlannedBlock:
+    """Return the block of these trials, in this order."""
     as_shown = [shown(trial.item, trial.truth, rng) for trial in trials]
     kinds = tuple(trial.kind for trial in trials)
     return PlannedBlock(
@@ -137,7 +139,7 @@ def check(protocol: Protocol, kind: str, title: str) -> None:
         InvalidInput: names the setting that does not, and what to do.
     """
     shown, unscored, asked = protocol.stimuli, protocol.unscored, protocol.follow_ups
-    problems = {
+    refused = {
         "has no qualifications, since no answer is right; make a study": kind == "qualification",
         "has no right answers to give feedback on; leave feedback=false": protocol.page.feedback,
         "has no right answers to pay for; leave bonus_usd_cents=0, and pay with base_usd_cents": (
@@ -151,15 +153,13 @@ def check(protocol: Protocol, kind: str, title: str) -> None:
         ),
         "has no marks; leave mark=none": asked.mark != NONE,
         "has no answer to which reasons belong; set reasons_for=all": (
-            (bool(asked.reasons) or asked.comment != NONE) and asked.reasons_for != "all"
+            (bool(asked.reasons) or asked.comment != NONE) and asked.reasons_for != ALL
         ),
         "has sentinels (picture_checks) in place of instructions; leave instructed_checks=0": (
             unscored.instructed_checks > 0
         ),
     }
-    for problem, is_there in problems.items():
-        if is_there:
-            raise InvalidInput(f"{title} {problem}")
+    refuse(title, ((is_wrong, message) for message, is_wrong in refused.items()))
     if unscored.picture_checks > shown.trials:
         raise InvalidInput(
             f"picture_checks must be at most as many as the {shown.trials} scored items of a session, not "

@@ -6,7 +6,7 @@ answer, model and class. A stimulus of several pictures is written as their name
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -122,7 +122,7 @@ class Judgment(ABC):
         unscored = protocol.unscored
         is_unscored = unscored.practice_images or unscored.checks or protocol.exclusion.is_declared
         asks_why = asked.reasons or asked.comment != NONE
-        for is_wrong, message in (
+        refused = (
             (kind == "qualification" and not method.qualification, NO_QUALIFICATIONS),
             (protocol.page.debrief, "has no debrief; leave debrief=false"),
             (is_unscored, "has no practice trials, attention checks and rules for exclusion; leave them out"),
@@ -136,9 +136,8 @@ class Judgment(ABC):
             ),
             (asked.mark != NONE, "has no marks; leave mark=none"),
             *refusals,
-        ):
-            if is_wrong:
-                raise InvalidInput(f"{method.title} {message}")
+        )
+        refuse(method.title, refused)
 
     def answers_of(self, protocol: Protocol) -> tuple[str, ...]:
         """Return the answers that a study with these settings allows."""
@@ -241,6 +240,18 @@ class Judgment(ABC):
     def qualification_result(self, session: Session, protocol: Protocol, cursor: Cursor) -> dict[str, Any]:
         """Return the result of a qualification; only for judgments that support them (`check`)."""
         raise NotImplementedError(f"{self.name} has no qualifications")
+
+
+def refuse(title: str, refusals: Iterable[tuple[bool, str]]) -> None:
+    """Raise InvalidInput for the first setting that is wrong.
+
+    Args:
+        title: of the method.
+        refusals: whether a setting is wrong, and what to say after the title.
+    """
+    for is_wrong, message in refusals:
+        if is_wrong:
+            raise InvalidInput(f"{title} {message}")
 
 
 def pictures_of(stimulus: str) -> list[str]:

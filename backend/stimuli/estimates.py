@@ -1,4 +1,4 @@
-"""An estimate of how long work will take, reported once, as soon as the first of it is done."""
+"""How far work is, and an estimate of how long it will take, reported once, when the first of it is done."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -34,6 +34,11 @@ def announced(
             is_open = False
             if (wanted := elapsed / done * total) >= long_s:
                 say(text.format(duration(wanted)))
+
+
+def tracked(items: Iterable, total: int, label: str, progress: Callable[..., Iterable] | None) -> Iterable:
+    """Return `items`, in a progress bar if there is one and anything to do."""
+    return progress(items, total, label) if progress and total else items
 
 
 def duration(seconds: float) -> str:

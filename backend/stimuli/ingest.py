@@ -19,7 +19,7 @@ from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
 from backend.stimuli import refusals
 from backend.stimuli.confounds import differences, treatments
-from backend.stimuli.estimates import announced
+from backend.stimuli.estimates import announced, tracked
 from backend.stimuli.file_metadata import make_uniform
 from backend.stimuli.folders import Finding, Source, scan
 from backend.stimuli.images import (
@@ -110,7 +110,7 @@ def ingest(
             f"{len(jobs):,} pictures will take {{}}",
             first=_FIRST,
         )
-        made = list(_tracked(making, len(jobs), "pictures", progress))
+        made = list(tracked(making, len(jobs), "pictures", progress))
         good, duplicates, torn = _sorted_out([item for item in made if item.name])
         bad, unnamed = _unreadable(made)
         folders = [finding for finding in scanned.findings if finding.kind == "folder"]
@@ -182,10 +182,6 @@ def _checked_losses(equalise: Sequence[str], size_px: int) -> Equalise:
     return losses
 
 
-def _tracked(items: Iterable, total: int, label: str, progress: Callable | None) -> Iterable:
-    return progress(items, total, label) if progress else items
-
-
 def _unreadable(made: Sequence[_Made]) -> tuple[list[Finding], list[str]]:
     """Return the files that cannot be read, and the files without an extension that are not images."""
     bad, no_pictures = [], []
@@ -226,7 +222,7 @@ def _make_uniform(out: Path, good: list[_Made], progress: Callable | None) -> No
     if not good:
         raise InvalidInput("no picture is left; see the files that were left out")
     paths = [out / item.name for item in good]
-    make_uniform(paths, _tracked(paths, len(paths), "making uniform", progress))
+    make_uniform(paths, tracked(paths, len(paths), "making uniform", progress))
 
 
 def _stimulus(item: _Made) -> Stimulus:

@@ -22,7 +22,7 @@ from backend.experiment.records import Stimulus
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
 from backend.stimuli import refusals
-from backend.stimuli.estimates import announced
+from backend.stimuli.estimates import announced, tracked
 from backend.stimuli.file_metadata import make_uniform
 from backend.stimuli.folders import Finding
 from backend.stimuli.images import (
@@ -116,7 +116,7 @@ def ingest_items(
     """
     scanned = scan_items(sets, parts, aside, answers)
     seen = list(
-        _tracked(in_parallel(_measured, scanned.sources, workers), len(scanned.sources), "sizes", progress)
+        tracked(in_parallel(_measured, scanned.sources, workers), len(scanned.sources), "sizes", progress)
     )
     bad = [*scanned.items, *(found for found in seen if isinstance(found, Finding))]
     sizes = {
@@ -138,21 +138,21 @@ def ingest_items(
             f"{len(jobs):,} items will take {{}}",
             first=_FIRST,
         )
-        done = list(_tracked(making, len(jobs), "items", progress))
+        done = list(tracked(making, len(jobs), "items", progress))
         good, duplicates, torn = _sorted_out([item for item in done if item.names])
         bad += [*(item.finding for item in done if item.finding), *torn]
         refusals.check([], [*(() if skip_bad else bad), *(duplicates if strict else ())], "", refusals.ITEMS)
         if not good:
             raise InvalidInput("no item is left; see the items that were left out")
         wanted = _made_jobs(made, good, jobs[0], rng or Random(secrets.randbits(64)))
-        good += _tracked(in_parallel(_make, wanted, workers), len(wanted), "known answers", progress)
+        good += tracked(in_parallel(_make, wanted, workers), len(wanted), "known answers", progress)
         stimuli = tuple(sorted(map(_stimulus, good), key=lambda stimulus: stimulus.name))
         refusals.check([], [], lacking(stimuli, ()) if lacking else "")
         kept = {name for item in good for name in item.names}
         for name in {name for item in done for name in item.names} - kept:
             (out / name).unlink()
         paths = [out / name for item in good for name in item.names]
-        make_uniform(paths, _tracked(paths, len(paths), "making uniform", progress))
+        make_uniform(paths, tracked(paths, len(paths), "making uniform", progress))
     except BaseException:
         shutil.rmtree(out, ignore_errors=True)
         raise
@@ -169,10 +169,6 @@ def ingest_items(
         left_out if refusals.are_many(scanned.no_pictures, [*duplicates, *bad]) else (),
         chosen_px,
     )
-
-
-def _tracked(items: Iterable, total: int, label: str, progress: Callable | None) -> Iterable:
-    return progress(items, total, label) if progress and total else items
 
 
 def _measured(source: ItemSource) -> Size | Finding:

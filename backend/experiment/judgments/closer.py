@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from backend.experiment import items
 from backend.experiment.judgment import Judgment, Method, Plan, pictures_of
 from backend.experiment.made_items import MadeItems
-from backend.experiment.protocol import Protocol
+from backend.experiment.protocol import ALL, MOST_MODELS, Protocol
 from backend.experiment.records import CHECK, PRACTICE, TEST, Condition, Stimulus, Study
 from backend.experiment.response_columns import Column
 from backend.experiment.sampling import Pool
@@ -62,11 +62,11 @@ class Closer(Judgment):
                 judgments_per_item=5,
                 size_px=0,
                 spare_images=0,
-                models_per_session=1000,
+                models_per_session=MOST_MODELS,
                 picture_checks=SENTINELS,
                 exclude_checks_below=_PASS,
                 feedback=False,
-                reasons_for="all",
+                reasons_for=ALL,
                 minutes=_MINUTES,
                 title="Which one is closer?",
                 consent_text=_CONSENT,

@@ -11,7 +11,7 @@ from math import exp
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import protocol as protocols
-from backend.experiment.judgment import Judgment, Method, Plan, pictures_of
+from backend.experiment.judgment import Judgment, Method, Plan, pictures_of, refuse
 from backend.experiment.pair_design import Standing, session_pairs, sided, standing
 from backend.experiment.protocol import ALL, EXACT_BALANCE, MOST_MODELS, NONE, RANDOM_DRAW, WITHIN, Protocol
 from backend.experiment.records import REAL, Condition, PlannedBlock, Stimulus, Study
@@ -74,9 +74,7 @@ class MoreReal(Judgment):
         Raises:
             InvalidInput: names a setting that does not.
         """
-        for is_wrong, message in _refusals(protocol, kind, self.answers_of(protocol)):
-            if is_wrong:
-                raise InvalidInput(f"a tournament {message}")
+        refuse("a tournament", _refusals(protocol, kind, self.answers_of(protocol)))
 
     def lack(self, study: Study, pool: Pool) -> str:
         if len(study.models) < 2:

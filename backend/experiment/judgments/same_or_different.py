@@ -19,14 +19,13 @@ from backend.experiment import items
 from backend.experiment import protocol as protocols
 from backend.experiment.fixed_exposures import label
 from backend.experiment.items import Trial
-from backend.experiment.judgment import Judgment, Method, Plan
+from backend.experiment.judgment import Judgment, Method, Plan, refuse
 from backend.experiment.made_items import MadeItems
 from backend.experiment.protocol import WITHIN, Protocol
-from backend.experiment.records import CHECK, PRACTICE, TEST, Condition, PlannedBlock, Stimulus, Study
+from backend.experiment.records import CHECK, PRACTICE, TEST, Condition, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Picture
-from backend.foundation.errors import InvalidInput
 
 if TYPE_CHECKING:
     from random import Random
@@ -93,9 +92,7 @@ class SameOrDifferent(Judgment):
     def check(self, protocol: Protocol, kind: str) -> None:
         title = self.methods[protocol.method].title
         items.check(protocol, kind, title)
-        for is_wrong, message in _refusals(protocol):
-            if is_wrong:
-                raise InvalidInput(f"{title} {message}")
+        refuse(title, _refusals(protocol))
 
     def made_items(self, protocol: Protocol, given: Sequence[str]) -> list[MadeItems]:
         """Return sentinels (equal pictures, or one with heavy noise) and training pairs of the paper's kinds.
@@ -161,7 +158,8 @@ class SameOrDifferent(Judgment):
         sentinels, others = _drawn_known(pool, CHECK, known[CHECK], spares, rng)
         training, _ = _drawn_known(pool, PRACTICE, known[PRACTICE], 0, rng)
         blocks = items.planned(protocol, tests, sentinels, training, _p0_first, rng)
-        kept = _block([*_spare_tests(pool, study.models, tests, spares, rng), *others])
+        unshown = [*_spare_tests(pool, study.models, tests, spares, rng), *others]
+        kept = items.block(unshown, _p0_first, rng)
         exposure_ms = protocol.timing.exposures_ms[0]
         timed = [
             replace(block, exposures_ms=(exposure_ms,) * len(block.stimuli)) for block in (*blocks, kept)
@@ -296,15 +294,6 @@ def _is_noticed(item: str, accuracy: float, rng: "Random") -> bool:
         return accuracy == 1
     normal, z = NormalDist(), items.standard_normal(f"difference of {item}")
     return rng.random() < normal.cdf(sqrt(2) * normal.inv_cdf(accuracy) + z)
-
-
-def _block(trials: Sequence[Trial]) -> PlannedBlock:
-    return PlannedBlock(
-        tuple(trial.item for trial in trials),
-        tuple(trial.truth for trial in trials),
-        tuple(trial.model for trial in trials),
-        kinds=tuple(trial.kind for trial in trials),
-    )
 
 
 JUDGMENT = SameOrDifferent()
