@@ -17,6 +17,7 @@ LAYERS = (
     {"backend.analysis"},
     {"backend.scoring"},
     {"backend.stores", "backend.stimuli", "backend.panels"},
+    {"backend.metrics"},
     {"backend.studies"},
     {"backend.payment"},
     {"backend.recruitment"},

@@ -1,0 +1,1 @@
+"""Automatic metrics of pictures, computed from their pixels or features; no answers of people."""
