@@ -101,6 +101,13 @@ def coefficient(value: float | None, digits: int = 2) -> str:
     return text.replace("0.", ".", 1) if text.lstrip(MINUS).startswith("0.") else text
 
 
+def rho(found: Mapping[str, Any]) -> str:
+    """Return the correlation with its p-value; the exact one (all orders) for few models, if known."""
+    exact = found.get("p_exact")
+    p = p_value(found["p"]) if exact is None else f"{p_value(exact)} over all orders"
+    return f"ρ = {coefficient(found['rho'])}, {p}"
+
+
 def p_value(p: float | None) -> str:
     """Return `p = .023`, or `p < .001`."""
     if p is None:
