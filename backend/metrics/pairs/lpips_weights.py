@@ -58,6 +58,19 @@ class Parts:
     trunk: Trunk | None
     linear: Linear | None
 
+    @property
+    def nets(self) -> set[str]:
+        """The names of the networks that they are for."""
+        trunk = {self.trunk.net.name} if self.trunk else set()
+        return trunk | ({self.linear.net} if self.linear else set())
+
+    @property
+    def description(self) -> str:
+        """What the file has, in words."""
+        trunk = f"the trunk {self.trunk.net.title}" if self.trunk else ""
+        linear = f"linear layers for {NETS[self.linear.net].title}" if self.linear else ""
+        return " and ".join(filter(None, (trunk, linear)))
+
 
 def read_trunk(path: Path, net: str) -> Trunk:
     """Return the trunk of a file.
@@ -71,7 +84,9 @@ def read_trunk(path: Path, net: str) -> Trunk:
     """
     found = read_parts(path)
     if found.trunk is None or found.trunk.net.name != net:
-        raise InvalidInput(f"{printable(path)} must have the trunk {NETS[net].title}; it has {_what(found)}")
+        raise InvalidInput(
+            f"{printable(path)} must have the trunk {NETS[net].title}; it has {found.description}"
+        )
     return found.trunk
 
 
@@ -86,7 +101,7 @@ def read_linear(path: Path, net: str) -> list[np.ndarray]:
     if found.linear is None or found.linear.net != net:
         raise InvalidInput(
             f"{printable(path)} must have the linear layers of LPIPS for {NETS[net].title}; it has "
-            f"{_what(found)}"
+            f"{found.description}"
         )
     return [*found.linear.weights]
 
@@ -123,12 +138,6 @@ def hash_of(arrays: Iterable[np.ndarray]) -> str:
 
 class _Unfit(Exception):
     """Arrays that cannot be the weights of LPIPS."""
-
-
-def _what(found: Parts) -> str:
-    trunk = f"the trunk {found.trunk.net.title}" if found.trunk else ""
-    linear = f"linear layers for {NETS[found.linear.net].title}" if found.linear else ""
-    return " and ".join(filter(None, (trunk, linear)))
 
 
 def _is_wanted(name: str) -> bool:

@@ -50,6 +50,10 @@ class Net:
     """Index of each convolution among torchvision's `features`."""
     module: str
     """Name of the trunk in files of flax."""
+    example: str = ""
+    """torchvision's file of the weights that LPIPS was published with."""
+    published: str = ""
+    """`Trunk.hash` of these weights."""
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -100,6 +104,8 @@ ALEX = Net(
     ),
     (0, 3, 6, 8, 10),
     "AlexNet",
+    "alexnet-owt-7be5be79.pth",
+    "7594d08886176fd37b00671787e7f6a718fed5fb93039e171cc2bc58f5e8e935",
 )
 VGG = Net(
     "vgg",
@@ -107,6 +113,8 @@ VGG = Net(
     _vgg([(64, 2), (128, 2), (256, 3), (512, 3), (512, 3)]),
     (0, 2, 5, 7, 10, 12, 14, 17, 19, 21, 24, 26, 28),
     "VGG16",
+    "vgg16-397923af.pth",
+    "900f1b297688ae9574f804c3bd51b018bc6aeecc83c02ae263d49c229ae490fe",
 )
 NETS: Mapping[str, Net] = {net.name: net for net in (ALEX, VGG)}
 NetName = Literal["alex", "vgg"]
@@ -123,6 +131,11 @@ class Trunk:
     """For each convolution: shape (channels out,), float32."""
     hash: str = ""
     """SHA-256 of the weights."""
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the weights are those that LPIPS was published with."""
+        return self.hash == self.net.published
 
 
 def scaled(pictures: np.ndarray, version: str = "0.1") -> np.ndarray:
