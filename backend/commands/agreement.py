@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from backend.commands.picture_distances import distance_options
 from backend.commands.world import (
     LEVEL,
     SIMULATED,
@@ -15,6 +17,11 @@ from backend.commands.world import (
     progress_bar,
     store_options,
 )
+
+if TYPE_CHECKING:
+    from backend.analysis.votes import Votes
+    from backend.experiment.records import Study
+    from backend.responses.item_pictures import ItemPictures
 
 
 @click.command()
@@ -27,6 +34,7 @@ from backend.commands.world import (
     callback=pairs("lpips=distances.csv"),
     help="A metric's distances: item, d0, d1 for 2AFC; item, d for JND. Repeatable.",
 )
+@distance_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
 @click.option(
     "-o", "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
@@ -47,6 +55,10 @@ def agree(
     world: World,
     what: str,
     metrics: tuple[tuple[str, str], ...],
+    distances: tuple[str, ...],
+    weights: tuple[Path, ...],
+    version: str | None,
+    use_torch: bool,
     as_json: bool,
     out: Path | None,
     votes_per_item: int | None,
@@ -55,12 +67,17 @@ def agree(
 ) -> None:
     """Score metrics against people's votes: a 2AFC or JND study, its export, or a BAPPS tree."""
     from backend.foundation.errors import InvalidInput
+    from backend.metrics.pairs.distances import distances_named
     from backend.report.agreement import as_text
     from backend.responses.agreement import agreement_of, study_votes, votes_at
+    from backend.responses.picture_distances import distances_of
 
-    names = [name for name, _ in metrics]
+    names = [*dict.fromkeys(distances), *(name for name, _ in metrics)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InvalidInput(f"the metric {twice[0]} is named twice; each --metric needs a name of its own")
+    if not distances and (weights or version or use_torch):
+        raise InvalidInput("--weights, --lpips-version and --torch are for --distance, which is not given")
+    chosen = distances_named(distances, weights, version or "", use_torch) if distances else []
     found = named(world, what)
     if isinstance(found, Path):
         votes = votes_at(found, simulated, votes_per_item)
@@ -68,7 +85,10 @@ def agree(
         raise InvalidInput("--votes is for shares in the layout of BAPPS; a study has its single votes")
     else:
         votes = study_votes(world.store, found, simulated)
-    made = agreement_of(votes, {name: Path(path) for name, path in metrics}, level)
+    arrays = distances_of(_pictures(world, found, votes), chosen, progress_bar) if chosen else {}
+    described = {each.name: each.description for each in chosen}
+    files = {name: Path(path) for name, path in metrics}
+    made = agreement_of(votes, files, level, arrays, described)
     for remark in made.remarks:
         click.echo(f"note: {remark}", err=True)
     if as_json:
@@ -77,6 +97,17 @@ def agree(
         click.echo(as_text(made.data, votes.is_simulated))
     if out is not None:
         _write(made.data, what, out, votes.is_simulated)
+
+
+def _pictures(world: World, found: "Study | Path", votes: "Votes") -> "ItemPictures":
+    """Return the pictures of the items with votes, in the order of the votes."""
+    from backend.responses.item_pictures import pictures_at, pictures_of_study
+
+    if isinstance(found, Path):
+        pictures = pictures_at(found)
+    else:
+        pictures = pictures_of_study(world.data, found, world.store.stimuli(found.name))
+    return pictures.of(votes)
 
 
 def _write(data: dict, what: str, out: Path, is_simulated: bool) -> None:

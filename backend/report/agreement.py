@@ -73,6 +73,8 @@ def section(data: Mapping[str, Any]) -> Section:
 
 def notes(data: Mapping[str, Any]) -> Iterator[str]:
     """Yield what to bear in mind about the numbers."""
+    for name, what in data.get("described", {}).items():
+        yield f"{name}: {what}"
     if data["evaluators"] is None:
         yield "the data do not name evaluators, so intervals are over items only"
     elif data["evaluators"] < 2:

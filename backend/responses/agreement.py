@@ -64,12 +64,14 @@ def agreement_of(
     files: Mapping[str, Path],
     level: float = 0.95,
     arrays: Mapping[str, "np.ndarray"] | None = None,
+    described: Mapping[str, str] | None = None,
 ) -> Agreement:
     """Return the scores of metrics whose distances are in files, and of those given as arrays.
 
     Args:
         files: CSV by name of the metric (`reading.distances`).
         arrays: distances by name, in the order of `votes.items` (`analysis.agreement.agreement`).
+        described: what these distances are, by name, for the notes of the result.
 
     Raises:
         NotFound, InvalidInput: as in `reading.distances.read_distances`.
@@ -86,4 +88,5 @@ def agreement_of(
                 f"{path}: {count:,} {'item has' if count == 1 else 'items have'} no vote and "
                 f"{'is' if count == 1 else 'are'} left out: {listed(found.extra)}"
             )
-    return Agreement(agreement(votes, metrics, level), tuple(remarks))
+    data = agreement(votes, metrics, level)
+    return Agreement({**data, "described": dict(described)} if described else data, tuple(remarks))

@@ -1,0 +1,115 @@
+"""The command that computes distances between pictures: `distances`."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from backend.commands.world import World, named, pass_world, progress_bar, store_options
+
+if TYPE_CHECKING:
+    from backend.metrics.pairs.distances import Distance
+    from backend.responses.item_pictures import ItemPictures
+
+
+def distance_options(command: Any) -> Any:
+    """Add the options that choose distances, and their weights, to a command."""
+    options: Sequence[Callable[[Any], Any]] = (
+        click.option(
+            "--distance",
+            "distances",
+            multiple=True,
+            metavar="NAME",
+            help="l2, psnr, ssim, ms-ssim, lpips-alex, lpips-vgg, baseline-alex or baseline-vgg. Repeatable.",
+        ),
+        click.option(
+            "--weights",
+            multiple=True,
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Trunk (AlexNet, VGG16) or linear layers of LPIPS: .pth, .safetensors, .npz. Repeatable.",
+        ),
+        click.option(
+            "--lpips-version",
+            "version",
+            type=click.Choice(["0.1", "0.0"]),
+            help="Of linear layers that are not the published ones; 0.1 if not given.",
+        ),
+        click.option("--torch", "use_torch", is_flag=True, help="Compute LPIPS by PyTorch, if installed."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("what", nargs=-1, required=True, metavar="NAME|DIR|FIRST SECOND")
+@distance_options
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), metavar="FILE|DIR",
+    help="CSV to write; for several distances a directory, as DIR/NAME.csv.",
+)  # fmt: skip
+@store_options
+@pass_world
+def distances(
+    world: World,
+    what: tuple[str, ...],
+    distances: tuple[str, ...],
+    weights: tuple[Path, ...],
+    version: str | None,
+    use_torch: bool,
+    out: Path | None,
+) -> None:
+    """Compute distances between the pictures of pairs or triplets: a study, a folder, or two pictures.
+
+    NAME is a 2AFC or JND study, DIR a folder of items as for `create --items`; FIRST and SECOND are two
+    pictures, or two folders with pictures of the same names. Without --distance: l2, psnr and ssim.
+    """
+    from backend.metrics.pairs.distances import DEFAULT, distances_named
+    from backend.responses.picture_distances import as_csv, distances_of
+
+    chosen = distances_named(distances or DEFAULT, weights, version or "", use_torch)
+    target = None if out is None else _checked(out, chosen)
+    pictures = _pictures(world, what)
+    found = distances_of(pictures, chosen, progress_bar)
+    for each in chosen:
+        click.echo(f"{each.name}: {each.description}", err=True)
+    if target is not None:
+        for name, values in found.items():
+            path = target if target.suffix == ".csv" else target / f"{name}.csv"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(as_csv(pictures, {name: values}), "utf-8")
+            click.echo(str(path))
+    elif len(what) == 2 and not Path(what[0]).is_dir():
+        for name, values in found.items():
+            click.echo(f"{name} {values[0]:.6g}")
+    else:
+        click.echo(as_csv(pictures, found, len(found) > 1), nl=False)
+
+
+def _checked(out: Path, chosen: "Sequence[Distance]") -> Path:
+    """Return the CSV to write, or the folder of those of several distances."""
+    from backend.foundation.errors import InvalidInput
+
+    if out.suffix != ".csv" and out.is_file():
+        raise InvalidInput(f"-o {out} is a file; name a CSV, or a folder")
+    if out.suffix == ".csv" and len(chosen) > 1:
+        raise InvalidInput(
+            f"{', '.join(each.name for each in chosen)} are written as a file each; -o must name a folder, "
+            f"not {out}"
+        )
+    return out
+
+
+def _pictures(world: World, what: Sequence[str]) -> "ItemPictures":
+    from backend.responses.item_pictures import pictures_at, pictures_of_study, pictures_of_two
+
+    if len(what) > 2:
+        raise click.UsageError("expected a study, a folder, two pictures or two folders")
+    if len(what) == 2:
+        return pictures_of_two(Path(what[0]), Path(what[1]))
+    found = named(world, what[0])
+    if isinstance(found, Path):
+        return pictures_at(found)
+    return pictures_of_study(world.data, found, world.store.stimuli(found.name))
