@@ -1,0 +1,1 @@
+"""Readers of files of weights, which never run code: PyTorch, safetensors, numpy."""
