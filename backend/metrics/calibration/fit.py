@@ -80,8 +80,6 @@ def fit(
         NotInstalled: torch is missing.
     """
     optional_packages.check("a calibration", "torch")
-    import torch
-
     with _one_thread():
         run = _Run(vectors, share, train, validation, start, schedule, seed)
         steps = range(schedule.steps)
@@ -92,7 +90,6 @@ def fit(
             done = step + 1
             if (done % schedule.check_every == 0 or done == schedule.steps) and run.look(done):
                 break
-    del torch
     return run.result()
 
 
@@ -111,12 +108,11 @@ class _Run:
     ) -> None:
         import torch
 
-        self.schedule, self.vectors, self.train, self.validation = schedule, vectors, train, validation
+        self.schedule, self.train, self.validation = schedule, train, validation
         self.random = torch.Generator().manual_seed(seed)
         self.share = torch.from_numpy(share.astype(np.float32))
         self.phi = [torch.from_numpy(each) for each in (vectors.phi0, vectors.phi1)]
-        factor = np.float32(schedule.dropout / (1 - schedule.dropout))
-        self.noise = [torch.from_numpy(np.sqrt(factor * each)) for each in (vectors.psi0, vectors.psi1)]
+        self.psi = [torch.from_numpy(each) for each in (vectors.psi0, vectors.psi1)]
         self.weights = torch.tensor(start, dtype=torch.float32, requires_grad=True)
         self.layers = _ranker(self.random)
         self.optimizer: Any = None
@@ -194,8 +190,10 @@ class _Run:
         import torch
 
         phi = self.phi[side][rows]
-        if has_noise and self.schedule.dropout:
-            phi = phi + self.noise[side][rows] * torch.randn(phi.shape, generator=self.random)
+        dropout = self.schedule.dropout
+        if has_noise and dropout:
+            sd = (self.psi[side][rows] * (dropout / (1 - dropout))).sqrt()
+            phi = phi + sd * torch.randn(phi.shape, generator=self.random)
         return phi @ self.weights
 
     def _evaluated(self, rows: np.ndarray) -> tuple[float, float]:
@@ -208,8 +206,8 @@ class _Run:
                 d0, d1 = (self._distances(side, part, has_noise=False) for side in (0, 1))
                 share = self.share[part]
                 loss += float(_loss(self.layers, d0, d1, share).sum())
-                won = torch.where(d0 < d1, 1 - share, torch.where(d1 < d0, share, torch.full_like(share, 0.5)))
-                credit += float(won.sum())
+                sign = (d1 < d0).float() - (d0 < d1).float()
+                credit += float((0.5 + sign * (share - 0.5)).sum())
         return loss / len(rows), credit / len(rows)
 
 

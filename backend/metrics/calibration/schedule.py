@@ -6,8 +6,9 @@ laboratory ten epochs are a hundred steps, in which nothing moves. The default t
 stops when the loss of the validation share no longer falls.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+DEFAULT, PAPER = "default", "paper"
 PAPER_EPOCHS, PAPER_DECAY_EPOCHS = 5, 5
 BATCH = 50
 
@@ -41,6 +42,10 @@ class Schedule:
     def is_stopping_early(self) -> bool:
         return self.patience is not None
 
+    def changed(self, steps: int | None, rate: float | None) -> "Schedule":
+        """Return the schedule with another number of steps, or rate; None leaves it."""
+        return replace(self, steps=steps or self.steps, rate=rate or self.rate)
+
     def rate_at(self, step: int, steps_per_epoch: int) -> float:
         """Return the learning rate of a step, counted from 0.
 
@@ -53,10 +58,17 @@ class Schedule:
         return self.rate * min(1.0, 2 * (1 - step / self.steps))
 
 
-def default() -> Schedule:
-    """Return the schedule for some hundred to some ten thousand triplets."""
+def default(triplets: int) -> Schedule:
+    """Return the schedule for a number of training triplets, from a hundred on."""
+    steps_per_epoch = -(-triplets // BATCH)
     return Schedule(
-        "default", steps=10_000, rate=1e-3, ranker_steps=1000, is_swapping=True, check_every=100, patience=20
+        DEFAULT,
+        steps=max(10_000, 10 * steps_per_epoch),
+        rate=1e-3,
+        ranker_steps=1000,
+        is_swapping=True,
+        check_every=max(50, steps_per_epoch // 10),
+        patience=20,
     )
 
 
@@ -64,9 +76,13 @@ def paper(triplets: int) -> Schedule:
     """Return the schedule of the paper for a number of training triplets."""
     steps_per_epoch = -(-triplets // BATCH)
     return Schedule(
-        "paper",
+        PAPER,
         steps=(PAPER_EPOCHS + PAPER_DECAY_EPOCHS) * steps_per_epoch,
         rate=1e-4,
         is_by_epochs=True,
         check_every=steps_per_epoch,
     )
+
+
+SCHEDULES = {DEFAULT: default, PAPER: paper}
+"""By name: the schedule for a number of training triplets."""
