@@ -5,7 +5,7 @@ votes: what the BAPPS data set stores as `judge` and `same` (Zhang et al., 2018)
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -62,6 +62,26 @@ class Votes:
     def evaluators(self) -> int | None:
         """Number of evaluators; None where only shares are known."""
         return None if self.evaluator is None else int(self.evaluator.max()) + 1
+
+    def of_items(self, chosen: np.ndarray) -> "Votes":
+        """Return the votes on some items, given their indices in ascending order."""
+        place = np.full(len(self.items), -1)
+        place[chosen] = np.arange(len(chosen))
+        is_used = place[self.item] >= 0
+        of_set, set_of = np.unique(self.set_of[chosen], return_inverse=True)
+        evaluator = self.evaluator
+        if evaluator is not None:
+            _, evaluator = np.unique(evaluator[is_used], return_inverse=True)
+        return replace(
+            self,
+            items=tuple(self.items[i] for i in chosen),
+            sets=tuple(self.sets[i] for i in of_set),
+            set_of=set_of,
+            item=place[self.item[is_used]],
+            vote=self.vote[is_used],
+            evaluator=evaluator,
+            repeated=0,
+        )
 
 
 def votes_of_shares(
