@@ -1,5 +1,6 @@
 """The results of a tournament as plain data: strengths, intervals, ranks, the win matrix, and checks."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,39 @@ def check_comparable(answers: PairedAnswers) -> None:
         )
 
 
+@dataclass(frozen=True)
+class Strengths:
+    """Fitted strengths, and those of resamples of the evaluators."""
+
+    fitted: Fit
+    """The fit, its strengths with mean 0 over the models."""
+    drawings: np.ndarray | None
+    """Shape (resamples, contestants); None with one evaluator."""
+
+
+def fit_strengths(
+    answers: PairedAnswers,
+    rng: np.random.Generator,
+    iterations: int = bootstrap.ITERATIONS,
+    drawn: int | None = None,
+) -> Strengths:
+    """Return strengths in log-odds, their mean 0 over the models; the reals do not count in that mean.
+
+    Raises:
+        InvalidInput: fewer than two models, or groups of them that no answer connects.
+    """
+    reference = np.array([name != REAL for name in answers.contestants])
+    if reference.sum() < 2:
+        raise InvalidInput(
+            f"a tournament needs answers on two models or more, not on {', '.join(answers.contestants)}"
+        )
+    check_comparable(answers)
+    fitted = centred(fit(answers.games, answers.counts, ties=answers.has_ties), reference)
+    if len(answers.evaluators) < 2:
+        return Strengths(fitted, None)
+    return Strengths(fitted, bootstrap.resampled(answers, fitted, reference, iterations, rng, drawn))
+
+
 def strengths(
     answers: PairedAnswers,
     rng: np.random.Generator,
@@ -54,27 +88,9 @@ def strengths(
     that mean.
 
     Raises:
-        InvalidInput: fewer than two models, or groups of them that no answer connects.
+        InvalidInput: as for `fit_strengths`.
     """
-    reference = np.array([name != REAL for name in answers.contestants])
-    if reference.sum() < 2:
-        raise InvalidInput(
-            f"a tournament needs answers on two models or more, not on {', '.join(answers.contestants)}"
-        )
-    check_comparable(answers)
-    fitted = centred(fit(answers.games, answers.counts, ties=answers.has_ties), reference)
-    people = len(answers.evaluators)
-    drawings = None
-    if people > 1:
-        drawings = bootstrap.resampled(answers, fitted, reference, iterations, rng, drawn)
-    order = np.argsort(-fitted.strengths, kind="stable")
-    return {
-        "contestants": _contestants(answers, fitted, drawings, level, order),
-        "differences": _differences(answers, fitted, drawings, level, order),
-        "penalised": _penalised(answers, fitted),
-        "evaluators": people,
-        "answers": len(answers),
-    }
+    return _as_data(answers, fit_strengths(answers, rng, iterations, drawn), level)
 
 
 def tournament(
@@ -85,15 +101,26 @@ def tournament(
     drawn: int | None = None,
 ) -> dict[str, Any]:
     """Return all results: those of `strengths`, what they rest on, and whether the model fits."""
-    found = strengths(answers, rng, level, iterations, drawn)
-    fitted = fit(answers.games, answers.counts, ties=answers.has_ties)
+    found = fit_strengths(answers, rng, iterations, drawn)
     return {
-        **found,
-        "ties": _ties(answers, fitted),
-        "first_place": _first_place(answers, fitted),
-        "sides": side_bias(answers, fitted, level),
-        "fit": goodness_of_fit(answers, fitted),
+        **_as_data(answers, found, level),
+        "ties": _ties(answers, found.fitted),
+        "first_place": _first_place(answers, found.fitted),
+        "sides": side_bias(answers, found.fitted, level),
+        "fit": goodness_of_fit(answers, found.fitted),
         "cycles": cycles(answers),
+    }
+
+
+def _as_data(answers: PairedAnswers, found: Strengths, level: float) -> dict[str, Any]:
+    fitted, drawings = found.fitted, found.drawings
+    order = np.argsort(-fitted.strengths, kind="stable")
+    return {
+        "contestants": _contestants(answers, fitted, drawings, level, order),
+        "differences": _differences(answers, fitted, drawings, level, order),
+        "penalised": _penalised(answers, fitted),
+        "evaluators": len(answers.evaluators),
+        "answers": len(answers),
     }
 
 
