@@ -4,7 +4,8 @@ A bootstrap draws pictures repeatedly, and a duplicate is its own nearest neighb
 ball. Halves drawn without replacement have no duplicates, and the variance over halves of a statistic,
 times the ratio of the pictures in to those left out, estimates its variance (the delete-d jackknife; Shao
 and Wu, 1989). Balls are recomputed in each half. A side that enters as a mean over its pictures (fakes in
-precision and density, reals in recall) adds the variance of that mean instead.
+precision and density, reals in recall) adds the variance of that mean instead. Coverage is a mean over
+reals as well, whose balls depend on both sides: its variance is at least that of the mean.
 """
 
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ def standard_errors(
         precision=float(variance[0] * by_real + _of_mean(of_reals.is_covered)) ** 0.5,
         recall=float(variance[1] * by_fake + _of_mean(of_fakes.is_covered)) ** 0.5,
         density=float(variance[2] * by_real + _of_mean(of_reals.containing / of_reals.density_k)) ** 0.5,
-        coverage=float(variance[3] * max(by_real, by_fake)) ** 0.5,
+        coverage=max(variance[3] * max(by_real, by_fake), _of_mean(of_reals.is_occupied)) ** 0.5,
     )
 
 

@@ -18,7 +18,7 @@ TORCH_FIDELITY_SEED = 2020
 
 @dataclass(frozen=True)
 class KernelDistance:
-    """The kernel distance by subsets, and of all pictures, with its standard error."""
+    """The kernel distance by subsets, and of all pictures, and how its variance depends on it."""
 
     value: float
     """Mean of the unbiased estimates of all subsets."""
@@ -26,9 +26,31 @@ class KernelDistance:
     """SD of the subsets' estimates (denominator: their number), as torch-fidelity prints it."""
     full: float
     """Unbiased estimate from all pictures."""
-    full_se: float
-    se: float
-    """Of `value`: of `full`, and the random choice of the subsets."""
+    slope: float
+    constant: float
+    """The variance of `full` is about slope x true distance + constant."""
+    chance: float
+    """Variance that the random choice of the subsets adds to `value`."""
+
+    def interval(self, quantile: float) -> list[float]:
+        """Return the interval around `value`; `quantile` is that of half the interval's level, such as
+        1.96."""
+        return _interval(self.value, self.slope, self.constant + self.chance, quantile)
+
+    def full_interval(self, quantile: float) -> list[float]:
+        """Return the interval around `full`."""
+        return _interval(self.full, self.slope, self.constant, quantile)
+
+
+def _interval(estimate: float, slope: float, constant: float, quantile: float) -> list[float]:
+    """Return all distances t with (estimate - t)² <= quantile² (slope t + constant).
+
+    The witness function, on which the variance depends, grows with the root of the distance. An interval of
+    estimate ± quantile x standard error would be too short above where the estimate is too low by chance.
+    """
+    shift = quantile**2 * slope / 2
+    half = float(np.sqrt(max(quantile**2 * (slope * estimate + constant) + shift**2, 0.0)))
+    return [estimate + shift - half, estimate + shift + half]
 
 
 def subset_indicators(
@@ -92,19 +114,20 @@ def kernel_distance(reals: KernelSums, fakes: KernelSums, cross: KernelSums, siz
         + fakes.of_first.sum() / (m * (m - 1))
         - 2 * cross.of_first.sum() / (n * m)
     )
-    variance = _variance(reals, fakes, cross)
+    slope, constant = _variance(reals, fakes, cross, float(full))
     sd = float(subsets.std())
-    return KernelDistance(
-        float(subsets.mean()), sd, float(full), variance**0.5, (variance + sd**2 / len(subsets)) ** 0.5
-    )
+    return KernelDistance(float(subsets.mean()), sd, float(full), slope, constant, sd**2 / len(subsets))
 
 
-def _variance(reals: KernelSums, fakes: KernelSums, cross: KernelSums) -> float:
-    """Return the variance of the estimate from all pictures (Hoeffding's decomposition).
+def _variance(reals: KernelSums, fakes: KernelSums, cross: KernelSums, full: float) -> tuple[float, float]:
+    """Return slope and constant of the variance of the estimate from all pictures (Hoeffding's
+    decomposition).
 
-    The linear part is the variance of the pictures' means of the kernel, less what their noise adds to it;
-    the quadratic part is that of the kernel without its row and column means. The latter is all that is
-    left where both sides have one distribution, and a bootstrap of the sums would count it three times.
+    The linear part is the variance of the pictures' means of the kernel, less what their noise adds to it. It
+    is proportional to the distance, with the norms of the centred kernel as the largest possible slope,
+    which is taken where the estimate is not positive. The quadratic part, of the kernel without its row and
+    column means, is all that is left where both sides have one distribution; a bootstrap of the sums would
+    count it three times.
     """
     n, m = len(reals.of_first), len(fakes.of_first)
     of_reals = _centred_square(reals, reals.of_first, n - 1, n - 1, n * (n - 1))
@@ -117,7 +140,9 @@ def _variance(reals: KernelSums, fakes: KernelSums, cross: KernelSums) -> float:
         + 4 * (by_fake.var(ddof=1) - of_fakes / m - of_both / n) / m
     )
     quadratic = 2 * of_reals / n**2 + 2 * of_fakes / m**2 + 4 * of_both / (n * m)
-    return float(max(linear, 0.0) + quadratic)
+    steepest = 4 * of_reals**0.5 / n + 4 * of_fakes**0.5 / m
+    slope = min(linear / full, steepest) if linear > 0 and full > 0 else steepest
+    return float(slope), float(quadratic)
 
 
 def _centred_square(sums: KernelSums, of_second: np.ndarray, across: int, down: int, pairs: int) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import stdtrit
 
 from backend.foundation.errors import InvalidInput
 from backend.metrics.balls import Balls
@@ -124,9 +124,10 @@ def _frechet(reals: Side, fakes: Side, options: Options) -> dict[str, Any]:
     of_reals, of_fakes = found.influences(reals, fakes)
     se = (of_reals.var(ddof=1) / len(reals) + of_fakes.var(ddof=1) / len(fakes)) ** 0.5
     se = float(np.ldexp(se, 2 * reals.exponent))
+    quantile = _quantile(options.level, fewest)
     return {
         "value": value,
-        "ci": _interval(value, se, options.level, 0.0),
+        "ci": _interval(value, se, quantile, 0.0),
         "reason": "",
         "extrapolated": None,
     }
@@ -173,16 +174,17 @@ def _kid(
     reals: KernelSums, fakes: KernelSums, cross: KernelSums, size: int, options: Options
 ) -> dict[str, Any]:
     found = kernel_distance(reals, fakes, cross, size)
+    quantile = _quantile(options.level, min(len(reals.of_first), len(fakes.of_first)))
+    cis = found.interval(quantile), found.full_interval(quantile)
     counts = {"subsets": options.kid_subsets, "subset_size": size}
-    if not np.isfinite([found.value, found.se, found.sd, found.full]).all():
+    if not np.isfinite([found.value, found.sd, found.full, *cis[0], *cis[1]]).all():
         return _none(_TOO_LARGE, sd=None, full=None, **counts)
-    full = {"value": found.full, "ci": _interval(found.full, found.full_se, options.level)}
     note = ""
     if size < options.kid_subset_size:
         note = f"subsets of {size:,} pictures instead of {options.kid_subset_size:,}, as there are no more"
     return {
-        "value": found.value, "ci": _interval(found.value, found.se, options.level), "reason": "",
-        "sd": found.sd, **counts, "note": note, "full": full,
+        "value": found.value, "ci": cis[0], "reason": "", "sd": found.sd, **counts, "note": note,
+        "full": {"value": found.full, "ci": cis[1]},
     }  # fmt: skip
 
 
@@ -199,6 +201,7 @@ def _of_balls(of_reals: Balls, of_fakes: Balls, options: Options) -> dict[str, A
         "density": (density, "reals", len(of_reals.centres), density_k, np.inf),
         "coverage": (float(of_reals.is_occupied.mean()), "reals", len(of_reals.centres), density_k, 1.0),
     }
+    quantile = _quantile(options.level, min(len(of_reals.centres), len(of_fakes.centres)))
     found = {}
     for name, (value, side, count, neighbours, most) in values.items():
         if count <= neighbours:
@@ -206,7 +209,7 @@ def _of_balls(of_reals: Balls, of_fakes: Balls, options: Options) -> dict[str, A
                 f"there are {count:,} {side}; {neighbours} nearest neighbours need at least {neighbours + 1}"
             )
             continue
-        ci = _interval(value, se.get(name, np.nan), options.level, 0.0, most)
+        ci = _interval(value, se.get(name, np.nan), quantile, 0.0, most)
         reason = "" if ci or not options.replicates else "too few pictures for an interval from random halves"
         found[name] = {"value": value, "ci": ci, "reason": reason}
     return found
@@ -216,11 +219,16 @@ def _none(reason: str, **more: Any) -> dict[str, Any]:
     return {"value": None, "ci": None, "reason": reason, **more}
 
 
+def _quantile(level: float, pictures: int) -> float:
+    """Return the quantile of Student's t for an interval, with the pictures of the smaller side."""
+    return float(stdtrit(pictures - 1, (1 + level) / 2))
+
+
 def _interval(
-    value: float, se: float, level: float, least: float = -np.inf, most: float = np.inf
+    value: float, se: float, quantile: float, least: float = -np.inf, most: float = np.inf
 ) -> list[float] | None:
-    """Return the normal interval within the range of the statistic; None if there is no standard error."""
+    """Return the interval within the range of the statistic; None if there is no standard error."""
     if not np.isfinite(se):
         return None
-    half = float(ndtri((1 + level) / 2)) * se
+    half = quantile * se
     return [max(value - half, least), min(value + half, most)]
