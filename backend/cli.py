@@ -52,10 +52,13 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "score": ("scores", "score a study, or a file of responses"),
         "report": ("reports", "write a page with every number, figure and table"),
         "leaderboard": ("reports", "write one table over several studies"),
-        "distances": ("picture_distances", "compute LPIPS, SSIM and others between pictures"),
-        "agree": ("agreement", "score metrics against votes on triplets or pairs"),
         "export": ("scores", "write the answers as a Psych-DS data set"),
         "settling": ("scores", "show what each reading of the staircase converges to"),
+    },
+    "Compare with metrics": {
+        "agree": ("agreement", "score metrics against votes on triplets or pairs"),
+        "distances": ("picture_distances", "compute LPIPS, SSIM and others between pictures"),
+        "metrics": ("metrics", "compare models' pictures with the reals: FID and others"),
     },
     "Deploy": {
         "deploy": ("deployment", "put page, API and pictures on AWS"),

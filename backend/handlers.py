@@ -118,12 +118,12 @@ def create_app(
     if serves & {"sessions", "panel"}:
         _add_panel_routes(app, watch)
     if "scores" in serves:
-        results_routes.add_scores(app, store, lambda: _check_key(keys), clock)
+        results_routes.add_scores(app, store, data, lambda: _check_key(keys), clock)
     if "files" in serves:
         _add_pages(app, front)
         _add_files(app, data, names)
     if "results" in serves:
-        results_routes.add_pages(app, store, read or data.picture, keys, clock)
+        results_routes.add_pages(app, store, data, read or data.picture, keys, clock)
         dashboard_routes.add_pages(app, store, keys, clock, lambda: _asset("dashboard.html"))
     app.before_request(_check_path)
     app.before_request(lambda: _check_sender(allowed, knows_host))

@@ -39,7 +39,7 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 _COMMANDS = ("commands", "cli.py", "__main__.py", "stimuli/distortions", "stimuli/masks")
 _SCORES = ("analysis", "scoring.py", "responses", "report")
 _LEFT_OUT: Mapping[str, tuple[str, ...]] = {
-    "api": (*_COMMANDS, *_SCORES, "administration"),
+    "api": (*_COMMANDS, *_SCORES, "administration", "metrics"),
     "score": _COMMANDS,
     "panel": (*_COMMANDS, *_SCORES),
 }

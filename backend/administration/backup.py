@@ -1,4 +1,4 @@
-"""Backups of a data directory: a snapshot of the database, the keys and the stimulus files.
+"""Backups of a data directory: a snapshot of the database, the keys, stimulus files and kept metrics.
 
 A backup is a folder. Its `backup.json` lists every file with size and SHA-256; it is replaced last and
 atomically, so that an interrupted backup leaves the previous one intact. Stimulus files never change
@@ -149,7 +149,8 @@ def _manifest(folder: Path, owner: str) -> dict[str, Any]:
 def _is_remnant(folder: Path) -> bool:
     """Return whether a folder holds only the remnants of an interrupted first backup."""
     return all(
-        path.name in ("keys.json", "images") or (path.name.startswith("openhype-") and ".db" in path.name)
+        path.name in ("keys.json", "images", "metrics")
+        or (path.name.startswith("openhype-") and ".db" in path.name)
         for path in folder.iterdir()
     )
 
@@ -178,8 +179,13 @@ def _is_inside(place: str) -> bool:
 
 
 def _pictures(database: Path, data: DataDir) -> Iterator[tuple[Path, str]]:
-    """Yield each stimulus and mask file in the database: its path, and its path within a backup."""
+    """Yield each stimulus and mask file in the database: its path, and its path within a backup.
+
+    The metrics that are kept with a study are among them.
+    """
     for study, names in sqlite.pictures(database):
+        if data.metrics(study).is_file():
+            yield data.metrics(study), f"metrics/{study}.json"
         for name in names:
             yield data.images(study) / name, f"images/{study}/{name}"
 

@@ -23,6 +23,7 @@ from backend.experiment.records import Study
 from backend.foundation.counts import counted
 from backend.foundation.errors import Conflict, NotFound
 from backend.foundation.timestamps import stamp
+from backend.metrics import stored
 from backend.payment import accounts
 from backend.payment.ledger import PARTS
 from backend.stores.datadir import DataDir
@@ -104,6 +105,7 @@ def delete(
             store.erase_session(session)
         if data.images(study.name).exists():
             shutil.rmtree(data.images(study.name))
+        stored.remove(data, study.name)
         if remove_uploaded is not None:
             remove_uploaded(study.name)
         _remove_record(store, study)

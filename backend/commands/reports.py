@@ -45,7 +45,7 @@ def report(
 ) -> None:
     """Write a page with figures and tables of the study NAME, or of a file of responses."""
     from backend.foundation.timestamps import utc_now
-    from backend.report.build import ReportOptions, file_report, study_report
+    from backend.report.build import ReportOptions, file_report, study_report, with_kept
     from backend.report.findings import FindingsOptions
     from backend.report.write import write
     from backend.responses.reading.metrics import read_metrics
@@ -58,6 +58,7 @@ def report(
     if isinstance(found, Path):
         made = file_report(found, utc_now(), report_options)
     else:
+        report_options = with_kept(report_options, world.data, found)
         made = study_report(world.store, world.data.picture, found, utc_now(), report_options)
     click.echo(str(write(made, out, progress=progress_bar)[-1]))
 

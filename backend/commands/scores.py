@@ -1,6 +1,7 @@
 """Commands that output the results of studies: `score`, `export`, and `settling`."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,7 @@ def _findings(
 ) -> dict[str, Any]:
     """Return the findings of a study, or of a file of responses."""
     from backend.foundation.timestamps import utc_now
+    from backend.metrics.stored import stored_metrics
     from backend.report.findings import findings
     from backend.report.study_findings import study_findings
 
@@ -88,6 +90,8 @@ def _findings(
     if isinstance(found, Path):
         answers = answers_named(world, what, True, simulated)
         return findings(answers, findings_options, in_columns=True, exposures=exposures, **options)
+    metrics = {**stored_metrics(world.data, found), **findings_options.metrics}
+    findings_options = replace(findings_options, metrics=metrics)
     return study_findings(
         world.store, found, utc_now(), findings_options, exposures, simulated, in_columns=True, **options
     )

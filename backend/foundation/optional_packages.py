@@ -19,6 +19,7 @@ _EXTRA_OF = {
     "boto3": "aws",
     "botocore": "aws",
     "zappa": "deploy",
+    "torch_fidelity": "metrics",
 }
 """By imported module: the extra of pyproject.toml that installs it."""
 

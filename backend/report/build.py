@@ -15,12 +15,14 @@ from backend.experiment.protocol import to_json
 from backend.experiment.records import Study
 from backend.foundation import optional_packages
 from backend.foundation.errors import InvalidInput
+from backend.metrics import stored
 from backend.report import heat_maps, page, thumbnails
 from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report
 from backend.report.leaderboard import Entry, leaderboard
 from backend.responses import question_answers
+from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.studies.withdrawals import sessions_of
 
@@ -42,6 +44,8 @@ class ReportOptions:
     """Arguments of `scoring.Options`."""
     simulated: bool = False
     """Whether to report on simulated sessions instead of real ones."""
+    picture_metrics: Sequence[Mapping[str, Any]] = ()
+    """The metrics that are kept with the study (`with_kept`)."""
 
     @property
     def metrics(self) -> Mapping[str, Mapping[str, float]]:
@@ -89,11 +93,22 @@ def study_report(
         info,
         title=options.title or info.title,
         metrics=options.metrics,
+        picture_metrics=options.picture_metrics,
         thumbnails=pictures,
         marked=marked,
         study=[*info.study, *settings],
     )
     return compose(found, info)
+
+
+def with_kept(options: ReportOptions, data: DataDir, study: Study) -> ReportOptions:
+    """Return options with the metrics that are kept with a study; those given take precedence by name."""
+    from backend.report.findings import FindingsOptions
+
+    chosen = options.findings_options or FindingsOptions()
+    metrics = {**stored.stored_metrics(data, study), **chosen.metrics}
+    runs = stored.stored_runs(data, study)
+    return replace(options, findings_options=replace(chosen, metrics=metrics), picture_metrics=runs)
 
 
 def study_page(
@@ -102,10 +117,16 @@ def study_page(
     study: Study,
     now: datetime,
     form: str,
+    data: DataDir,
     simulated: bool = False,
 ) -> str:
-    """Return the results page of a study, with the server's markup `form` at the top."""
-    return page.html(study_report(store, read, study, now, ReportOptions(simulated=simulated)), form=form)
+    """Return the results page of a study, with the server's markup `form` at the top.
+
+    Args:
+        data: has the metrics that are kept with the study.
+    """
+    options = with_kept(ReportOptions(simulated=simulated), data, study)
+    return page.html(study_report(store, read, study, now, options), form=form)
 
 
 def file_report(path: Path, now: datetime, options: ReportOptions | None = None) -> Report:

@@ -1,12 +1,13 @@
 """Composition of a report from findings: its sections and its summary."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from backend.foundation.counts import counted
-from backend.report import simulated
+from backend.report import picture_metrics, simulated
 from backend.report.context import FindingsView, SourceInfo
-from backend.report.elements import Report
+from backend.report.elements import Report, Section
 from backend.report.judgment_report import report_of
 
 
@@ -22,7 +23,20 @@ def compose(data: Mapping[str, Any], info: SourceInfo) -> Report:
         sections=tuple(section for section in judgment.sections(found, info) if section is not None),
         data=data,
     )
-    return simulated.marked(report) if data["simulated"] else report
+    report = simulated.marked(report) if data["simulated"] else report
+    return replace(report, sections=tuple(_with_pictures(report.sections, info)))
+
+
+def _with_pictures(sections: Sequence[Section], info: SourceInfo) -> list[Section]:
+    """Return sections with the one on metrics of the pictures, which are nobody's answers, after scores."""
+    pictures = picture_metrics.section(info.picture_metrics)
+    if pictures is None:
+        return [*sections]
+    ids = [section.id for section in sections]
+    place = (
+        next((ids.index(each) for each in ("metrics", "pairs", "scores") if each in ids), len(ids) - 1) + 1
+    )
+    return [*sections[:place], pictures, *sections[place:]]
 
 
 def _facts(method: str, found: FindingsView, info: SourceInfo) -> list[tuple[str, str]]:

@@ -26,6 +26,8 @@ class SourceInfo:
     notes: Sequence[str] = ()
     metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Automatic metrics, by metric and then by model."""
+    picture_metrics: Sequence[Mapping[str, Any]] = ()
+    """The metrics that are kept with the study (`metrics.stored.stored_runs`)."""
     texts: Sequence[Mapping[str, Any]] = ()
     """What evaluators wrote, by question and evaluator."""
     thumbnails: Mapping[str, str] = field(default_factory=dict)

@@ -1,6 +1,7 @@
 """The data directory of one machine: the database, the stimulus files, the keys.
 
 `openhype-data/openhype.db`, `openhype-data/images/<study>/<name>`, `openhype-data/keys.json`;
+`openhype-data/metrics/<study>.json`: automatic metrics of a study's pictures;
 `openhype-data/cache/` holds results that can be recomputed, and may be removed at any time.
 """
 
@@ -81,6 +82,10 @@ class DataDir:
             yield folder
         finally:
             _remove(folder, descriptor)
+
+    def metrics(self, study: str) -> Path:
+        """Return the file of the automatic metrics that are kept with a study."""
+        return self.root / "metrics" / f"{study}.json"
 
     def cache(self, what: str) -> Path:
         """Return the cache folder for results of the kind `what`."""

@@ -12,7 +12,7 @@ from typing import Any
 from flask import Flask, Response, redirect, request
 
 from backend.foundation.errors import InvalidInput
-from backend.stores.datadir import Keys
+from backend.stores.datadir import DataDir, Keys
 from backend.stores.store import Store
 from backend.task.service import Clock
 from backend.web import assets, login
@@ -30,25 +30,28 @@ def add_status(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
         return progress(store, store.study(study))
 
 
-def add_scores(app: Flask, store: Store, check_key: Callable[[], None], clock: Clock) -> None:
-    """Add scores to the API."""
+def add_scores(app: Flask, store: Store, data: DataDir, check_key: Callable[[], None], clock: Clock) -> None:
+    """Add scores to the API; the full ones have the metrics that are kept with the study in `data`."""
     cache = ResultsCache()
 
     @app.get("/api/studies/<study>/scores")
     def scores(study: str) -> Response:
+        from backend.metrics import stored
+        from backend.report.findings import FindingsOptions
         from backend.report.study_findings import study_findings
         from backend.responses.study_data import study_scores, version
 
         check_key()
         is_full, simulated = _asks("full"), _asks("simulated")
         found = store.study(study)
-        tag = version(store, found, simulated)
+        tag = _tagged(version(store, found, simulated), stored.version(data, study) if is_full else "")
         reply = unchanged(tag)
         if reply is None:
 
             def make() -> dict:
                 if is_full:
-                    return study_findings(store, found, clock(), simulated=simulated)
+                    options = FindingsOptions(stored.stored_metrics(data, found))
+                    return study_findings(store, found, clock(), options, simulated=simulated)
                 return study_scores(store, found, simulated=simulated)
 
             body = cache.get((study, is_full, simulated), tag, lambda: _json(make()))
@@ -59,11 +62,17 @@ def add_scores(app: Flask, store: Store, check_key: Callable[[], None], clock: C
 
 
 def add_pages(
-    app: Flask, store: Store, read: Callable[[str, str], bytes | None], keys: Keys, clock: Clock
+    app: Flask,
+    store: Store,
+    data: DataDir,
+    read: Callable[[str, str], bytes | None],
+    keys: Keys,
+    clock: Clock,
 ) -> None:
     """Add the results pages: `/results`, the list of studies, and `/results/<study>`.
 
     Args:
+        data: has the metrics that are kept with studies.
         read: reads stimuli, as for `thumbnails.thumbnails`.
     """
     cache = ResultsCache()
@@ -76,6 +85,7 @@ def add_pages(
 
     @app.get(f"{login.PATH}/<study>")
     def result(study: str) -> Response:
+        from backend.metrics import stored
         from backend.report.build import study_page
         from backend.responses.study_data import version
 
@@ -87,13 +97,14 @@ def add_pages(
         if others and not store.finished(study, simulated)[0]:
             return _nothing_yet(study, simulated)
         tag = f"{version(store, found, simulated)}{'-with-others' if others else ''}"
+        tag = _tagged(tag, stored.version(data, study))
         reply = unchanged(tag)
         if reply is None:
             top = _leave(study) + (_other_page(simulated) if others else "")
             page = cache.get(
                 (study, simulated),
                 tag,
-                lambda: study_page(store, read, found, now, top, simulated).encode(),
+                lambda: study_page(store, read, found, now, top, data, simulated).encode(),
             )
             reply = _compressed(Response(page, mimetype="text/html"))
             reply.set_etag(tag)
@@ -137,6 +148,11 @@ def unchanged(tag: str) -> Response | None:
     reply = Response(status=304)
     reply.set_etag(tag)
     return reply
+
+
+def _tagged(tag: str, metrics: str) -> str:
+    """Return the tag of a reply with the version of the metrics that are kept with the study, if any."""
+    return f"{tag}-{metrics}" if metrics else tag
 
 
 def _asks(name: str) -> bool:

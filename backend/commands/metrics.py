@@ -1,0 +1,128 @@
+"""Command that compares sets of pictures: `metrics`."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backend.commands.world import LEVEL, SEED, World, pairs, pass_world, progress_bar, say, store_options
+
+
+@click.command()
+@click.argument("name", metavar="STUDY", required=False)
+@click.option(
+    "--real",
+    type=click.Path(path_type=Path),
+    metavar="DIR|FILE.npz",
+    help="Instead of a study: folder of real images, or a file of their features.",
+)
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="NAME=DIR|FILE.npz",
+    callback=pairs("stylegan=images/stylegan"),
+    help="Folder or file of features of a model; repeatable.",
+)
+@click.option(
+    "--extractor",
+    "extractors",
+    multiple=True,
+    metavar="NAME",
+    help="Of features: layout (default), or torch-fidelity:inception-v3-compat and others of that package; "
+    "repeatable.",
+)
+@click.option(
+    "--weights",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Weights of an extractor that needs them; with several, once for each, in their order.",
+)
+@click.option("--extractor-name", default="", metavar="NAME", help="Of files of features that do not say it.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the bootstrap and of subsets.")
+@click.option("--replicates", type=click.IntRange(0, 1_000_000), metavar="N", help="Of the bootstrap.")
+@click.option(
+    "--kid-subsets", type=click.IntRange(1, 1_000_000), metavar="N", help="Of the kernel distance's SD."
+)
+@click.option(
+    "--kid-subset-size", type=click.IntRange(2, 10_000_000), metavar="N", help="Pictures in a subset."
+)
+@click.option("--neighbours", type=click.IntRange(1, 1000), metavar="K", help="Of precision and recall.")
+@click.option(
+    "--density-neighbours", type=click.IntRange(1, 1000), metavar="K", help="Of density and coverage."
+)
+@click.option(
+    "--extrapolate", is_flag=True, help="Also extrapolate the Frechet distance to infinitely many pictures."
+)
+@click.option("--skip-bad", is_flag=True, help="Leave out files that cannot be read as pictures.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
+@click.option(
+    "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="CSV",
+    help="Also write the values into a CSV, as `openhype report --metrics` reads it.",
+)  # fmt: skip
+@click.option(
+    "--save-features",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Also write the features into files in this directory.",
+)
+@LEVEL
+@store_options
+@pass_world
+def metrics(
+    world: World,
+    name: str | None,
+    real: Path | None,
+    models: tuple[tuple[str, str], ...],
+    extractors: tuple[str, ...],
+    weights: tuple[Path, ...],
+    extractor_name: str,
+    skip_bad: bool,
+    as_json: bool,
+    out: Path | None,
+    save_features: Path | None,
+    level: float,
+    **chosen: Any,
+) -> None:
+    """Compare models' pictures with the reals: those that people judged in STUDY, or those in folders.
+
+    Frechet and kernel distance (FID and KID, if the features are Inception's), precision, recall, density and
+    coverage, with intervals. Those of a study are kept with it, and shown in its report.
+    """
+    from backend.foundation.timestamps import utc_now
+    from backend.metrics import stored
+    from backend.metrics.runs import Plan, folder_runs, study_runs
+    from backend.metrics.set_distances import Options
+    from backend.report.picture_metrics import as_csv, as_text
+
+    if (name is None) == (real is None and not models):
+        raise click.UsageError("name a study, or give folders: --real DIR --model NAME=DIR …")
+    if name is None and (real is None or not models):
+        raise click.UsageError("--real DIR and at least one --model NAME=DIR are needed")
+    options = Options(level=level, **{key: value for key, value in chosen.items() if value is not None})
+    cache = world.data.cache("features")
+    plan = Plan(cache, options, extractors, weights, skip_bad, save_features, progress_bar, say)
+    if name is None:
+        runs = folder_runs(plan, {None: real, **_models(models)}, extractor_name)
+    else:
+        study = world.study(name)
+        runs, sets = study_runs(plan, world.store, world.data, study)
+        stored.keep(world.data, study, runs, sets, utc_now())
+    if as_json:
+        click.echo(json.dumps({"study": name, "runs": runs}, indent=2, allow_nan=False))
+    else:
+        click.echo(as_text(runs))
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(as_csv(runs), "utf-8")
+        click.echo(str(out), err=True)
+
+
+def _models(models: Sequence[tuple[str, str]]) -> dict[str, Path]:
+    from backend.administration.study_spec import check_models
+
+    check_models([name for name, _ in models])
+    return {name: Path(place) for name, place in models}
