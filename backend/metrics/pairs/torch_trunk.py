@@ -23,7 +23,7 @@ def activations(trunk: Trunk, inputs: np.ndarray) -> Iterator[np.ndarray]:
         for layer, kernel, bias in zip(trunk.net.convolutions, trunk.kernels, trunk.biases, strict=True):
             if layer.pool:
                 values = max_pool2d(values, layer.pool, 2)
-            weights = torch.from_numpy(np.ascontiguousarray(kernel.transpose(3, 2, 0, 1)))
-            values = relu(conv2d(values, weights, torch.from_numpy(bias), layer.stride, layer.padding))
+            weights = torch.from_numpy(kernel.transpose(3, 2, 0, 1).copy())
+            values = relu(conv2d(values, weights, torch.from_numpy(bias.copy()), layer.stride, layer.padding))
             if layer.is_compared:
                 yield np.ascontiguousarray(values.numpy().transpose(0, 2, 3, 1))
