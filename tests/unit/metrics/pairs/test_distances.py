@@ -9,7 +9,7 @@ from PIL import Image
 from backend.foundation.errors import InvalidInput, NotFound
 from backend.metrics.pairs import batches, distances, lpips_weights, trunk
 from backend.metrics.pairs.batches import measured
-from backend.metrics.pairs.distances import DEFAULT, NAMES, distances_named
+from backend.metrics.pairs.distances import DEFAULT, NAMES, Distance, distances_named
 from backend.metrics.pairs.lpips import lpips
 from backend.metrics.pairs.pixels import l2
 
@@ -37,12 +37,17 @@ def random_pictures(count, height=40, width=33, seed=1):
     return [*np.random.default_rng(seed).integers(0, 256, (count, height, width, 3), dtype=np.uint8)]
 
 
-def test_distances_of_items_are_those_of_their_pictures_whatever_the_batches(alex, tmp_path, monkeypatch):
-    sizes = [(40, 33)] * 3 + [(36, 36), (40, 33)]
+def brightness(parts):
+    """Return differences of mean levels, in place of a network."""
+    first, *others = (part.mean(axis=(1, 2, 3)) for part in parts)
+    return np.stack([other - first for other in others], axis=1)
+
+
+def test_distances_of_items_are_those_of_their_pictures_whatever_the_batches(tmp_path, monkeypatch):
+    sizes = [(40, 33)] * 5 + [(64, 64)] * 2 + [(40, 33)]
     pictures = {f"i{i}": random_pictures(3, *size, seed=i) for i, size in enumerate(sizes)}
     files = {item: saved(tmp_path, parts) for item, parts in pictures.items()}
-    chosen = distances_named(["lpips-alex", "l2"], [alex, LINEAR])
-    of_net, weights = lpips_weights.read_trunk(alex, "alex"), lpips_weights.read_linear(LINEAR, "alex")
+    chosen = [Distance("brightness", "", brightness, is_network=True), *distances_named(["l2"])]
     monkeypatch.setattr(batches, "_BATCH_PIXELS", 2 * 40 * 33)
     seen = []
 
@@ -52,12 +57,20 @@ def test_distances_of_items_are_those_of_their_pictures_whatever_the_batches(ale
 
     found = measured(files, chosen, progress)
 
-    assert [*found] == ["lpips-alex", "l2"]
-    assert seen == [("sizes", 5), ("distances", 2 + 1 + 1)]
-    for i, parts in enumerate(pictures.values()):
-        expected = lpips(of_net, weights, [part[None] for part in parts])[0]
-        assert found["lpips-alex"][i] == pytest.approx(expected, rel=1e-5)
-        assert found["l2"][i].tolist() == [l2(parts[0], other) for other in parts[1:]]
+    assert [*found] == ["brightness", "l2"]
+    assert seen == [("sizes", 8), ("distances", 3 + 2 + 1)]
+    for i, (first, *others) in enumerate(pictures.values()):
+        assert found["brightness"][i] == pytest.approx([each.mean() - first.mean() for each in others])
+        assert found["l2"][i].tolist() == [l2(first, other) for other in others]
+
+
+def test_lpips_takes_trunk_and_linear_layers_from_the_files(alex, tmp_path):
+    parts = random_pictures(3)
+    of_net, weights = lpips_weights.read_trunk(alex, "alex"), lpips_weights.read_linear(LINEAR, "alex")
+
+    found = measured({"i": saved(tmp_path, parts)}, distances_named(["lpips-alex"], [alex, LINEAR]))
+
+    assert np.array_equal(found["lpips-alex"], lpips(of_net, weights, [part[None] for part in parts]))
 
 
 def test_equal_pictures_have_equal_distances_in_every_batch(alex, tmp_path):
