@@ -12,6 +12,7 @@ from pathlib import Path
 from validate import (
     agreement,
     bapps_reference,
+    calibration,
     confidence,
     coverage,
     crossed_model,
@@ -30,6 +31,7 @@ PARTS = {
     "confidence": confidence,
     "agreement": agreement,
     "bapps_reference": bapps_reference,
+    "calibration": calibration,
     "power": power,
     "mixed_sessions": mixed_sessions,
     "tournaments": tournaments,

@@ -43,7 +43,7 @@ def run() -> dict[str, Row]:
 
 
 def made_up(triplets: int, rng: np.random.Generator) -> Vectors:
-    """Return vectors of triplets whose channels are independent, with a common strength of each distortion."""
+    """Return vectors of triplets: independent channels, times a common strength of each distortion."""
     shape = (triplets, 2, sum(_LAYERS))
     strength = rng.gamma(2, 0.5, (triplets, 2, 1))
     phi = 0.05 * strength * rng.gamma(1, 1, shape)
@@ -117,7 +117,7 @@ def _recovery() -> dict[str, Row]:
             )
             behind.append(own - ours)
             ahead.append(ours - equal)
-        name = f"calibration: {triplets:,} triplets of {votes} votes, relative error of known weights up to scale"
+        name = f"calibration: relative error of known weights, {triplets:,} triplets of {votes} votes"
         found[name] = _row(float(np.mean(errors)), most, f"<= {most} (mean of {len(errors)} seeds)") | {
             "cosine": float(np.mean(cosines)),
             "points_below_known_weights": float(np.mean(behind)),
@@ -223,7 +223,7 @@ def _reference_steps() -> dict[str, Row]:
     theirs = np.concatenate([each.detach().numpy().ravel() for each in linear])
     gap = np.abs(ours.weights.detach().numpy() - theirs).max()
     return {
-        f"calibration: weights after {steps} steps without dropout, less those of the reference on pictures": _row(
+        f"calibration: weights after {steps} steps without dropout, less the reference's on pictures": _row(
             gap, 1e-5, "<= 1e-5"
         ),
         "calibration: how far these steps moved the weights": {
@@ -236,6 +236,7 @@ def _reference_steps() -> dict[str, Row]:
 
 def _dropout() -> dict[str, Row]:
     """Compare the mean and SD of distances under the reference's dropout with those of the normal noise."""
+    import lpips
     import torch
 
     draws, triplets = 2000, 2
@@ -245,7 +246,7 @@ def _dropout() -> dict[str, Row]:
     with torch.no_grad():
         one = network.net.forward(network.scaling_layer(parts[0]))
         two = network.net.forward(network.scaling_layer(parts[1]))
-        unit = [[each / (each.pow(2).sum(1, keepdim=True).sqrt() + 1e-10) for each in of] for of in (one, two)]
+        unit = [[*map(lpips.normalize_tensor, of)] for of in (one, two)]
         apart = [(first - second) ** 2 for first, second in zip(*unit, strict=True)]
         drop = torch.nn.Dropout()
         sums = [
@@ -293,5 +294,3 @@ def _file() -> dict[str, Row]:
 
 def _row(value: float, most: float, agrees_if: str) -> Row:
     return {"value": float(value), "agrees_if": agrees_if, "agrees": bool(value <= most)}
-
-
