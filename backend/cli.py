@@ -57,6 +57,7 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Compare with metrics": {
         "agree": ("agreement", "score metrics against votes on triplets or pairs"),
+        "calibrate": ("calibration", "fit LPIPS on people's votes on triplets"),
         "distances": ("picture_distances", "compute LPIPS, SSIM and others between pictures"),
         "metrics": ("metrics", "compare models' pictures with the reals: FID and others"),
     },

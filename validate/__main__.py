@@ -12,6 +12,7 @@ from pathlib import Path
 from validate import (
     agreement,
     bapps_reference,
+    calibration,
     confidence,
     coverage,
     crossed_model,
@@ -32,6 +33,7 @@ PARTS = {
     "agreement": agreement,
     "bapps_reference": bapps_reference,
     "picture_distances": picture_distances,
+    "calibration": calibration,
     "power": power,
     "mixed_sessions": mixed_sessions,
     "tournaments": tournaments,

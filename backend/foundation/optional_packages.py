@@ -20,6 +20,7 @@ _EXTRA_OF = {
     "botocore": "aws",
     "zappa": "deploy",
     "torch_fidelity": "metrics",
+    "torch": "calibrate",
 }
 """By imported module: the extra of pyproject.toml that installs it."""
 

@@ -29,8 +29,8 @@ def as_text(data: Mapping[str, Any], is_simulated: bool = False) -> str:
     for start in range(0, len(names), _ACROSS):
         shown = names[start : start + _ACROSS]
         head = ["", *shown]
-        body = [[name, *(_cell(cells.get(column)) for column in shown)] for name, cells in _rows(data)]
-        lines += _aligned([head, *body])
+        body = [[name, *(cell(cells.get(column)) for column in shown)] for name, cells in _rows(data)]
+        lines += aligned([head, *body])
     lines += [_of_pair(row, data) for row in data["pairs"] if row["column"] == names[-1]]
     return "\n".join([*lines, *(f"note: {text}" for text in notes(data))])
 
@@ -176,7 +176,8 @@ def _intervals(data: Mapping[str, Any]) -> Table:
     )
 
 
-def _cell(row: Mapping[str, Any] | None) -> str:
+def cell(row: Mapping[str, Any] | None) -> str:
+    """Return a score with its interval, for a table in a terminal."""
     if row is None or row["score"] is None:
         return formatting.NONE
     ci = f" {formatting.brackets(row['ci'])}" if row["ci"] else ""
@@ -233,7 +234,7 @@ def _figure(data: Mapping[str, Any], table: Table) -> Figure:
         return agreement(columns, metrics, human, label, width_in)
 
     last = columns[-1]
-    scores = [f"{name} {_cell(cells[last])}" for name, cells in metrics.items()]
+    scores = [f"{name} {cell(cells[last])}" for name, cells in metrics.items()]
     title = "Agreement of metrics with people"
     return Figure(
         "agreement", title, f"{title}, by set, with {formatting.level(data['level'])} intervals.",
@@ -248,7 +249,7 @@ def _sentences(data: Mapping[str, Any]) -> tuple[str, ...]:
     rows = [row for row in data["metrics"] if row["column"] == last and row["score"] is not None]
     if rows:
         best = max(rows, key=lambda row: row["score"])
-        sentences.append(f"{best['metric']} agrees best with people{where}: {_cell(best)}.")
+        sentences.append(f"{best['metric']} agrees best with people{where}: {cell(best)}.")
     human = next((row for row in data["human"] if row["column"] == last), None)
     if human and human["unbiased"] is not None:
         share = formatting.amount(human["unbiased"], "percent")
@@ -267,7 +268,7 @@ def _of_pair(row: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     return f"{text} {ends}, Holm {p_text(row['p_holm'])}: {formatting.verdict(differs)}"
 
 
-def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
     """Return lines of cells in columns, numbers to the right of names."""
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     return [

@@ -11,7 +11,7 @@ from backend.analysis.votes import TWO_AFC, Votes
 from backend.foundation.errors import InvalidInput
 from backend.metrics.calibration.fit import Fit, fit
 from backend.metrics.calibration.schedule import DEFAULT, SCHEDULES, Schedule
-from backend.metrics.calibration.split import Shares, Split, split
+from backend.metrics.calibration.split import Shares, Split, check_count, split
 from backend.metrics.calibration.start import Start
 from backend.metrics.calibration.vectors import Vectors
 
@@ -45,12 +45,13 @@ class Calibration:
 
 
 def check_votes(votes: Votes) -> None:
-    """Raise InvalidInput unless the votes are on triplets."""
+    """Raise InvalidInput unless the votes are on triplets, and on enough of them."""
     if votes.kind != TWO_AFC:
         raise InvalidInput(
             "a calibration needs votes on triplets (2AFC): its loss is of which of two pictures is closer to "
             "a reference; votes of same or different (JND) can test a metric (openhype agree), not fit it"
         )
+    check_count(len(votes.items))
 
 
 def calibrate(

@@ -81,7 +81,7 @@ def fit(
     """
     optional_packages.check("a calibration", "torch")
     with _one_thread():
-        run = _Run(vectors, share, train, validation, start, schedule, seed)
+        run = Run(vectors, share, train, validation, start, schedule, seed)
         steps = range(schedule.steps)
         run.fit_ranker()
         run.look(0)
@@ -93,8 +93,11 @@ def fit(
     return run.result()
 
 
-class _Run:
-    """The state of a fit: weights, ranking network, optimizer, and the best weights so far."""
+class Run:
+    """The state of a fit: weights, ranking network, optimizer, and the best weights so far.
+
+    `layers` has weight and bias of each layer of the ranking network.
+    """
 
     def __init__(
         self,

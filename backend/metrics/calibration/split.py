@@ -58,6 +58,15 @@ class Split:
         yield HELD_OUT, self.held_out
 
 
+def check_count(triplets: int) -> None:
+    """Raise InvalidInput if triplets are too few for a calibration."""
+    if triplets < FEWEST_TRIPLETS:
+        raise InvalidInput(
+            f"a calibration needs votes on {FEWEST_TRIPLETS} triplets or more, not {triplets}: about a "
+            "thousand weights are fitted, and a part of the triplets is held out to test them"
+        )
+
+
 def split(references: Sequence[str], sets: Sequence[str], shares: Shares, seed: int) -> Split:
     """Return a division of triplets in which no reference is in two shares.
 
@@ -68,11 +77,7 @@ def split(references: Sequence[str], sets: Sequence[str], shares: Shares, seed: 
     Raises:
         InvalidInput: there are too few triplets, or too few of a share since references are few.
     """
-    if len(references) < FEWEST_TRIPLETS:
-        raise InvalidInput(
-            f"a calibration needs {FEWEST_TRIPLETS} triplets with votes or more, not {len(references)}: a "
-            "metric has about a thousand weights, and a part of the triplets is held out to test it"
-        )
+    check_count(len(references))
     triplets: dict[str, list[int]] = defaultdict(list)
     for i, reference in enumerate(references):
         triplets[reference].append(i)

@@ -5,21 +5,14 @@ come first: the distance of a pair is the weighted sum of a vector phi with one 
 (`pairs/lpips.py`). A second vector, psi, holds what dropout of single entries does to that mean.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from backend.foundation.errors import InvalidInput
 from backend.metrics.pairs.lpips import Activations, normalised
 from backend.metrics.pairs.trunk import Trunk, activations, check_size, scaled
-
-_BATCH = 16
-"""Triplets whose pictures are in memory at once."""
-Pictures = Callable[[int], Sequence[np.ndarray]]
-"""Returns the pictures of a triplet, given its index: reference, `p0`, `p1`, each of shape (height, width, 3)
-with values from 0 to 255."""
 
 
 @dataclass(frozen=True)
@@ -66,64 +59,38 @@ class Vectors:
         return np.split(values, np.cumsum(self.layers)[:-1], axis=-1)
 
 
-def vectors_of(
+def moments(
     trunk: Trunk,
-    pictures: Pictures,
-    triplets: int,
+    parts: Sequence[np.ndarray],
     version: str = "0.1",
     activations_of: Activations = activations,
-    progress: Callable[..., Iterable] | None = None,
-) -> Vectors:
-    """Return the vectors of triplets.
+) -> np.ndarray:
+    """Return phi and psi of triplets, shape (triplets, 2 sides, 2, channels), float32.
 
     Args:
-        progress: wraps the triplets, such as a progress bar; called with `total` and `label`.
+        parts: references, `p0` and `p1`, each of shape (triplets, height, width, 3), values from 0 to 255.
 
     Raises:
-        InvalidInput: the pictures of a triplet differ in size, or are too small for the trunk.
+        InvalidInput: the pictures are too small for the trunk.
     """
-    channels = sum(trunk.net.widths)
-    found = {name: np.empty((triplets, channels), np.float32) for name in ("phi0", "phi1", "psi0", "psi1")}
-    waiting: list[tuple[int, Sequence[np.ndarray]]] = []
-
-    def empty() -> None:
-        parts = [np.stack(part) for part in zip(*(of for _, of in waiting), strict=True)]
-        rows = [row for row, _ in waiting]
-        for name, values in _moments(trunk, parts, version, activations_of).items():
-            found[name][rows] = values
-        waiting.clear()
-
-    numbers = range(triplets)
-    for i in progress(numbers, total=triplets, label="pictures") if progress else numbers:
-        parts = pictures(i)
-        check_size(trunk.net, *parts[0].shape[:2])
-        if waiting and (len(waiting) == _BATCH or waiting[0][1][0].shape != parts[0].shape):
-            empty()
-        waiting.append((i, parts))
-    if waiting:
-        empty()
-    return Vectors(trunk.net.widths, **found)
-
-
-def _moments(
-    trunk: Trunk, parts: Sequence[np.ndarray], version: str, activations_of: Activations
-) -> dict[str, np.ndarray]:
-    """Return the vectors of triplets whose pictures have one size, by name, shape (triplets, channels)."""
-    found: dict[str, list[np.ndarray]] = {}
+    check_size(trunk.net, *parts[0].shape[1:3])
     layers = (activations_of(trunk, scaled(part, version)) for part in parts)
-    for reference, *others in zip(*layers, strict=True):
-        first = normalised(reference)
-        positions = first.shape[1] * first.shape[2]
-        for side, other in enumerate(others):
-            squared = (normalised(other) - first) ** 2
-            found.setdefault(f"phi{side}", []).append(squared.mean(axis=(1, 2), dtype=np.float64))
-            squares = (squared**2).mean(axis=(1, 2), dtype=np.float64)
-            found.setdefault(f"psi{side}", []).append(squares / positions)
-    return {name: np.concatenate(values, axis=1) for name, values in found.items()}
+    return np.concatenate([_of_layer(*each) for each in zip(*layers, strict=True)], axis=-1)
 
 
-def rows_of(vectors: Vectors, rows: Any) -> Vectors:
-    """Return the vectors of some triplets."""
-    return Vectors(
-        vectors.layers, vectors.phi0[rows], vectors.phi1[rows], vectors.psi0[rows], vectors.psi1[rows]
-    )
+def _of_layer(reference: np.ndarray, *others: np.ndarray) -> np.ndarray:
+    first = normalised(reference)
+    positions = first.shape[1] * first.shape[2]
+    sides = []
+    for other in others:
+        squared = (normalised(other) - first) ** 2
+        phi = squared.mean(axis=(1, 2), dtype=np.float64)
+        psi = (squared**2).mean(axis=(1, 2), dtype=np.float64) / positions
+        sides.append(np.stack([phi, psi], axis=1))
+    return np.stack(sides, axis=1).astype(np.float32)
+
+
+def vectors_of(layers: Sequence[int], values: np.ndarray) -> Vectors:
+    """Return the vectors of triplets from their `moments`."""
+    phi0, psi0, phi1, psi1 = (np.ascontiguousarray(values[:, side, k]) for side in (0, 1) for k in (0, 1))
+    return Vectors(tuple(layers), phi0, phi1, psi0, psi1)

@@ -19,11 +19,11 @@ def activations(trunk: Trunk, inputs: np.ndarray) -> Iterator[np.ndarray]:
     from torch.nn.functional import conv2d, max_pool2d, relu
 
     values = torch.from_numpy(np.ascontiguousarray(inputs.transpose(0, 3, 1, 2)))
-    with torch.inference_mode():
-        for layer, kernel, bias in zip(trunk.net.convolutions, trunk.kernels, trunk.biases, strict=True):
+    for layer, kernel, bias in zip(trunk.net.convolutions, trunk.kernels, trunk.biases, strict=True):
+        with torch.inference_mode():  # not around `yield`: the mode is the thread's, not the generator's
             if layer.pool:
                 values = max_pool2d(values, layer.pool, 2)
             weights = torch.from_numpy(kernel.transpose(3, 2, 0, 1).copy())
             values = relu(conv2d(values, weights, torch.from_numpy(bias.copy()), layer.stride, layer.padding))
-            if layer.is_compared:
-                yield np.ascontiguousarray(values.numpy().transpose(0, 2, 3, 1))
+        if layer.is_compared:
+            yield np.ascontiguousarray(values.numpy().transpose(0, 2, 3, 1))

@@ -1,0 +1,160 @@
+"""The command that fits LPIPS on people's votes: `calibrate`."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backend.commands.world import (
+    LEVEL,
+    SEED,
+    SIMULATED,
+    Number,
+    World,
+    named,
+    pass_world,
+    progress_bar,
+    store_options,
+)
+
+_DATA = "calibration.json"
+
+
+@click.command()
+@click.argument("what", metavar="NAME|DIR")
+@click.option(
+    "--net", type=click.Choice(["alex", "vgg"]), default="alex", show_default=True,
+    help="Network of the trunk.",
+)  # fmt: skip
+@click.option(
+    "--trunk", type=click.Path(dir_okay=False, path_type=Path), required=True, metavar="FILE",
+    help="Weights of the trunk: torchvision's, or those of LPIPS.",
+)  # fmt: skip
+@click.option(
+    "--start", metavar="FILE|uniform|random",
+    help="Linear layers to start from. Default: uniform; random, as the paper, with --schedule paper.",
+)  # fmt: skip
+@click.option(
+    "--lpips-version", "version", type=click.Choice(["0.1", "0.0"]),
+    help="How the trunk's input is scaled. Default: that of a published start, else 0.1.",
+)  # fmt: skip
+@click.option(
+    "--schedule", type=click.Choice(["default", "paper"]), default="default", show_default=True,
+    help="default: until the validation loss no longer falls. paper: ten epochs at 0.0001.",
+)  # fmt: skip
+@click.option(
+    "--steps", type=click.IntRange(1, 10_000_000), metavar="N", help="Most steps, by default 10,000."
+)
+@click.option(
+    "--rate", type=Number(0, 1, min_open=True), metavar="R", help="Learning rate, by default 0.001."
+)
+@click.option(
+    "--validation", type=Number(0, 1, min_open=True, max_open=True), default=0.2, show_default=True,
+    metavar="SHARE", help="Of the triplets, to decide when to stop.",
+)  # fmt: skip
+@click.option(
+    "--held-out", type=Number(0, 1, min_open=True, max_open=True), default=0.2, show_default=True,
+    metavar="SHARE", help="Of the triplets, to test the result.",
+)  # fmt: skip
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the split and of the fit.")
+@click.option(
+    "--votes", "votes_per_item", type=click.IntRange(1, 1_000_000), metavar="N",
+    help="Votes behind each share of a BAPPS tree, whose files do not tell.",
+)  # fmt: skip
+@click.option(
+    "-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
+    help="Directory for the weights, calibration.json, and a page; made if missing.",
+)  # fmt: skip
+@click.option("--overwrite", is_flag=True, help="Replace an earlier calibration in DIR.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
+@LEVEL
+@SIMULATED
+@store_options
+@pass_world
+def calibrate(
+    world: World,
+    what: str,
+    net: str,
+    trunk: Path,
+    start: str | None,
+    version: str | None,
+    schedule: str,
+    steps: int | None,
+    rate: float | None,
+    validation: float,
+    held_out: float,
+    seed: int,
+    votes_per_item: int | None,
+    out: Path,
+    overwrite: bool,
+    as_json: bool,
+    level: float,
+    simulated: bool,
+) -> None:
+    """Fit the linear layers of LPIPS on the votes of a 2AFC study, its export, or a BAPPS tree."""
+    from backend.foundation import optional_packages
+    from backend.foundation.errors import InvalidInput
+    from backend.metrics.calibration.calibrate import Options, check_votes
+    from backend.metrics.calibration.schedule import PAPER
+    from backend.metrics.calibration.split import Shares
+    from backend.report.calibration import as_text
+    from backend.responses.agreement import study_votes, votes_at
+    from backend.responses.calibration import calibration_of, read_start
+    from backend.responses.item_pictures import pictures_at, pictures_of_study
+
+    if schedule == PAPER and (steps or rate):
+        raise InvalidInput("--schedule paper has its own steps and rate; leave --steps and --rate out")
+    options = Options(Shares(validation, held_out), schedule, steps, rate, seed, level)
+    paths = [out / f"{net}.pth", out / _DATA]
+    if not overwrite and (there := [path for path in paths if path.exists()]):
+        raise InvalidInput(f"{there[0]} exists; name another directory, or replace it with --overwrite")
+    weights = read_start(net, trunk, start, version or "", options)
+    found = named(world, what)
+    if isinstance(found, Path):
+        votes = votes_at(found, simulated, votes_per_item)
+        check_votes(votes)
+        pictures = pictures_at(found)
+    elif votes_per_item is not None:
+        raise InvalidInput("--votes is for shares in the layout of BAPPS; a study has its single votes")
+    else:
+        votes = study_votes(world.store, found, simulated)
+        check_votes(votes)
+        pictures = pictures_of_study(world.data, found, world.store.pool(found.name))
+    optional_packages.check("a calibration", "torch", "matplotlib")
+    source = Path(what).name or what
+    made, content = calibration_of(votes, pictures, weights, options, progress_bar)
+    data = {"source": source, "file": paths[0].name, **made.data}
+    _write(dict(zip(paths, (content, _json(data).encode()), strict=True)))
+    click.echo(_json(data) if as_json else as_text(data), nl=not as_json)
+    click.echo(str(paths[0]), err=True)
+    click.echo(str(_page(data, out)), err=True)
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, indent=2, allow_nan=False) + "\n"
+
+
+def _write(contents: Mapping[Path, bytes]) -> None:
+    """Write files so that each is there as a whole or not at all, and all or none but for a crash."""
+    partials = {path: path.with_name(f".{path.name}.partial") for path in contents}
+    try:
+        for path, content in contents.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partials[path].write_bytes(content)
+        for path, partial in partials.items():
+            os.replace(partial, path)
+    finally:
+        for partial in partials.values():
+            partial.unlink(missing_ok=True)
+
+
+def _page(data: Mapping[str, Any], out: Path) -> Path:
+    from backend import __version__
+    from backend.foundation.timestamps import utc_now
+    from backend.report.calibration import report
+    from backend.report.write import write
+
+    return write(report(data, f"{utc_now():%Y-%m-%d}", __version__), out, progress=progress_bar)[-1]

@@ -1,0 +1,336 @@
+"""A calibration of LPIPS, as text for a terminal and as a page: what it is worth on held-out triplets."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from backend.foundation.counts import counted
+from backend.metrics.calibration.calibrate import BEFORE, CALIBRATED
+from backend.metrics.calibration.split import HELD_OUT
+from backend.metrics.pairs.trunk import NETS
+from backend.report import agreement, formatting, simulated
+from backend.report.elements import Column, Figure, Report, Section, Table
+from backend.report.text_tables import SIMULATED
+
+_SHOWN_TRIPLETS = 10
+
+
+def as_text(data: Mapping[str, Any]) -> str:
+    """Return the data of a calibration as text for a terminal."""
+    lines = [SIMULATED] if data["simulated"] else []
+    lines += [f"{_title(data)}; {_of(data)}", _fit(data), ""]
+    rows = _share_rows(data)
+    heads = ["2AFC score (%)", *(row["share"] for row in rows)]
+    cells = {
+        "triplets": lambda row: f"{row['triplets']:,}",
+        "references": lambda row: f"{row['references']:,}",
+        agreement.HUMAN: lambda row: formatting.amount(row["human"]),
+        agreement.AS_PRINTED: lambda row: formatting.amount(row["as_printed"]),
+        agreement.ORACLE: lambda row: formatting.amount(row["oracle"]),
+        f"before ({_before(data)})": lambda row: _scored(row, "before"),
+        CALIBRATED: lambda row: _scored(row, "calibrated"),
+        "difference (points)": lambda row: _scored(row, "difference"),
+    }
+    lines += agreement.aligned([heads, *([name, *map(of, rows)] for name, of in cells.items())])
+    held_out = _held_out(data)
+    if len(held_out["columns"]) > 1:
+        lines += ["", "Held-out triplets by set", agreement.as_text(held_out)]
+    lines += ["", *_sentences(data), *(f"note: {text}" for text in _notes(data))]
+    return "\n".join(lines)
+
+
+def report(data: Mapping[str, Any], date: str, version: str) -> Report:
+    """Return a report of a calibration."""
+    facts = [
+        ("Source", data["source"]),
+        ("Metric", _title(data)),
+        ("Triplets", f"{data['triplets']:,}"),
+        ("References", f"{data['references']:,}"),
+    ]
+    facts += [("Votes", f"{data['votes']:,}")] if data["votes"] is not None else []
+    facts += [("Evaluators", f"{data['evaluators']:,}")] if data["evaluators"] is not None else []
+    facts += [("Weights", data["file"]), ("Page", f"{date}, openhype {version}")]
+    by_set = agreement.section(_held_out(data))
+    made = Report(
+        f"LPIPS calibrated: {data['source']}",
+        _sentences(data)[0],
+        tuple(facts),
+        (),
+        (
+            _scores(data),
+            replace(by_set, title="Held-out triplets", paragraphs=by_set.paragraphs[1:]),
+            _weights(data),
+            _settings(data),
+        ),
+        {"calibration": data},
+    )
+    return simulated.marked(made) if data["simulated"] else made
+
+
+def _held_out(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    return next(row["agreement"] for row in data["shares"] if row["share"] == HELD_OUT)
+
+
+def _share_rows(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for each share, of the last column of its scores: the average of the sets."""
+    rows = []
+    for share in data["shares"]:
+        found = share["agreement"]
+        last = found["columns"][-1]["column"]
+        metrics = {row["metric"]: row for row in found["metrics"] if row["column"] == last}
+        (human,) = (row for row in found["human"] if row["column"] == last)
+        (pair,) = (row for row in found["pairs"] if row["column"] == last)
+        rows.append(
+            {
+                "share": share["share"],
+                "triplets": found["items"],
+                "references": share["references"],
+                "human": human["unbiased"],
+                "human_ci": human["ci"],
+                "as_printed": human["as_printed"],
+                "oracle": human["oracle"],
+                "before": metrics[BEFORE]["score"],
+                "before_ci": metrics[BEFORE]["ci"],
+                "calibrated": metrics[CALIBRATED]["score"],
+                "calibrated_ci": metrics[CALIBRATED]["ci"],
+                "difference": pair["difference"],
+                "difference_ci": pair["ci"],
+            }
+        )
+    return rows
+
+
+def _scored(row: Mapping[str, Any], name: str) -> str:
+    ci = row[f"{name}_ci"]
+    return f"{formatting.amount(row[name])}{f' {formatting.brackets(ci)}' if ci else ''}"
+
+
+def _title(data: Mapping[str, Any]) -> str:
+    return f"LPIPS v{data['lpips_version']}, {NETS[data['net']].title}"
+
+
+def _of(data: Mapping[str, Any]) -> str:
+    text = (
+        f"{counted(data['triplets'], 'triplet')} of {counted(data['references'], 'reference')}, "
+        f"{formatting.level(data['level'])} intervals"
+    )
+    if data["evaluators"] is None:
+        return f"{text} over triplets"
+    return (
+        f"{text} over evaluators and triplets ({counted(data['votes'], 'vote')} of "
+        f"{counted(data['evaluators'], 'evaluator')})"
+    )
+
+
+def _before(data: Mapping[str, Any]) -> str:
+    """Return what the metric was before, in a few words."""
+    start = data["start"]
+    if start["kind"] != "file":
+        return "equal weights"
+    known = start["published_version"]
+    return f"the published v{known}" if known else start["file"]
+
+
+def _fit(data: Mapping[str, Any]) -> str:
+    fit, schedule = data["fit"], data["schedule"]
+    if schedule["patience"] is None:
+        return f"fit: {schedule['name']} schedule, the weights after all of its {fit['steps']:,} steps"
+    return f"fit: {fit['steps']:,} steps; the loss on the validation share was lowest at step {fit['step']:,}"
+
+
+def _sentences(data: Mapping[str, Any]) -> tuple[str, ...]:
+    row = _share_rows(data)[-1]
+    last = _held_out(data)["columns"]
+    where = "" if len(last) == 1 else ", with the same weight for each set"
+    sentences = [
+        f"On {counted(row['triplets'], 'held-out triplet')} of {counted(row['references'], 'reference')}, "
+        "which took part neither in the fit nor in its stopping, the calibrated metric agrees with "
+        f"{_scored(row, 'calibrated')}% of people's judgments, the metric as it was ({_before(data)}) with "
+        f"{_scored(row, 'before')}%{where}.",
+        _verdict(row),
+    ]
+    if row["human"] is not None:
+        people = f"{formatting.amount(row['human'])}{_ci(row['human_ci'])}"
+        sentences.append(f"People agree with one another in {people}% of pairs of votes on these triplets.")
+    return tuple(sentences)
+
+
+def _ci(ci: Any) -> str:
+    return f" {formatting.brackets(ci)}" if ci else ""
+
+
+def _verdict(row: Mapping[str, Any]) -> str:
+    by = f"{formatting.amount(row['difference'])} points{_ci(row['difference_ci'])}"
+    if row["difference_ci"] is None:
+        return f"The difference is {by}, without an interval, since it does not vary between triplets."
+    low, high = row["difference_ci"]
+    if low > 0:
+        return f"The calibrated metric agrees better with people than before: by {by}."
+    if high < 0:
+        return f"The calibrated metric agrees worse with people than before, by {by}: do not use it."
+    return f"It is not shown to be better than before: the interval of the difference, {by}, contains 0."
+
+
+def _notes(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what to bear in mind about the numbers."""
+    fit, schedule = data["fit"], data["schedule"]
+    yield (
+        "the fit has seen the train share, and its stopping the validation share: only the held-out scores "
+        "say how the metric does on other pictures"
+    )
+    if schedule["patience"] is not None and fit["step"] == 0:
+        yield "the loss on the validation share never fell: the weights are those of the start"
+    if schedule["patience"] is not None and fit["is_at_limit"] and fit["step"] > 0.9 * fit["steps"]:
+        yield "the loss on the validation share still fell at the last steps: more may help (--steps)"
+    if not any(layer["largest"] for layer in data["layers"]):
+        yield "every weight is 0, so that all distances are 0: this is no metric"
+    if data["references"] < data["triplets"]:
+        yield (
+            f"{data['triplets']:,} triplets have {data['references']:,} references; intervals count triplets "
+            "of one reference as independent, and are too narrow if these resemble one another"
+        )
+    if data["evaluators"] is not None:
+        yield (
+            "evaluators judged triplets of every share: those held out are of other pictures, not of other "
+            "people"
+        )
+    else:
+        yield "the data do not name evaluators, so intervals are over triplets only"
+        if data["votes"] is None:
+            yield "the unbiased ceiling needs the number of votes behind each share: --votes N"
+
+
+def _scores(data: Mapping[str, Any]) -> Section:
+    label = formatting.level(data["level"])
+    shares = Table(
+        "calibration",
+        f"2AFC scores (%) by share, with {label} intervals; human: agreement of pairs of votes.",
+        (
+            Column("share", lambda row: row["share"], is_number=False),
+            Column("triplets", lambda row: f"{row['triplets']:,}"),
+            Column("human", lambda row: formatting.amount(row["human"])),
+            Column("oracle", lambda row: formatting.amount(row["oracle"])),
+            Column("before", lambda row: _scored(row, "before")),
+            Column("calibrated", lambda row: _scored(row, "calibrated")),
+            Column("difference", lambda row: _scored(row, "difference")),
+        ),
+        _share_rows(data),
+    )
+    return Section(
+        "calibration",
+        "Calibration",
+        (*_sentences(data)[1:], f"{_fit(data)[0].upper()}{_fit(data)[1:]}."),
+        lead=shares,
+        figures=(_curve(data),),
+        notes=tuple(_notes(data)),
+    )
+
+
+def _curve(data: Mapping[str, Any]) -> Figure:
+    curve = data["fit"]["curve"]
+    columns = [
+        ("step", "step", 0), ("train loss", "train_loss", 4), ("validation loss", "validation_loss", 4),
+        ("train score (%)", "train_score", 1), ("validation score (%)", "validation_score", 1),
+    ]  # fmt: skip
+    table = Table(
+        "learning_curve",
+        "Cross entropy and 2AFC score by step, without dropout",
+        tuple(
+            Column(head, lambda row, key=key, digits=digits: formatting.amount(row[key], "", digits))
+            for head, key, digits in columns
+        ),
+        curve,
+        is_folded=True,
+    )
+
+    def draw(width_in: float) -> Any:
+        from backend.report.figures.calibration import learning_curve
+
+        return learning_curve(curve, data["fit"]["step"], width_in)
+
+    first, best = curve[0], next(row for row in curve if row["step"] == data["fit"]["step"])
+    return Figure(
+        "learning_curve",
+        "Learning curve",
+        "Cross entropy with people's votes, and 2AFC score, by step of the fit; the vertical line marks the "
+        "step whose weights are kept.",
+        f"Validation loss {first['validation_loss']:.3f} at the start and {best['validation_loss']:.3f} at "
+        f"step {best['step']:,}; validation score {first['validation_score']:.1f}% and "
+        f"{best['validation_score']:.1f}%.",
+        draw,
+        table,
+    )
+
+
+def _weights(data: Mapping[str, Any]) -> Section:
+    def part(row: Mapping[str, Any], name: str) -> str:
+        return formatting.amount(row[name])
+
+    table = Table(
+        "layers",
+        "Weights by layer: how many are 0, their mean, and the layer's part (%) of the distances of held-out "
+        "triplets",
+        (
+            Column("layer", lambda row: f"{row['layer']}"),
+            Column("channels", lambda row: f"{row['channels']:,}"),
+            Column("0 before", lambda row: f"{row['zeros_before']:,}"),
+            Column("0 now", lambda row: f"{row['zeros']:,}"),
+            Column("mean before", lambda row: formatting.amount(row["mean_before"], "", 3)),
+            Column("mean now", lambda row: formatting.amount(row["mean"], "", 3)),
+            Column("part before", lambda row: part(row, "part_before")),
+            Column("part now", lambda row: part(row, "part")),
+        ),
+        data["layers"],
+    )
+    call = f'lpips.LPIPS(net="{data["net"]}", version="{data["lpips_version"]}", model_path="{data["file"]}")'
+    return Section(
+        "weights",
+        "Weights",
+        (
+            f"{data['file']} has the linear layers in the format of the reference implementation, whose "
+            f"package loads them with {call}.",
+        ),
+        lead=table,
+        tables=(_split(data),),
+    )
+
+
+def _split(data: Mapping[str, Any]) -> Table:
+    return Table(
+        "split",
+        f"Share of each triplet (seed {data['seed']}); the files have all of them",
+        tuple(
+            Column(name, lambda row, name=name: row[name], is_number=False)
+            for name in ("item", "set", "share")
+        ),
+        data["split"],
+        shown=_SHOWN_TRIPLETS,
+        is_folded=True,
+    )
+
+
+def _settings(data: Mapping[str, Any]) -> Section:
+    schedule, start = data["schedule"], data["start"]
+    rows = [
+        ("LPIPS", _title(data)),
+        ("trunk", f"{data['trunk']['file']}, hash {data['trunk']['hash'][:12]}"),
+        ("start", start["kind"] if start["file"] is None else f"{start['file']}, hash {start['hash'][:12]}"),
+        ("schedule", schedule["name"]),
+        ("most steps", f"{schedule['steps']:,}"),
+        ("learning rate", f"{schedule['rate']:g}"),
+        ("batch", f"{schedule['batch']:,}"),
+        ("dropout", f"{schedule['dropout']:g}"),
+        ("seed", f"{data['seed']}"),
+        ("weights", f"hash {data['weights']['hash'][:12]}"),
+        *((name, version) for name, version in data["programs"].items()),
+    ]
+    table = Table(
+        "calibration_settings",
+        "Settings and versions",
+        (
+            Column("name", lambda row: row["name"], is_number=False),
+            Column("value", lambda row: row["value"], is_number=False),
+        ),
+        [{"name": name, "value": value} for name, value in rows],
+    )
+    return Section("settings", "Settings", (), lead=table)
