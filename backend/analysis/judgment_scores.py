@@ -17,6 +17,7 @@ import numpy as np
 
 from backend.analysis.bootstrap import lattice_of
 from backend.analysis.response_table import Answers
+from backend.analysis.score_resamples import ITERATIONS, ScoreResamples, resampled_scores
 from backend.analysis.scores import Options, scores_of_values
 from backend.analysis.values import Values
 from backend.experiment.judgments import judgment_of, method_named
@@ -77,6 +78,17 @@ class JudgmentScores:
     def scores(self, answers: Answers, options: Options) -> dict[str, Any]:
         """Return `overall`, with what takes too long while a study runs."""
         return self.overall(answers, options)
+
+    def resampled(self, answers: Answers, options: Options) -> ScoreResamples | None:
+        """Return scores in resamples of the evaluators; None if their variation is not known."""
+        return resampled_scores(
+            answers,
+            self.values(answers),
+            np.random.default_rng(options.seed or 0),
+            options.level,
+            options.iterations or ITERATIONS,
+            options.evaluators_drawn,
+        )
 
     def narrowing(self, answers: Answers, model: str, ended: Mapping[Any, str]) -> list[dict[str, Any]]:
         """Return score and intervals of a model after its first 5, ..., n evaluators; [] if not computed.

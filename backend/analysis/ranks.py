@@ -1,15 +1,21 @@
-"""Spearman's rank correlation of scores with automatic metrics."""
+"""Rank correlations: Spearman's rho and Kendall's tau-b, with their p-values.
+
+p-values are those that papers print (Student's t; Kendall's normal approximation, with its variance for
+ties), and the exact ones over all permutations where there are few models.
+"""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr
+from scipy.special import ndtr, stdtr
 
 _EXACT_UP_TO = 8
 """Number of models up to which the exact p-value over all permutations is worth its cost."""
+_EQUAL = 1e-9
 
 
 def spearman(x: Sequence[float], y: Sequence[float]) -> dict[str, Any] | None:
@@ -28,25 +34,47 @@ def spearman(x: Sequence[float], y: Sequence[float]) -> dict[str, Any] | None:
     return {"rho": rho, "p": float(2 * stdtr(count - 2, -abs(t))), "p_exact": exact, "models": count}
 
 
-def with_metrics(
-    scores: Mapping[str, float], metrics: Mapping[str, Mapping[str, float]]
-) -> list[dict[str, Any]]:
-    """Return the correlation of scores with each metric, over the models that have both.
+def kendall(x: Sequence[float], y: Sequence[float]) -> dict[str, Any] | None:
+    """Return tau-b, its p-value by the normal approximation, and the exact one over all permutations.
+
+    The variance of the approximation is Kendall's (1970) for ties. None as for `spearman`.
+    """
+    signs_x, signs_y = _signs(np.asarray(x, float)), _signs(np.asarray(y, float))
+    count = len(signs_x)
+    if count < 3 or not signs_x.any() or not signs_y.any():
+        return None
+    size = math.sqrt(np.abs(signs_x).sum() * np.abs(signs_y).sum())
+    difference = float((signs_x * signs_y).sum())  # twice the concordant pairs less the discordant ones
+    z = difference / 2 / math.sqrt(_kendall_variance(np.asarray(x), np.asarray(y)))
+    exact = None
+    if count <= _EXACT_UP_TO:
+        orders = _orders(count)
+        shuffled = signs_y[orders[:, :, None], orders[:, None, :]]
+        others = np.einsum("ij,kij->k", signs_x, shuffled)
+        exact = float((np.abs(others) >= abs(difference) - _EQUAL).mean())
+    return {"tau": difference / size, "p": float(2 * ndtr(-abs(z))), "p_exact": exact, "models": count}
+
+
+def correlations(scores: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rho and tau-b of each row of `scores` with `values`; NaN where a row does not vary.
 
     Args:
-        scores: by model.
-        metrics: by metric, then by model; NaN if a model does not have the metric.
-
-    Each row also names the models `without` the metric.
+        scores: of shape (rows, models).
+        values: of shape (models,); they vary.
     """
-    found = []
-    for metric, values in metrics.items():
-        shared = [model for model in scores if math.isfinite(values.get(model, math.nan))]
-        row = spearman([scores[model] for model in shared], [values[model] for model in shared])
-        empty = {"rho": None, "p": None, "p_exact": None, "models": len(shared)}
-        without = [model for model in scores if model not in shared]
-        found.append({"metric": metric, **(row or empty), "without": without})
-    return found
+    of_scores, of_values = _signs(scores), _signs(values).astype(np.int32)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        both = np.einsum("kij,ij->k", of_scores, of_values, dtype=np.int32)
+        tau = both / np.sqrt(np.abs(of_scores).sum(axis=(1, 2), dtype=np.int32) * np.abs(of_values).sum())
+        ranks, other = of_scores.sum(axis=2, dtype=np.int32), of_values.sum(axis=1)  # 2 rank - models - 1
+        rho = (ranks @ other) / np.sqrt((ranks**2).sum(axis=1) * float((other**2).sum()))
+    return np.clip(rho, -1, 1), np.clip(tau, -1, 1)
+
+
+def _signs(values: np.ndarray) -> np.ndarray:
+    """Return the signs of all differences, of shape (..., models, models): -1, 0 or 1."""
+    first, second = values[..., :, None], values[..., None, :]
+    return (first > second).astype(np.int8) - (first < second).astype(np.int8)
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
@@ -60,9 +88,34 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.clip((x @ y) / math.sqrt((x @ x) * (y @ y)), -1, 1))
 
 
+@lru_cache(maxsize=_EXACT_UP_TO)
+def _orders(count: int) -> np.ndarray:
+    """Return all permutations of `count` indices: shape (count!, count)."""
+    return np.array([*permutations(range(count))])
+
+
 def _share_of_orders(x: np.ndarray, y: np.ndarray, rho: float) -> float:
     """Return the share of all permutations of `y` whose correlation with `x` is at least as far from 0."""
     x, y = x - x.mean(), y - y.mean()
-    orders = y[np.array([*permutations(range(len(y)))])]
-    all_rho = orders @ x / math.sqrt((x @ x) * (y @ y))
-    return float((np.abs(all_rho) >= abs(rho) - 1e-9).mean())
+    all_rho = y[_orders(len(y))] @ x / math.sqrt((x @ x) * (y @ y))
+    return float((np.abs(all_rho) >= abs(rho) - _EQUAL).mean())
+
+
+def _kendall_variance(x: np.ndarray, y: np.ndarray) -> float:
+    """Return the variance of concordant less discordant pairs if the orders are independent."""
+    count = len(x)
+    ties = [np.unique(values, return_counts=True)[1].astype(float) for values in (x, y)]
+    pairs, triples, all_pairs = (
+        [float(f(sizes).sum()) for sizes in ties]
+        for f in (
+            lambda t: t * (t - 1),
+            lambda t: t * (t - 1) * (t - 2),
+            lambda t: t * (t - 1) * (2 * t + 5),
+        )
+    )
+    whole = count * (count - 1)
+    return (
+        (whole * (2 * count + 5) - sum(all_pairs)) / 18
+        + pairs[0] * pairs[1] / (2 * whole)
+        + triples[0] * triples[1] / (9 * whole * (count - 2))
+    )

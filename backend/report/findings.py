@@ -10,7 +10,9 @@ from typing import Any
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
+from backend.experiment.judgments import judgment_of
 from backend.report.judgment_report import FindingsOptions, report_of
+from backend.report.metrics import metric_rows
 from backend.scoring import score_answers
 
 __all__ = ["FindingsOptions", "findings"]
@@ -40,4 +42,6 @@ def findings(
     scores = score_answers(how.sampled(answers), **options)
     report = report_of(answers.method)
     found = report.findings(answers, scores, chosen, Options(**options), in_columns)
+    if not judgment_of(answers.method).has_items:
+        found = {**found, "metrics": metric_rows(answers, scores, chosen.metrics, Options(**options))}
     return {**scores, "findings": found}

@@ -32,6 +32,7 @@ from backend.report import (
     comparisons,
     evaluators,
     methods,
+    metrics,
     plain_scores,
     questions,
     text_sections,
@@ -104,7 +105,12 @@ class JudgmentReport:
 
     def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
         """Return the sections of the page in order; None for what the responses have no data for."""
-        return (plain_scores.section(found), comparisons.section(found), *self.shared(found, info))
+        return (
+            plain_scores.section(found),
+            comparisons.section(found),
+            metrics.section(found),
+            *self.shared(found, info),
+        )
 
     def shared(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
         """Return the sections that every judgment has: on evaluators, and on the settings."""
@@ -131,7 +137,11 @@ class JudgmentReport:
 
     def text_sections(self, scores: Mapping[str, Any]) -> Mapping[str, Iterable[str]]:
         """Return the lines of each section of findings as text for a terminal, by title."""
-        return {**text_sections.between_models(scores), **text_sections.on_evaluators(scores)}
+        return {
+            **text_sections.between_models(scores),
+            **text_sections.on_metrics(scores),
+            **text_sections.on_evaluators(scores),
+        }
 
 
 def report_of(method: str) -> JudgmentReport:

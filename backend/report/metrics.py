@@ -1,76 +1,278 @@
-"""Report section on the agreement of automatic metrics with people's scores of models."""
+"""Agreement of automatic metrics with people's scores of models: rows, report section, and terminal text."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from backend.analysis.judgment_scores import scores_of
+from backend.analysis.metric_agreement import HIGHER, LOWER, metric_agreement
+from backend.analysis.response_table import Answers
+from backend.analysis.scores import Options
+from backend.experiment.judgments import method_named
 from backend.foundation.counts import counted
 from backend.report import formatting
-from backend.report.context import FindingsView, SourceInfo
-from backend.report.elements import Column, Figure, Section, Table
+from backend.report.context import FindingsView
+from backend.report.elements import Column, Figure, Row, Section, Table
+
+TITLE = "Automatic metrics"
+_MOST_DRAWN = 12
+"""Number of metrics up to which each has a panel of the figure and a sentence."""
+_NO_ORDER = {3: ".33", 4: ".083"}
+"""The smallest p-value over all orders, where even that of equal orders is above .05: 2 / models!."""
 
 
-def section(found: FindingsView, info: SourceInfo) -> Section | None:
-    """Return the section on correlations of scores with automatic metrics; None if none were given."""
+def metric_rows(
+    answers: Answers,
+    scores: Mapping[str, Any],
+    metrics: Mapping[str, Mapping[str, float]],
+    options: Options,
+) -> list[dict[str, Any]]:
+    """Return a row for each metric: those of `metric_agreement`, with the metric's `values` by model.
+
+    Args:
+        answers: the responses that the scores are of.
+        scores: the result of `scoring.score_answers`, for a judgment that scores models.
+        metrics: by metric, then by model.
+
+    Raises:
+        InvalidInput: a value of a metric is not a number.
+    """
+    if not metrics:
+        return []
+    how = scores_of(answers.method)
+    of_models = {row["model"]: row["score"] for row in scores["models"] if not row.get("is_real")}
+    resamples = how.resampled(how.sampled(answers), options)
+    rows = metric_agreement(of_models, metrics, resamples, options.level)
+    return [
+        {
+            **row,
+            "values": {
+                model: float(metrics[row["metric"]][model])
+                for model in of_models
+                if model not in row["without"]
+            },
+        }
+        for row in rows
+    ]
+
+
+def as_text(rows: Sequence[Row], level: float = 0.95) -> str:
+    """Return rows of `metric_rows` as text for a terminal; '' if there are none."""
+    lines = [*as_lines(rows, formatting.level(level))]
+    return "\n".join([TITLE, *(f"  {line}" for line in lines)]) if lines else ""
+
+
+def as_lines(rows: Sequence[Row], level: str) -> Iterator[str]:
+    """Yield rows of `metric_rows` as lines of text; `level` is such as `95%`."""
+    for row in rows:
+        better = f" ({row['direction']} is better)" if row["direction"] else ""
+        missing = f"; without it: {', '.join(row['without'])}" if row["without"] else ""
+        over = f"{counted(row['models'], 'model')}{missing}"
+        if row["rho"] is None:
+            yield f"{row['metric']}{better}: no correlation over {over} ({row['models_note']})"
+            continue
+        for name, start in (("rho", ""), ("tau", "tau_")):
+            exact = row[f"{start}p_exact"]
+            orders = "" if exact is None else f", over all orders p = {_plain(exact, 2)}"
+            head = f"{row['metric']}{better}: " if name == "rho" else "  "
+            tail = f", {over}" if name == "rho" else ""
+            yield f"{head}{name} = {row[name]:.3f}, p = {_plain(row[f'{start}p'], 2)}{orders}{tail}"
+        yield (
+            f"  {level} intervals over evaluators: rho {_ends(row['evaluators_ci'])}, tau "
+            f"{_ends(row['tau_evaluators_ci'])}; over models: rho {_ends(row['models_ci'])}, tau "
+            f"{_ends(row['tau_models_ci'])}"
+        )
+        for what in ("evaluators", "models"):
+            if row[f"{what}_note"]:
+                yield f"  no interval over {what}: {row[f'{what}_note']}"
+    if any(row["rho"] is not None and row["direction"] is None for row in rows):
+        yield (
+            "signs are as computed: of a metric that falls as models get better, agreement is a negative rho"
+        )
+
+
+def _plain(value: float, digits: int) -> str:
+    return f"{value:.{digits}g}"
+
+
+def _ends(ci: Sequence[float] | None) -> str:
+    return "none" if ci is None else f"[{ci[0]:.2f}, {ci[1]:.2f}]"
+
+
+def section(found: FindingsView) -> Section | None:
+    """Return the section on correlations of scores with automatic metrics; None if there are none."""
     rows = found.findings.get("metrics") or []
     if not rows:
         return None
-    scores = {row["model"]: row["score"] for row in found.models}
-    panels = []
-    for row in rows:
-        values = info.metrics.get(row["metric"], {})
-        points = [
-            {"model": model, "value": values[model], "score": scores[model]}
-            for model in scores
-            if model in values
-        ]
-        panels.append({**row, "points": points})
-    metric_notes = [(row["metric"], _correlation(row)) for row in rows]
+    drawn = [row for row in rows if row["values"]][:_MOST_DRAWN]
+    few = rows if len(rows) <= _MOST_DRAWN else []
+    return Section(
+        "metrics",
+        TITLE,
+        (_introduction(rows),),
+        model_notes=tuple((row["metric"], _sentence(found, row)) for row in few),
+        tables=(_correlations(found, rows), _kendall(found, rows)),
+        figures=(_figure(found, rows, drawn),) if drawn else (),
+        notes=tuple(_notes(found, rows)),
+    )
+
+
+def _introduction(rows: Sequence[Row]) -> str:
+    counts = sorted({row["models"] for row in rows})
+    models = counted(counts[-1], "model") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} models"
+    text = f"How far each metric orders the models as people do, over {models}."
+    if counts[-1] < 3:
+        return f"{text} A rank correlation takes three models."
+    if p := _NO_ORDER.get(counts[-1]):
+        text += f" With so few, no correlation is significant: even equal orders have p = {p}."
+    return text
+
+
+def _sentence(found: FindingsView, row: Row) -> str:
+    """Return the correlation of one metric with its intervals, in words."""
+    models = counted(row["models"], "model")
+    if row["rho"] is None:
+        return f"no rank correlation from {models}: {row['models_note']}."
+    text = f"Spearman's {formatting.rho(row)}, over {models}"
+    text += f" (not known for {formatting.listing(row['without'])})." if row["without"] else "."
+    others = [
+        f"other {what}, {_interval(row[f'{what}_ci'])}"
+        for what in ("evaluators", "models")
+        if row[f"{what}_ci"]
+    ]
+    if others:
+        text += f" {found.level} interval with {'; with '.join(others)}."
+    text += "".join(
+        f" No interval over {what}: {row[f'{what}_note']}."
+        for what in ("evaluators", "models")
+        if row[f"{what}_note"]
+    )
+    sign = {LOWER: "negative", HIGHER: "positive"}.get(row["direction"])
+    return (
+        f"{text} {row['direction'].capitalize()} is better, so that agreement is a {sign} ρ."
+        if sign
+        else text
+    )
+
+
+def _interval(ci: Sequence[float]) -> str:
+    return f"{formatting.coefficient(ci[0])} to {formatting.coefficient(ci[1])}"
+
+
+def _brackets(ci: Sequence[float] | None) -> str:
+    return formatting.NONE if ci is None else f"[{', '.join(formatting.coefficient(end) for end in ci)}]"
+
+
+def _without_values(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    return [{key: cell for key, cell in row.items() if key != "values"} for row in rows]
+
+
+def _correlations(found: FindingsView, rows: Sequence[Row]) -> Table:
     columns = (
         Column("metric", lambda row: row["metric"], is_number=False),
+        Column("better", lambda row: row["direction"] or formatting.NONE, is_number=False),
         Column("Spearman's ρ", lambda row: formatting.coefficient(row["rho"])),
+        Column(f"{found.level}, other evaluators", lambda row: _brackets(row["evaluators_ci"])),
+        Column(f"{found.level}, other models", lambda row: _brackets(row["models_ci"])),
         Column("p", lambda row: formatting.bare_p(row["p"])),
         Column("p (all orders)", lambda row: formatting.bare_p(row["p_exact"])),
+        Column("Kendall's τ", lambda row: formatting.coefficient(row["tau"])),
         Column("models", lambda row: str(row["models"])),
     )
-    correlations = Table("metrics", "Rank correlation of scores with metrics", columns, rows)
-    value_rows = [{"metric": one["metric"], **point} for one in panels for point in one["points"]]
-    value_columns = (
+    return Table("metrics", "Rank correlation of scores with metrics", columns, _without_values(rows))
+
+
+def _kendall(found: FindingsView, rows: Sequence[Row]) -> Table:
+    columns = (
         Column("metric", lambda row: row["metric"], is_number=False),
-        Column("model", lambda row: row["model"], is_number=False),
-        Column("value", lambda row: f"{row['value']:g}".replace("-", formatting.MINUS)),
-        Column("score", lambda row: formatting.amount(row["score"], found.unit)),
+        Column("Kendall's τ", lambda row: formatting.coefficient(row["tau"])),
+        Column(f"{found.level}, other evaluators", lambda row: _brackets(row["tau_evaluators_ci"])),
+        Column(f"{found.level}, other models", lambda row: _brackets(row["tau_models_ci"])),
+        Column("p", lambda row: formatting.bare_p(row["tau_p"])),
+        Column("p (all orders)", lambda row: formatting.bare_p(row["tau_p_exact"])),
+        Column("models", lambda row: str(row["models"])),
     )
-    values = Table("metric-values", "Metrics and scores by model", value_columns, value_rows, shown=150)
-    known = [one for one in panels if one["points"]]
+    keys = ("metric", "tau", "tau_evaluators_ci", "tau_models_ci", "tau_p", "tau_p_exact", "models")
+    data = [{key: row[key] for key in keys} for row in rows]
+    return Table("metrics-kendall", "Kendall's τ of scores with metrics", columns, data, is_folded=True)
+
+
+def _figure(found: FindingsView, rows: Sequence[Row], drawn: Sequence[Row]) -> Figure:
+    panels = [{**row, "points": [*_points(found, row)]} for row in drawn]
+    values = Table(
+        "metric-values",
+        "Metrics and scores by model",
+        (
+            Column("metric", lambda row: row["metric"], is_number=False),
+            Column("model", lambda row: row["model"], is_number=False),
+            Column("value", lambda row: f"{row['value']:g}".replace("-", formatting.MINUS)),
+            Column("score", lambda row: formatting.amount(row["score"], found.unit, _digits(found))),
+            Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"], _digits(found))),
+        ),
+        [{"metric": row["metric"], **point} for row in rows for point in _points(found, row)],
+        shown=150,
+    )
 
     def draw(width_in: float):
         from backend.report.figures.relations import metrics
 
-        return metrics(known, found.unit, width_in)
+        return metrics(panels, _label(found), width_in)
 
-    figure = Figure(
+    first = "" if len(drawn) == len(rows) else f" The first {len(drawn)} of {len(rows)} metrics."
+    return Figure(
         "metrics",
         "Scores beside automatic metrics",
-        "Each model's metric (across) and score (up), with Spearman's rank correlation.",
-        " ".join(f"{name}: {text}" for name, text in metric_notes),
+        "Each model's metric (across) and score (up), with Spearman's rank correlation. Lines are the "
+        f"{found.level} intervals of the scores.{first}",
+        " ".join(f"{row['metric']}: {_sentence(found, row)}" for row in drawn),
         draw,
         values,
     )
-    note = (
+
+
+def _points(found: FindingsView, row: Row) -> Iterator[dict[str, Any]]:
+    """Yield value, score and the score's interval of each model that has the metric."""
+    for model in found.models:
+        if model["model"] in row["values"]:
+            yield {
+                "model": model["model"],
+                "value": row["values"][model["model"]],
+                "score": model["score"],
+                "ci": model["interval_ci"] or model["ci"],
+            }
+
+
+def _digits(found: FindingsView) -> int:
+    return 1 if found.unit in ("percent", "ms") else 2
+
+
+def _label(found: FindingsView) -> str:
+    """Return what the scores are, for an axis."""
+    if found.unit == "ms":
+        return "score (ms)"
+    what = method_named(found.data["method"]).score.partition(", ")[2].partition(":")[0]
+    return f"{what.removeprefix('share of ')} ({'%' if found.is_percent else 'log-odds'})"
+
+
+def _notes(found: FindingsView, rows: Sequence[Row]) -> Iterator[str]:
+    yield (
         "A rank correlation over few models is very unsure: with six models, ρ must pass .83 in size for p "
-        "< .05 by "
-        "Student's t. Metrics such as FID fall as models get better, so that agreement is a negative ρ."
+        "< .05 by Student's t. “p (all orders)” is the share of all orders of the models that agree at least "
+        "as much, in either direction."
     )
-    return Section(
-        "metrics",
-        "Automatic metrics",
-        (),
-        model_notes=tuple(metric_notes),
-        tables=(correlations,),
-        figures=(figure,) if known else (),
-        notes=(note,),
-    )
-
-
-def _correlation(row: dict) -> str:
-    if row["rho"] is None:
-        models = counted(row["models"], "model")
-        return f"no rank correlation from {models}; it takes three that differ."
-    return f"Spearman's {formatting.rho(row)}, over {counted(row['models'], 'model')}."
+    resamples = next((row["resamples"] for row in rows if row["resamples"]), None)
+    if resamples:
+        yield (
+            "“Other evaluators”: these models, judged by other people of the same kind. Evaluators are drawn "
+            f"again ({resamples:,} times), and the ends corrected for the noise that resampled scores add, "
+            "which pulls ρ towards 0."
+        )
+    if any(row["models_ci"] for row in rows):
+        yield (
+            "“Other models”: other models of the same kind, judged by other people. The models are taken for "
+            "a random sample, and the interval holds every correlation that a test would not reject."
+        )
+    if any(row["direction"] is None for row in rows):
+        yield (
+            "Signs are as computed. Metrics such as FID fall as models get better, so that agreement is a "
+            "negative ρ; whether another metric does is not known here."
+        )

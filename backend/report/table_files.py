@@ -18,7 +18,7 @@ _LATEX = {
     "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "−": "$-$", "–": "--", "—": "---",
     "…": r"\ldots{}", "′": r"$'$", "≥": r"$\geq$", "≤": r"$\leq$", "×": r"$\times$", "ρ": r"$\rho$",
-    "η": r"$\eta$", "ω": r"$\omega$", "²": r"$^2$", "“": "``", "”": "''", "’": "'",
+    "τ": r"$\tau$", "η": r"$\eta$", "ω": r"$\omega$", "²": r"$^2$", "“": "``", "”": "''", "’": "'",
 }  # fmt: skip
 
 

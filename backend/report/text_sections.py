@@ -8,6 +8,7 @@ from typing import Any
 from backend.analysis.crossed_model import UNDECIDED_WIDTH
 from backend.experiment.judgments import judgment_of
 from backend.foundation.counts import counted
+from backend.report import metrics
 from backend.report.formatting import SPREADS, UNITS, outcome
 from backend.report.formatting import listed_counts as listed
 from backend.report.text_tables import p_text
@@ -20,6 +21,13 @@ def between_models(scores: Mapping[str, Any]) -> dict[str, Iterable[str]]:
     """Return the lines of the sections on further tests between models, by title."""
     found = scores["findings"]
     return {"Between models": _between(found), "Effect of each pair (Hedges' g)": _effects(found)}
+
+
+def on_metrics(scores: Mapping[str, Any]) -> dict[str, Iterable[str]]:
+    """Return the lines of the section on automatic metrics, by title; {} for a judgment of items."""
+    if "metrics" not in scores["findings"]:
+        return {}
+    return {metrics.TITLE: metrics.as_lines(scores["findings"]["metrics"], level_of(scores))}
 
 
 def on_evaluators(scores: Mapping[str, Any]) -> dict[str, Iterable[str]]:
@@ -66,7 +74,7 @@ def real_or_fake_sections(scores: Mapping[str, Any]) -> dict[str, Iterable[str]]
         "Quality of evaluators (crossed model)": _shrunk_evaluators(found),
         "Difficulty of images (crossed model)": _difficulties(found),
         **between_models(scores),
-        "Automatic metrics (Spearman)": _metrics(found),
+        **on_metrics(scores),
         "Over training": _progress(found, unit),
         "By class": _classes(found, unit),
         "Reliability (split halves, Spearman-Brown)": _reliability(found),
@@ -327,17 +335,6 @@ def _effects(found: Mapping[str, Any]) -> Iterator[str]:
     for pair in found["pair_effects"]:
         if pair["g"] is not None:
             yield f"{pair['a']} - {pair['b']}: {pair['g']:.2f}{_brackets(pair['g_ci'], 2)}"
-
-
-def _metrics(found: Mapping[str, Any]) -> Iterator[str]:
-    for row in found["metrics"]:
-        missing = f"; without it: {', '.join(row['without'])}" if row["without"] else ""
-        if row["rho"] is None:
-            yield f"{row['metric']}: no correlation over {row['models']} models{missing}"
-            continue
-        exact = "" if row["p_exact"] is None else f", over all orders {p_text(row['p_exact'])}"
-        over = f"{row['models']} models{missing}"
-        yield f"{row['metric']}: rho = {row['rho']:.3f}, {p_text(row['p'])}{exact}, {over}"
 
 
 def _progress(found: Mapping[str, Any], unit: str) -> Iterator[str]:

@@ -14,8 +14,9 @@ from backend.analysis import tournament_bootstrap as bootstrap
 from backend.analysis.judgment_scores import JudgmentScores
 from backend.analysis.paired_answers import OUTCOMES, PairedAnswers
 from backend.analysis.response_table import Answers, Coded
+from backend.analysis.score_resamples import ScoreResamples, widened
 from backend.analysis.scores import Options
-from backend.analysis.tournament import strengths, tournament
+from backend.analysis.tournament import fit_strengths, strengths, tournament
 from backend.experiment.judgments import method_named
 from backend.foundation.errors import InvalidInput
 
@@ -41,6 +42,16 @@ class MoreRealScores(JudgmentScores):
             **_as_scores(answers, options, found, times),
             "tournament": {name: found[name] for name in more},
         }
+
+    def resampled(self, answers: Answers, options: Options) -> ScoreResamples | None:
+        paired, times = paired_of(answers), options.iterations or bootstrap.ITERATIONS
+        rng = np.random.default_rng(options.seed or 0)
+        found = fit_strengths(paired, rng, times, options.evaluators_drawn)
+        if found.drawings is None:
+            return None
+        people = np.array(len(paired.evaluators))
+        scores = widened(found.fitted.strengths, found.drawings, people, options.level)
+        return ScoreResamples(paired.contestants, scores)
 
 
 def paired_of(answers: Answers) -> PairedAnswers:

@@ -11,6 +11,8 @@ from backend.report.figures import style
 from backend.report.formatting import coefficient, short
 
 _FEW = len(style.SERIES)
+_NAMED = 12
+"""Number of models up to which points have names."""
 
 
 def progress(lines: Sequence[Mapping[str, Any]], unit: str, width_in: float) -> Figure:
@@ -38,11 +40,12 @@ def progress(lines: Sequence[Mapping[str, Any]], unit: str, width_in: float) -> 
     return figure
 
 
-def metrics(found: Sequence[Mapping[str, Any]], unit: str, width_in: float) -> Figure:
+def metrics(found: Sequence[Mapping[str, Any]], label: str, width_in: float) -> Figure:
     """Return a figure with one panel per metric: value and score of each model, with Spearman's rho.
 
     Args:
-        found: by metric, `metric`, `rho`, and `points` with `model, value, score`.
+        found: by metric, `metric`, `rho`, and `points` with `model, value, score` and the score's `ci`.
+        label: what the scores are, with their unit.
     """
     is_wide = width_in >= style.NARROW_IN
     across = min(len(found), 3 if is_wide else 1)
@@ -52,21 +55,24 @@ def metrics(found: Sequence[Mapping[str, Any]], unit: str, width_in: float) -> F
     for place in places[len(found) :]:
         place.remove()
     for axes, one in zip(places, found, strict=False):
-        _scatter(axes, one, len(one["points"]) <= 12)
+        _scatter(axes, one, len(one["points"]) <= _NAMED)
         rho = "" if one["rho"] is None else f"  ρ = {coefficient(one['rho'])}"
         axes.set_title(short(one["metric"], 24) + rho)
         axes.grid()
-    figure.supylabel("pictures judged wrong (%)" if unit == "percent" else "score (ms)", fontsize=9)
+    figure.supylabel(label, fontsize=9)
     return figure
 
 
 def _scatter(axes: Axes, one: Mapping[str, Any], is_named: bool) -> None:
     axes.margins(0.16)
     for point in one["points"]:
+        if point["ci"]:
+            axes.plot([point["value"]] * 2, point["ci"], color=style.ACCENT, linewidth=2.2, alpha=0.55,
+                      solid_capstyle="butt", zorder=1)  # fmt: skip
         axes.plot(point["value"], point["score"], marker="o", color=style.ACCENT, markeredgecolor=style.CARD)
         if is_named:
-            axes.annotate(short(point["model"], 14), (point["value"], point["score"]), xytext=(0, 5),
-                          textcoords="offset points", ha="center", fontsize=7.5, color=style.INK)  # fmt: skip
+            axes.annotate(short(point["model"], 14), (point["value"], point["score"]), xytext=(5, 0),
+                          textcoords="offset points", va="center", fontsize=7.5, color=style.INK)  # fmt: skip
 
 
 def evaluators(

@@ -7,7 +7,7 @@ from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
 from backend.analysis.unscored_rows import attention
 from backend.foundation.counts import counted
-from backend.report import formatting, methods
+from backend.report import formatting, methods, metrics, text_sections
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Figure, Row, Section, Table
 from backend.report.judgment_report import FindingsOptions, JudgmentReport
@@ -55,6 +55,7 @@ class MoreRealReport(JudgmentReport):
             _ladder(found),
             _matrix(found),
             _checks(found),
+            metrics.section(found),
             attention_section.section(found),
             questions.section(found, info),
             attrition.section(found),
@@ -65,7 +66,7 @@ class MoreRealReport(JudgmentReport):
         return "\n".join(_lines(scores))
 
     def text_sections(self, scores: Mapping[str, Any]) -> Mapping[str, Iterable[str]]:
-        return {"pairs": _pair_lines(scores)}
+        return {"pairs": _pair_lines(scores), **text_sections.on_metrics(scores)}
 
 
 REPORT = MoreRealReport()

@@ -24,7 +24,6 @@ from backend.analysis.fooling import image_table
 from backend.analysis.marks import marks
 from backend.analysis.model_tests import further_tests
 from backend.analysis.quality import evaluator_table
-from backend.analysis.ranks import with_metrics
 from backend.analysis.reasons import comments, reasons
 from backend.analysis.response_table import Answers, filter_rows
 from backend.analysis.scores import Options, groups_of, score_models
@@ -93,7 +92,6 @@ class RealOrFakeReport(JudgmentReport):
             **further_tests(answers, values, groups, level),
             "crossed_model": crossed_model(everything, level),
             "crossed_model_note": crossed_model_note(everything),
-            "metrics": with_metrics({row["model"]: row["score"] for row in scores["models"]}, chosen.metrics),
             "progress": progress(scores["models"]),
             "classes": _classes(answers, options),
             "reliability": _reliability(answers, values, groups, np.random.default_rng(chosen.seed)),
@@ -122,7 +120,7 @@ class RealOrFakeReport(JudgmentReport):
             confidence_section.section(found),
             constant_stimuli.section(found),
             training.progress(found),
-            metrics.section(found, info),
+            metrics.section(found),
             training.classes(found),
             precision.section(found),
             images.section(found, info),

@@ -10,7 +10,7 @@ from backend.analysis.pairs import over_evaluators, sides
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
 from backend.foundation.counts import counted
-from backend.report import chance, comparisons, formatting, plain_scores, text_sections
+from backend.report import chance, comparisons, formatting, metrics, plain_scores, text_sections
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Section, Table
 from backend.report.judgment_report import FindingsOptions, JudgmentReport, shared_findings
@@ -66,6 +66,7 @@ class WhichIsRealReport(JudgmentReport):
             plain_scores.section(found, _MEANING, tables=(_accuracy(found),), notes=(note,), reference=50),
             comparisons.section(found),
             chance.section(found),
+            metrics.section(found),
             _sides(found),
             _mistaken(found),
             *self.shared(found, info),
@@ -77,6 +78,7 @@ class WhichIsRealReport(JudgmentReport):
             "Against 50%": text_sections.chance(found),
             "Sensitivity": _lines(scores),
             "Bias to a side": [_in_words(found["sides"])],
+            **text_sections.on_metrics(scores),
             **super().text_sections(scores),
         }
 

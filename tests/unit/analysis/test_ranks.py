@@ -1,6 +1,4 @@
-"""Spearman's rank correlation: the papers' values, scipy's, and few models."""
-
-import math
+"""Rank correlations: the papers' values, scipy's, and few models."""
 
 import numpy as np
 import pytest
@@ -8,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from backend.analysis.ranks import spearman, with_metrics
+from backend.analysis.ranks import correlations, kendall, spearman
 
 # HYPE, tables 1 to 3: StyleGAN, ProGAN, BEGAN, WGAN-GP on CelebA-64; StyleGAN trunc, no-trunc on FFHQ
 INFINITY = [50.7, 40.3, 10.0, 3.8, 27.6, 19.0]
@@ -73,11 +71,47 @@ def test_the_order_of_models_does_not_matter(order):
     assert mixed["rho"] == pytest.approx(spearman(INFINITY, KID)["rho"], abs=1e-12)
 
 
-def test_models_without_a_metric_are_left_out_and_named():
-    scores = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}
-    metrics = {"FID": {"a": 4.0, "b": 3.0, "c": 1.0, "d": math.nan, "x": 9.0}, "KID": {"a": 1.0}}
+def test_kendalls_tau_is_counted_by_hand():
+    # pairs of (1, 2, 3, 4) with (1, 3, 2, 4): five concordant, one discordant
+    found = kendall([1, 2, 3, 4], [1, 3, 2, 4])
 
-    fid, kid = with_metrics(scores, metrics)
+    # of 24 orders, one has no inversion, three have one; and as many the other way round
+    assert (found["tau"], found["p_exact"]) == (pytest.approx(4 / 6), pytest.approx(8 / 24))
 
-    assert (fid["rho"], fid["models"], fid["without"]) == (-1.0, 3, ["d"])
-    assert (kid["rho"], kid["models"], kid["without"]) == (None, 1, ["b", "c", "d"])
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=3, max_size=12))
+def test_tau_b_agrees_with_scipy_with_ties_too(pairs):
+    x, y = np.array(pairs, float).T
+
+    found = kendall(x, y)
+
+    if len(set(x)) == 1 or len(set(y)) == 1:
+        assert found is None
+        return
+    theirs = stats.kendalltau(x, y, method="asymptotic")
+    assert found["tau"] == pytest.approx(theirs.statistic, abs=1e-12)
+    assert found["p"] == pytest.approx(theirs.pvalue, rel=1e-9)
+
+
+@given(st.integers(3, 7), st.randoms(use_true_random=False))
+def test_the_exact_p_value_of_tau_agrees_with_scipy(models, random):
+    y = random.sample(range(models), models)
+
+    found = kendall(range(models), y)
+
+    assert found["p_exact"] == pytest.approx(stats.kendalltau(range(models), y, method="exact").pvalue)
+
+
+@given(st.lists(st.lists(st.integers(0, 4), min_size=5, max_size=5), min_size=1, max_size=4))
+def test_many_rows_at_once_equal_each_alone(rows):
+    values = [3.0, 1.0, 1.0, 7.0, 2.0]
+
+    rho, tau = correlations(np.array(rows, float), np.array(values))
+
+    for i, row in enumerate(rows):
+        alone = spearman(row, values), kendall(row, values)
+        if alone[0] is None:
+            assert np.isnan(rho[i])
+            assert np.isnan(tau[i])
+        else:
+            assert (rho[i], tau[i]) == (pytest.approx(alone[0]["rho"]), pytest.approx(alone[1]["tau"]))
