@@ -47,6 +47,10 @@ class Side:
         sums = sum((self.rows(rows) - rough).sum(axis=0) for rows in self.slices())
         return rough + sums / len(self)
 
+    def subset(self, which: np.ndarray) -> "Side":
+        """Return some pictures, in their order on this side."""
+        return Side(self.values[np.sort(which)], self.exponent)
+
     def slices(self, size: int = BLOCK) -> Iterator[slice]:
         """Yield the pictures in blocks."""
         return (slice(at, min(at + size, len(self))) for at in range(0, len(self), size))

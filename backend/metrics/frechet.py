@@ -111,9 +111,6 @@ def _influence(side: Side, mean: np.ndarray, other: np.ndarray, transport: np.nd
     influence = np.empty(len(side))
     for rows in side.slices():
         centred = side.rows(rows) - mean
-        influence[rows] = (
-            np.square(centred).sum(axis=1)
-            - np.square(centred @ transport).sum(axis=1)
-            + 2 * centred @ (mean - other)
-        )
+        spread = np.square(centred).sum(axis=1) - np.square(centred @ transport).sum(axis=1)
+        influence[rows] = spread * len(side) / (len(side) - 1) + 2 * centred @ (mean - other)
     return influence - influence.mean()

@@ -47,10 +47,10 @@ def standard_errors(
     variance = halves.var(axis=0, ddof=1)
     by_real, by_fake = (len(each) // 2 / (len(each) - len(each) // 2) for each in (reals, fakes))
     return Statistics(
-        precision=float(variance[0] * by_real + _of_mean(of_reals.is_covered)) ** 0.5,
-        recall=float(variance[1] * by_fake + _of_mean(of_fakes.is_covered)) ** 0.5,
+        precision=float(variance[0] * by_real + _of_share(of_reals.is_covered)) ** 0.5,
+        recall=float(variance[1] * by_fake + _of_share(of_fakes.is_covered)) ** 0.5,
         density=float(variance[2] * by_real + _of_mean(of_reals.containing / of_reals.density_k)) ** 0.5,
-        coverage=max(variance[3] * max(by_real, by_fake), _of_mean(of_reals.is_occupied)) ** 0.5,
+        coverage=float(max(variance[3] * max(by_real, by_fake), _of_share(of_reals.is_occupied))) ** 0.5,
     )
 
 
@@ -109,6 +109,13 @@ def _occupied(balls: Balls, is_in: np.ndarray, points_in: np.ndarray, reach: np.
     is_occupied = np.zeros(len(is_in), dtype=bool)
     is_occupied[pairs.centre[inside]] = True
     return is_occupied.sum() / is_in.sum()
+
+
+def _of_share(is_so: np.ndarray) -> float:
+    """Return the variance of a share, with two more of either kind, so that it never is 0 (Agresti and
+    Coull)."""
+    share = (is_so.sum() + 2) / (len(is_so) + 4)
+    return float(share * (1 - share) / (len(is_so) + 4))
 
 
 def _of_mean(values: np.ndarray) -> float:

@@ -46,11 +46,12 @@ def _interval(estimate: float, slope: float, constant: float, quantile: float) -
     """Return all distances t with (estimate - t)² <= quantile² (slope t + constant).
 
     The witness function, on which the variance depends, grows with the root of the distance. An interval of
-    estimate ± quantile x standard error would be too short above where the estimate is too low by chance.
+    estimate ± quantile x standard error would be too short above where the estimate is too low by chance. The
+    estimate itself is always in it, even if it is negative.
     """
     shift = quantile**2 * slope / 2
     half = float(np.sqrt(max(quantile**2 * (slope * estimate + constant) + shift**2, 0.0)))
-    return [estimate + shift - half, estimate + shift + half]
+    return [min(estimate, estimate + shift - half), estimate + shift + half]
 
 
 def subset_indicators(
@@ -77,7 +78,7 @@ class KernelSums:
         Args:
             of_first: indicators of the subsets, shape (pictures, subsets).
         """
-        self._factor = 4.0**first.exponent / first.dimensions
+        self._factor = float(np.ldexp(1.0, 2 * first.exponent)) / first.dimensions
         self._of_first, self._of_second = of_first, of_second
         self.subsets = np.zeros(of_first.shape[1])
         """Sum over the pairs within each subset."""

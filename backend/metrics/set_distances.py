@@ -13,6 +13,7 @@ from scipy.special import stdtrit
 
 from backend.foundation.errors import InvalidInput
 from backend.metrics.balls import Balls
+from backend.metrics.extrapolation import extrapolate, fewest_pictures, jobs
 from backend.metrics.feature_blocks import Block, Side, block_count, blocks, sides
 from backend.metrics.frechet import frechet
 from backend.metrics.half_samples import neighbours_for_halves, standard_errors
@@ -77,12 +78,17 @@ def compare(
     """
     _check(reals, fakes)
     both = sides(reals, fakes)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        return _distances(*both, options, progress)
+
+
+def _distances(reals: Side, fakes: Side, options: Options, progress: Progress) -> dict[str, Any]:
     return {
         "reals": len(reals),
         "fakes": len(fakes),
-        "dimensions": reals.shape[1],
-        "frechet": _frechet(*both, options),
-        **_of_blocks(*both, options, progress),
+        "dimensions": reals.dimensions,
+        "frechet": _frechet(reals, fakes, options, progress),
+        **_of_blocks(reals, fakes, options, progress),
     }
 
 
@@ -104,33 +110,67 @@ def _check(reals: np.ndarray, fakes: np.ndarray) -> None:
         )
 
 
+_OF_SUBSETS = 1
+"""Tells the random numbers of subsets for the extrapolation from those of halves."""
 _TOO_LARGE = "the features are too large: their distance exceeds the range of floating-point numbers"
 
 
-def _frechet(reals: Side, fakes: Side, options: Options) -> dict[str, Any]:
-    fewest = min(len(reals), len(fakes))
-    if fewest <= reals.dimensions:
-        which = "reals" if len(reals) == fewest else "fakes"
+def _frechet(reals: Side, fakes: Side, options: Options, progress: Progress) -> dict[str, Any]:
+    fewest, needed = min(len(reals), len(fakes)), reals.dimensions + 1
+    if fewest < needed:
+        of_few = (
+            f"there are {fewest:,} {'reals' if len(reals) == fewest else 'fakes'}; a Frechet distance of "
+        )
         return _none(
-            f"there are {fewest:,} {which}; a Frechet distance of {reals.dimensions:,} features needs at "
-            f"least {reals.dimensions + 1:,} pictures on each side (--extrapolate estimates it from fewer)",
-            extrapolated=None,
+            f"{of_few}{reals.dimensions:,} features needs at least {needed:,} pictures on each side, and "
+            f"--extrapolate {fewest_pictures(reals.dimensions):,}",
+            extrapolated=_too_few_to_extrapolate(reals, fakes) if options.extrapolate else None,
         )
     found = frechet(reals, fakes)
-    with np.errstate(over="ignore"):
-        value = float(np.ldexp(found.distance, 2 * reals.exponent))
-    if not np.isfinite(value):
-        return _none(_TOO_LARGE, extrapolated=None)
-    of_reals, of_fakes = found.influences(reals, fakes)
-    se = (of_reals.var(ddof=1) / len(reals) + of_fakes.var(ddof=1) / len(fakes)) ** 0.5
-    se = float(np.ldexp(se, 2 * reals.exponent))
-    quantile = _quantile(options.level, fewest)
-    return {
-        "value": value,
-        "ci": _interval(value, se, quantile, 0.0),
-        "reason": "",
-        "extrapolated": None,
-    }
+    influences = found.influences(reals, fakes)
+    variance = sum(float(each.var(ddof=1)) / len(each) for each in influences)
+    estimate = _Scaled(reals.exponent, _quantile(options.level, fewest))
+    extrapolated = None
+    if options.extrapolate:
+        extrapolated = _too_few_to_extrapolate(reals, fakes)
+        if extrapolated is None:
+            tracked = progress(range(jobs()), jobs(), "extrapolation")
+            rng = np.random.default_rng([options.seed, _OF_SUBSETS])
+            line = extrapolate(reals, fakes, found.distance, influences, rng, tracked)
+            extrapolated = {
+                **estimate.of(line.distance, variance + line.variance),
+                "pictures": [[round(share * len(side)) for side in (reals, fakes)] for share in line.shares],
+                "distances": [estimate.unscaled(each) for each in line.distances],
+            }
+    return {**estimate.of(found.distance, variance, 0.0), "extrapolated": extrapolated}
+
+
+def _too_few_to_extrapolate(reals: Side, fakes: Side) -> dict[str, Any] | None:
+    fewest, needed = min(len(reals), len(fakes)), fewest_pictures(reals.dimensions)
+    if fewest >= needed:
+        return None
+    return _none(
+        f"to extrapolate a Frechet distance of {reals.dimensions:,} features, at least {needed:,} pictures "
+        f"are needed on each side; there are {fewest:,} {'reals' if len(reals) == fewest else 'fakes'}"
+    )
+
+
+@dataclass(frozen=True)
+class _Scaled:
+    """Makes plain data of squared distances of scaled features."""
+
+    exponent: int
+    quantile: float
+
+    def of(self, value: float, variance: float, least: float = -np.inf) -> dict[str, Any]:
+        ci = [self.unscaled(end) for end in _interval(value, variance**0.5, self.quantile, least) or ()]
+        value = self.unscaled(value)
+        if not np.isfinite([value, *ci]).all():
+            return _none(_TOO_LARGE)
+        return {"value": value, "ci": ci or None, "reason": ""}
+
+    def unscaled(self, value: float) -> float:
+        return float(np.ldexp(value, 2 * self.exponent))
 
 
 def _of_blocks(reals: Side, fakes: Side, options: Options, progress: Progress) -> dict[str, Any]:
@@ -148,19 +188,18 @@ def _of_blocks(reals: Side, fakes: Side, options: Options, progress: Progress) -
     exact = max(options.neighbours, options.density_neighbours)
     wanted = neighbours_for_halves(exact)
     searches = NeighbourSearch(reals, wanted, exact), NeighbourSearch(fakes, wanted, exact)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for side, search, sums in zip((reals, fakes), searches, kernel[:2], strict=True):
-            _feed(made, block_count(side, side), search.add, sums.add)
-        ks = options.neighbours, options.density_neighbours
-        of_reals = Balls(searches[0].found(), fakes, *ks)
-        of_fakes = Balls(searches[1].found(), reals, *ks)
-        _feed(
-            made, block_count(reals, fakes), kernel[2].add, of_reals.add,
-            lambda block: of_fakes.add(block, is_transposed=True),
-        )  # fmt: skip
-        for _ in made:  # closes the progress bar
-            pass
-        return {"kid": _kid(*kernel, size, options), **_of_balls(of_reals, of_fakes, options)}
+    for side, search, sums in zip((reals, fakes), searches, kernel[:2], strict=True):
+        _feed(made, block_count(side, side), search.add, sums.add)
+    ks = options.neighbours, options.density_neighbours
+    of_reals = Balls(searches[0].found(), fakes, *ks)
+    of_fakes = Balls(searches[1].found(), reals, *ks)
+    _feed(
+        made, block_count(reals, fakes), kernel[2].add, of_reals.add,
+        lambda block: of_fakes.add(block, is_transposed=True),
+    )  # fmt: skip
+    for _ in made:  # closes the progress bar
+        pass
+    return {"kid": _kid(*kernel, size, options), **_of_balls(of_reals, of_fakes, options)}
 
 
 def _feed(made: Iterator[Block], count: int, *takers: Callable[[Block], None]) -> None:
@@ -231,4 +270,4 @@ def _interval(
     if not np.isfinite(se):
         return None
     half = quantile * se
-    return [max(value - half, least), min(value + half, most)]
+    return [float(max(value - half, least)), float(min(value + half, most))]
