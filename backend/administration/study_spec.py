@@ -227,9 +227,10 @@ def check_models(names: Sequence[str], what: str = "model") -> None:
             )
     folded: dict[str, str] = {}
     for name in names:
-        if (other := folded.setdefault(name.casefold(), name)) is not name:
+        if (other := folded.get(name.casefold())) is not None:
             how = "are called" if other == name else "differ by case only:"
             raise InvalidInput(f"two {what}s {how} {other!r} and {name!r}; each needs a name of its own")
+        folded[name.casefold()] = name
 
 
 def base_protocol(kind: str, method: str) -> protocols.Protocol:

@@ -26,7 +26,7 @@ from backend.metrics.features import Extractor
 _WAIT_S = 60
 _AT_ONCE = 500
 _DIGEST = 16
-_SETTLED_NS = 100_000_000
+_SETTLED_NS = 20_000_000
 """A file changed again within a tick of the clock of its file system would look unchanged."""
 _NOT_DAMAGED = {
     sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY,

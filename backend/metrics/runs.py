@@ -115,6 +115,13 @@ def _run(
     notes: Sequence[str],
 ) -> dict[str, Any]:
     """Return the run of one extractor over sets of pictures, and over sides whose features are read."""
+    for each in read.values():  # before the work is done
+        if each.extractor.hash != extractor.identity.hash:
+            raise InvalidInput(
+                f"{each.source} has features of {each.extractor.name} ({each.extractor.short_hash}), and "
+                f"folders are extracted with {extractor.identity.name} ({extractor.identity.short_hash}); "
+                "give all sides as files, or all as folders"
+            )
     paths = [path for each in sets for path in each.paths]
     found = features_of(paths, extractor, plan.cache, plan.progress, plan.say, skip_bad=plan.skip_bad)
     known = len(found.paths) - found.extracted + len(found.left_out)

@@ -48,7 +48,7 @@ def paths(tmp_path):
         found.append(tmp_path / "pictures" / f"{i}.png")
         found[-1].parent.mkdir(exist_ok=True)
         Image.fromarray(rng.integers(0, 256, size).astype("uint8")).save(found[-1])
-    time.sleep(0.12)
+    time.sleep(0.05)
     return found
 
 

@@ -7,10 +7,12 @@ import threading
 import pytest
 
 from backend.handlers import create_app
+from backend.metrics import stored
 from backend.web import assets
 from backend.web.results_cache import ResultsCache
 
 from .. import sample_studies as studies
+from ..metrics.test_stored import NOW, SETS, SOME, kept_run
 
 KEY = "secret-key"
 
@@ -63,6 +65,23 @@ def test_full_scores_are_those_of_the_page(played):
 
     assert set(full) - set(plain) == {"findings"}
     assert {name: full[name] for name in plain} == plain
+
+
+def test_metrics_that_are_kept_with_the_study_are_in_full_scores_and_page_at_once(played):
+    enter(played)
+    before = scores(played, query="?full=true"), played.http.get("/results/faces")
+    stored.keep(played.data, SOME, [kept_run()], SETS, NOW)
+
+    after = scores(played, before[0].headers["ETag"], "?full=true"), played.http.get("/results/faces")
+
+    names = [row["metric"] for row in after[0].json["findings"]["metrics"]]
+    assert "recall (layout-1)" in names
+    assert before[0].json["findings"]["metrics"] == []
+    assert ["Automatic metrics of the pictures" in page.text for page in (before[1], after[1])] == [
+        False,
+        True,
+    ]
+    assert before[1].headers["ETag"] != after[1].headers["ETag"]
 
 
 def test_without_the_key_the_page_tells_nothing_of_the_study(played):
