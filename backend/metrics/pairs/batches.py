@@ -1,12 +1,9 @@
 """Distances of the pictures of many items, in batches of one size, on all cores, in bounded memory."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,13 +11,15 @@ from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
 from backend.metrics.pairs.distances import Distance
 from backend.stimuli.images import load, upright_size
-from backend.stimuli.parallel import cores
+from backend.stimuli.parallel import in_parallel
 
 Progress = Callable[..., Iterable]
 Files = Mapping[str, Sequence[Path]]
 """By item: the files of its pictures, of which the first is the reference."""
 _BATCH_PIXELS = 1 << 16
 """Pixels of each part of a batch, if an item has not more: 16 of 64 x 64 px."""
+_CHUNK = 2
+"""Batches sent to a process at a time; fewer than 8 in all are not worth starting processes."""
 Size = tuple[int, int]
 
 
@@ -29,8 +28,8 @@ def measured(
 ) -> dict[str, np.ndarray]:
     """Return the distances of items by the name of the distance, shape (items, parts - 1), float64.
 
-    A thread for each core reads pictures and computes the distances that need no network; networks use all
-    cores in products of matrices.
+    A process for each core reads pictures and computes the distances that need no network; networks use all
+    cores in products of matrices, in this process.
 
     Args:
         files: as many pictures of each item.
@@ -40,23 +39,26 @@ def measured(
         InvalidInput: a picture cannot be read, is too small for a distance, or has another size than the
             others of its item.
     """
-    items = [*files]
-    sizes = _in_threads(partial(_size, files), items)
-    batches = [*_batched([*zip(items, _seen(sizes, len(items), "sizes", progress), strict=True)])]
+    sized = [
+        (item, _size(item, paths)) for item, paths in _seen(files.items(), len(files), "sizes", progress)
+    ]
+    batches = [*_batched(sized)]
     plain = [each for each in distances if not each.is_network]
-    results = _in_threads(partial(_work, files, plain), batches)
+    work = partial(_work, plain, len(plain) < len(distances))
+    results = in_parallel(work, [[(item, files[item]) for item in batch] for batch in batches], chunk=_CHUNK)
     found: dict[str, list[np.ndarray]] = {each.name: [] for each in distances}
-    seen = _seen(results, len(batches), "distances", progress)
-    for batch, (parts, made) in zip(batches, seen, strict=True):
+    for batch, (parts, made) in zip(
+        batches, _seen(results, len(batches), "distances", progress), strict=True
+    ):
         for each in distances:
-            values = made.get(each.name)
-            found[each.name].append(_measure(each, batch, parts) if values is None else values)
+            values = _measured(each, batch[0], parts) if each.is_network else made[each.name]
+            found[each.name].append(values)
     return {name: np.concatenate(blocks) for name, blocks in found.items()}
 
 
-def _size(files: Files, item: str) -> Size:
+def _size(item: str, paths: Sequence[Path]) -> Size:
     """Return width and height (px) of an item's pictures, from their headers."""
-    first, *others = [(path, upright_size(path)) for path in files[item]]
+    first, *others = [(path, upright_size(path)) for path in paths]
     for path, size in others:
         if size != first[1]:
             each = " and ".join(
@@ -78,34 +80,25 @@ def _batched(sized: Sequence[tuple[str, Size]]) -> Iterator[list[str]]:
 
 
 def _work(
-    files: Files, plain: Sequence[Distance], batch: Sequence[str]
+    plain: Sequence[Distance], is_shown: bool, batch: Sequence[tuple[str, Sequence[Path]]]
 ) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
-    """Return the pictures of a batch by part, and its distances that need no network."""
-    pictures = [[np.asarray(load(path)[0]) for path in files[item]] for item in batch]
+    """Return the pictures of a batch by part, if they are needed, and its distances without a network."""
+    try:
+        pictures = [[np.asarray(load(path)[0]) for path in paths] for _, paths in batch]
+    except InvalidInput as error:
+        raise InvalidInput(str(error)) from None  # another class would not return from a process
     parts = [np.stack(part) for part in zip(*pictures, strict=True)]
-    return parts, {each.name: _measure(each, batch, parts) for each in plain}
+    made = {each.name: _measured(each, batch[0][0], parts) for each in plain}
+    return parts if is_shown else [], made
 
 
-def _measure(distance: Distance, batch: Sequence[str], parts: Sequence[np.ndarray]) -> np.ndarray:
+def _measured(distance: Distance, first: str, parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the distances of a batch; an error names its first item, since all have one size."""
     try:
         return distance.measure(parts)
     except InvalidInput as error:
-        raise InvalidInput(f"item {batch[0]}: {error}") from None
+        raise InvalidInput(f"item {first}: {error}") from None
 
 
 def _seen(items: Iterable, total: int, label: str, progress: Progress | None) -> Iterable:
     return progress(items, total=total, label=label) if progress else items
-
-
-def _in_threads(work: Callable[[Any], Any], jobs: Sequence[Any]) -> Iterator[Any]:
-    """Yield the results of `work` over `jobs` in order, with a bounded number of jobs pending."""
-    count, waiting = cores(), iter(jobs)
-    with ThreadPoolExecutor(count) as pool:
-        pending = deque(pool.submit(work, job) for job in islice(waiting, 2 * count))
-        try:
-            while pending:
-                yield pending.popleft().result()
-                pending.extend(pool.submit(work, job) for job in islice(waiting, 1))
-        finally:
-            for each in pending:
-                each.cancel()

@@ -9,6 +9,8 @@ from matplotlib.lines import Line2D
 from backend.report.figures import style
 from backend.report.formatting import short
 
+_LABEL = len("baseline-alex")
+"""Characters of a name that are shown at every width: the names of our distances."""
 _CHANCE = 50
 
 
@@ -29,7 +31,7 @@ def agreement(
     figure, places = style.panels(width_in, len(columns), 0.75 + 0.25 * len(metrics))
     lines_of_legend = (1 if width_in >= style.NARROW_IN else 3) if human else 0
     figure.set_figheight(figure.get_figheight() + 0.35 + 0.2 * lines_of_legend)
-    names = [short(name, style.label_length(width_in) // 2) for name in metrics]
+    names = [short(name, max(_LABEL, style.label_length(width_in) // 2)) for name in metrics]
     across = len({axes.get_subplotspec().colspan.start for axes in places})
     for i, (axes, column) in enumerate(zip(places, columns, strict=True)):
         rows = [metrics[name][column] for name in metrics]
