@@ -33,9 +33,12 @@ def as_text(data: Mapping[str, Any]) -> str:
     }
     lines += agreement.aligned([heads, *([name, *map(of, rows)] for name, of in cells.items())])
     held_out = _held_out(data)
+    notes = [*_notes(data)]
     if len(held_out["columns"]) > 1:
         lines += ["", "Held-out triplets by set", agreement.as_text(held_out)]
-    lines += ["", *_sentences(data), *(f"note: {text}" for text in _notes(data))]
+    else:
+        notes += agreement.notes(held_out)
+    lines += ["", *_sentences(data), *(f"note: {text}" for text in notes)]
     return "\n".join(lines)
 
 
@@ -53,12 +56,12 @@ def report(data: Mapping[str, Any], date: str, version: str) -> Report:
     by_set = agreement.section(_held_out(data))
     made = Report(
         f"LPIPS calibrated: {data['source']}",
-        _sentences(data)[0],
+        " ".join(_sentences(data)[:2]),
         tuple(facts),
         (),
         (
             _scores(data),
-            replace(by_set, title="Held-out triplets", paragraphs=by_set.paragraphs[1:]),
+            replace(by_set, title="Held-out triplets", paragraphs=()),
             _weights(data),
             _settings(data),
         ),
@@ -101,8 +104,11 @@ def _share_rows(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _scored(row: Mapping[str, Any], name: str) -> str:
-    ci = row[f"{name}_ci"]
-    return f"{formatting.amount(row[name])}{f' {formatting.brackets(ci)}' if ci else ''}"
+    return f"{formatting.amount(row[name])}{_ci(row[f'{name}_ci'])}"
+
+
+def _percent(row: Mapping[str, Any], name: str) -> str:
+    return f"{formatting.amount(row[name], 'percent')}{_ci(row[f'{name}_ci'])}"
 
 
 def _title(data: Mapping[str, Any]) -> str:
@@ -141,28 +147,28 @@ def _fit(data: Mapping[str, Any]) -> str:
 def _sentences(data: Mapping[str, Any]) -> tuple[str, ...]:
     row = _share_rows(data)[-1]
     last = _held_out(data)["columns"]
-    where = "" if len(last) == 1 else ", with the same weight for each set"
+    where = "" if len(last) == 1 else " (averages of the sets)"
     sentences = [
         f"On {counted(row['triplets'], 'held-out triplet')} of {counted(row['references'], 'reference')}, "
         "which took part neither in the fit nor in its stopping, the calibrated metric agrees with "
-        f"{_scored(row, 'calibrated')}% of people's judgments, the metric as it was ({_before(data)}) with "
-        f"{_scored(row, 'before')}%{where}.",
+        f"{_percent(row, 'calibrated')} of people's judgments, and the metric as it was ({_before(data)}) "
+        f"with {_percent(row, 'before')}{where}.",
         _verdict(row),
     ]
     if row["human"] is not None:
-        people = f"{formatting.amount(row['human'])}{_ci(row['human_ci'])}"
-        sentences.append(f"People agree with one another in {people}% of pairs of votes on these triplets.")
+        people = _percent(row, "human")
+        sentences.append(f"People agree with one another in {people} of pairs of votes on these triplets.")
     return tuple(sentences)
 
 
-def _ci(ci: Any) -> str:
-    return f" {formatting.brackets(ci)}" if ci else ""
+def _ci(ci: Any, digits: int = 1) -> str:
+    return f" {formatting.brackets(ci, digits)}" if ci else ""
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
-    by = f"{formatting.amount(row['difference'])} points{_ci(row['difference_ci'])}"
+    by = f"{formatting.amount(row['difference'], '', 2)} points{_ci(row['difference_ci'], 2)}"
     if row["difference_ci"] is None:
-        return f"The difference is {by}, without an interval, since it does not vary between triplets."
+        return "It orders the pictures of all held-out triplets as before: nothing shows that it is better."
     low, high = row["difference_ci"]
     if low > 0:
         return f"The calibrated metric agrees better with people than before: by {by}."
@@ -194,10 +200,6 @@ def _notes(data: Mapping[str, Any]) -> Iterator[str]:
             "evaluators judged triplets of every share: those held out are of other pictures, not of other "
             "people"
         )
-    else:
-        yield "the data do not name evaluators, so intervals are over triplets only"
-        if data["votes"] is None:
-            yield "the unbiased ceiling needs the number of votes behind each share: --votes N"
 
 
 def _scores(data: Mapping[str, Any]) -> Section:
@@ -219,7 +221,7 @@ def _scores(data: Mapping[str, Any]) -> Section:
     return Section(
         "calibration",
         "Calibration",
-        (*_sentences(data)[1:], f"{_fit(data)[0].upper()}{_fit(data)[1:]}."),
+        (*_sentences(data)[2:], f"{_fit(data)[0].upper()}{_fit(data)[1:]}."),
         lead=shares,
         figures=(_curve(data),),
         notes=tuple(_notes(data)),

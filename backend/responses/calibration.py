@@ -128,7 +128,7 @@ def _vectors(
     trunk = weights.trunk
     measure = partial(moments, trunk, version=weights.version, activations_of=torch_trunk.activations)
     both = [Distance(_PIXELS, "", _hashes), Distance(_MOMENTS, "", measure, is_network=True)]
-    found = measured(pictures.of(votes.items).files, both, progress)
+    found = measured(pictures.of(votes).files, both, progress)
     return vectors_of(trunk.net.widths, found[_MOMENTS]), [each.decode() for each in found[_PIXELS]]
 
 
