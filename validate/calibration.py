@@ -28,8 +28,8 @@ from backend.metrics.pairs.lpips_weights import read_linear, read_trunk
 Row = dict[str, object]
 LAYERS = (8, 12, 20)
 _SIGMA = 0.3
-_SEEDS = 10
-_COINS = 200
+_SEEDS = 5
+_COINS = 100
 _TRIPLETS_OF_COINS = 150
 _POSITIONS = 60
 
@@ -98,7 +98,7 @@ def _recovery() -> dict[str, Row]:
     found: dict[str, Row] = {}
     for triplets, votes, most in ((500, 5, 0.6), (2_000, 5, 0.35), (8_000, 5, 0.2), (8_000, 2, 0.3)):
         cosines, errors, behind, ahead = [], [], [], []
-        for seed in range(_SEEDS if triplets < 8_000 else 4):
+        for seed in range(_SEEDS if triplets < 8_000 else 2):
             rng = np.random.default_rng([40, triplets, votes, seed])
             vectors, truth = made_up(triplets, rng), known_weights(rng)
             chance = chance_by(truth, vectors)
