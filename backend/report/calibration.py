@@ -128,6 +128,10 @@ def _of(data: Mapping[str, Any]) -> str:
     )
 
 
+def _origin(data: Mapping[str, Any]) -> str:
+    return "as published" if data["trunk"]["is_published"] else "not the published one"
+
+
 def _before(data: Mapping[str, Any]) -> str:
     """Return what the metric was before, in a few words."""
     start = data["start"]
@@ -188,6 +192,11 @@ def _notes(data: Mapping[str, Any]) -> Iterator[str]:
         yield "the loss on the validation share never fell: the weights are those of the start"
     if schedule["patience"] is not None and fit["is_at_limit"] and fit["step"] > 0.9 * fit["steps"]:
         yield "the loss on the validation share still fell at the last steps: more may help (--steps)"
+    if not data["trunk"]["is_published"]:
+        yield (
+            f"the trunk {data['trunk']['file']} is not the published one: with its own, the package lpips "
+            "gives other distances"
+        )
     if not any(layer["largest"] for layer in data["layers"]):
         yield "every weight is 0, so that all distances are 0: this is no metric"
     if data["references"] < data["triplets"]:
@@ -315,7 +324,7 @@ def _settings(data: Mapping[str, Any]) -> Section:
     schedule, start = data["schedule"], data["start"]
     rows = [
         ("LPIPS", _title(data)),
-        ("trunk", f"{data['trunk']['file']}, hash {data['trunk']['hash'][:12]}"),
+        ("trunk", f"{data['trunk']['file']}, {_origin(data)}, hash {data['trunk']['hash'][:12]}"),
         ("start", start["kind"] if start["file"] is None else f"{start['file']}, hash {start['hash'][:12]}"),
         ("schedule", schedule["name"]),
         ("most steps", f"{schedule['steps']:,}"),

@@ -50,7 +50,11 @@ class Weights:
         return {
             "net": self.trunk.net.name,
             "lpips_version": self.version,
-            "trunk": {"file": printable(self.trunk_path.name), "hash": self.trunk.hash},
+            "trunk": {
+                "file": printable(self.trunk_path.name),
+                "hash": self.trunk.hash,
+                "is_published": self.trunk.is_published,
+            },
             "start": {
                 "kind": self.start.kind,
                 "file": printable(self.start_path.name) if self.start_path else None,

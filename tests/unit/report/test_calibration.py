@@ -37,7 +37,7 @@ def data_of(better=0.2, **more):
     ]  # fmt: skip
     return {
         "source": "lab", "file": "alex.pth", "net": "alex", "lpips_version": "0.1",
-        "trunk": {"file": "trunk.pth", "hash": "a" * 64},
+        "trunk": {"file": "trunk.pth", "hash": "a" * 64, "is_published": True},
         "start": {"kind": "uniform", "file": None, "hash": None, "published_version": None},
         "seed": 0, "level": 0.95, "triplets": 600, "references": 600, "votes": 3000, "evaluators": 20,
         "simulated": False,
@@ -91,6 +91,7 @@ def test_the_text_names_version_start_and_what_the_scores_are_from():
         ({"fit": {**data_of()["fit"], "step": 0}}, "the weights are those of the start"),
         ({"fit": {**data_of()["fit"], "step": 1090, "is_at_limit": True}}, "more may help (--steps)"),
         ({"layers": [{**data_of()["layers"][0], "largest": 0.0}]}, "every weight is 0"),
+        ({"trunk": {**data_of()["trunk"], "is_published": False}}, "trunk.pth is not the published one"),
         ({"references": 300}, "600 triplets have 300 references; intervals count triplets"),
     ],
 )
