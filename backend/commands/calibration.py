@@ -122,7 +122,7 @@ def calibrate(
     else:
         votes = study_votes(world.store, found, simulated)
         check_votes(votes)
-        pictures = pictures_of_study(world.data, found, world.store.pool(found.name))
+        pictures = pictures_of_study(world.data, found, world.store.stimuli(found.name))
     optional_packages.check("a calibration", "torch", "matplotlib")
     source = Path(what).name or what
     made, content = calibration_of(votes, pictures, weights, options, progress_bar)

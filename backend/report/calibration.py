@@ -33,9 +33,12 @@ def as_text(data: Mapping[str, Any]) -> str:
     }
     lines += agreement.aligned([heads, *([name, *map(of, rows)] for name, of in cells.items())])
     held_out = _held_out(data)
+    notes = [*_notes(data)]
     if len(held_out["columns"]) > 1:
         lines += ["", "Held-out triplets by set", agreement.as_text(held_out)]
-    lines += ["", *_sentences(data), *(f"note: {text}" for text in _notes(data))]
+    else:
+        notes += agreement.notes(held_out)
+    lines += ["", *_sentences(data), *(f"note: {text}" for text in notes)]
     return "\n".join(lines)
 
 
@@ -53,12 +56,12 @@ def report(data: Mapping[str, Any], date: str, version: str) -> Report:
     by_set = agreement.section(_held_out(data))
     made = Report(
         f"LPIPS calibrated: {data['source']}",
-        _sentences(data)[0],
+        " ".join(_sentences(data)[:2]),
         tuple(facts),
         (),
         (
             _scores(data),
-            replace(by_set, title="Held-out triplets", paragraphs=by_set.paragraphs[1:]),
+            replace(by_set, title="Held-out triplets", paragraphs=()),
             _weights(data),
             _settings(data),
         ),
@@ -101,8 +104,11 @@ def _share_rows(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _scored(row: Mapping[str, Any], name: str) -> str:
-    ci = row[f"{name}_ci"]
-    return f"{formatting.amount(row[name])}{f' {formatting.brackets(ci)}' if ci else ''}"
+    return f"{formatting.amount(row[name])}{_ci(row[f'{name}_ci'])}"
+
+
+def _percent(row: Mapping[str, Any], name: str) -> str:
+    return f"{formatting.amount(row[name], 'percent')}{_ci(row[f'{name}_ci'])}"
 
 
 def _title(data: Mapping[str, Any]) -> str:
@@ -120,6 +126,10 @@ def _of(data: Mapping[str, Any]) -> str:
         f"{text} over evaluators and triplets ({counted(data['votes'], 'vote')} of "
         f"{counted(data['evaluators'], 'evaluator')})"
     )
+
+
+def _origin(data: Mapping[str, Any]) -> str:
+    return "as published" if data["trunk"]["is_published"] else "not the published one"
 
 
 def _before(data: Mapping[str, Any]) -> str:
@@ -141,28 +151,28 @@ def _fit(data: Mapping[str, Any]) -> str:
 def _sentences(data: Mapping[str, Any]) -> tuple[str, ...]:
     row = _share_rows(data)[-1]
     last = _held_out(data)["columns"]
-    where = "" if len(last) == 1 else ", with the same weight for each set"
+    where = "" if len(last) == 1 else " (averages of the sets)"
     sentences = [
         f"On {counted(row['triplets'], 'held-out triplet')} of {counted(row['references'], 'reference')}, "
         "which took part neither in the fit nor in its stopping, the calibrated metric agrees with "
-        f"{_scored(row, 'calibrated')}% of people's judgments, the metric as it was ({_before(data)}) with "
-        f"{_scored(row, 'before')}%{where}.",
+        f"{_percent(row, 'calibrated')} of people's judgments, and the metric as it was ({_before(data)}) "
+        f"with {_percent(row, 'before')}{where}.",
         _verdict(row),
     ]
     if row["human"] is not None:
-        people = f"{formatting.amount(row['human'])}{_ci(row['human_ci'])}"
-        sentences.append(f"People agree with one another in {people}% of pairs of votes on these triplets.")
+        people = _percent(row, "human")
+        sentences.append(f"People agree with one another in {people} of pairs of votes on these triplets.")
     return tuple(sentences)
 
 
-def _ci(ci: Any) -> str:
-    return f" {formatting.brackets(ci)}" if ci else ""
+def _ci(ci: Any, digits: int = 1) -> str:
+    return f" {formatting.brackets(ci, digits)}" if ci else ""
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
-    by = f"{formatting.amount(row['difference'])} points{_ci(row['difference_ci'])}"
+    by = f"{formatting.amount(row['difference'], '', 2)} points{_ci(row['difference_ci'], 2)}"
     if row["difference_ci"] is None:
-        return f"The difference is {by}, without an interval, since it does not vary between triplets."
+        return "It orders the pictures of all held-out triplets as before: nothing shows that it is better."
     low, high = row["difference_ci"]
     if low > 0:
         return f"The calibrated metric agrees better with people than before: by {by}."
@@ -182,6 +192,11 @@ def _notes(data: Mapping[str, Any]) -> Iterator[str]:
         yield "the loss on the validation share never fell: the weights are those of the start"
     if schedule["patience"] is not None and fit["is_at_limit"] and fit["step"] > 0.9 * fit["steps"]:
         yield "the loss on the validation share still fell at the last steps: more may help (--steps)"
+    if not data["trunk"]["is_published"]:
+        yield (
+            f"the trunk {data['trunk']['file']} is not the published one: with its own, the package lpips "
+            "gives other distances"
+        )
     if not any(layer["largest"] for layer in data["layers"]):
         yield "every weight is 0, so that all distances are 0: this is no metric"
     if data["references"] < data["triplets"]:
@@ -194,10 +209,6 @@ def _notes(data: Mapping[str, Any]) -> Iterator[str]:
             "evaluators judged triplets of every share: those held out are of other pictures, not of other "
             "people"
         )
-    else:
-        yield "the data do not name evaluators, so intervals are over triplets only"
-        if data["votes"] is None:
-            yield "the unbiased ceiling needs the number of votes behind each share: --votes N"
 
 
 def _scores(data: Mapping[str, Any]) -> Section:
@@ -219,7 +230,7 @@ def _scores(data: Mapping[str, Any]) -> Section:
     return Section(
         "calibration",
         "Calibration",
-        (*_sentences(data)[1:], f"{_fit(data)[0].upper()}{_fit(data)[1:]}."),
+        (*_sentences(data)[2:], f"{_fit(data)[0].upper()}{_fit(data)[1:]}."),
         lead=shares,
         figures=(_curve(data),),
         notes=tuple(_notes(data)),
@@ -313,7 +324,7 @@ def _settings(data: Mapping[str, Any]) -> Section:
     schedule, start = data["schedule"], data["start"]
     rows = [
         ("LPIPS", _title(data)),
-        ("trunk", f"{data['trunk']['file']}, hash {data['trunk']['hash'][:12]}"),
+        ("trunk", f"{data['trunk']['file']}, {_origin(data)}, hash {data['trunk']['hash'][:12]}"),
         ("start", start["kind"] if start["file"] is None else f"{start['file']}, hash {start['hash'][:12]}"),
         ("schedule", schedule["name"]),
         ("most steps", f"{schedule['steps']:,}"),

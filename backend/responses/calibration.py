@@ -50,7 +50,11 @@ class Weights:
         return {
             "net": self.trunk.net.name,
             "lpips_version": self.version,
-            "trunk": {"file": printable(self.trunk_path.name), "hash": self.trunk.hash},
+            "trunk": {
+                "file": printable(self.trunk_path.name),
+                "hash": self.trunk.hash,
+                "is_published": self.trunk.is_published,
+            },
             "start": {
                 "kind": self.start.kind,
                 "file": printable(self.start_path.name) if self.start_path else None,
@@ -128,7 +132,7 @@ def _vectors(
     trunk = weights.trunk
     measure = partial(moments, trunk, version=weights.version, activations_of=torch_trunk.activations)
     both = [Distance(_PIXELS, "", _hashes), Distance(_MOMENTS, "", measure, is_network=True)]
-    found = measured(pictures.of(votes.items).files, both, progress)
+    found = measured(pictures.of(votes).files, both, progress)
     return vectors_of(trunk.net.widths, found[_MOMENTS]), [each.decode() for each in found[_PIXELS]]
 
 

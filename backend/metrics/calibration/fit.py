@@ -126,11 +126,10 @@ class Run:
 
     def fit_ranker(self) -> None:
         """Fit the ranking network alone, to the distances of the start."""
-        steps = self.schedule.ranker_steps
-        self._optimize([*self.layers])
-        for _ in range(steps):
+        self._optimize(self.layers, self.schedule.ranker_rate)
+        for _ in range(self.schedule.ranker_steps):
             self._descend()
-        self._optimize([self.weights, *self.layers])
+        self._optimize([self.weights, *self.layers], self.schedule.rate)
 
     def step(self, step: int) -> None:
         import torch
@@ -159,10 +158,10 @@ class Run:
     def _steps_per_epoch(self) -> int:
         return -(-len(self.train) // self.schedule.batch)
 
-    def _optimize(self, parameters: list[Any]) -> None:
+    def _optimize(self, parameters: list[Any], rate: float) -> None:
         import torch
 
-        rate, betas = self.schedule.rate, (self.schedule.beta1, _BETA2)
+        betas = (self.schedule.beta1, _BETA2)
         self.optimizer = torch.optim.Adam(parameters, lr=rate, betas=betas)
 
     def _batches(self) -> Iterator[Any]:

@@ -26,6 +26,8 @@ class Schedule:
     """Whether the rate falls as in the paper, by epochs; else linearly over the second half of the steps."""
     ranker_steps: int = 0
     """Steps before the first one, in which only the ranking network is fitted."""
+    ranker_rate: float = 1e-3
+    """Learning rate of these steps."""
     is_swapping: bool = False
     """Whether half of the triplets of a batch, at random, stand with p0 and p1 exchanged."""
     check_every: int = 100
