@@ -66,14 +66,14 @@ def as_text(rows: Sequence[Row], level: float = 0.95) -> str:
 def as_lines(rows: Sequence[Row], level: str) -> Iterator[str]:
     """Yield rows of `metric_rows` as lines of text; `level` is such as `95%`."""
     for row in rows:
-        better = f" ({row['direction']} is better)" if row["direction"] else ""
         missing = f"; without it: {', '.join(row['without'])}" if row["without"] else ""
         over = f"{counted(row['models'], 'model')}{missing}"
         if row["rho"] is None:
-            yield f"{row['metric']}{better}: no correlation over {over} ({row['models_note']})"
+            yield f"{row['metric']}: no correlation over {over} ({row['models_note']})"
             continue
         rho, tau = _p_texts(row["p"], row["p_exact"]), _p_texts(row["tau_p"], row["tau_p_exact"])
-        yield f"{row['metric']}{better}: rho = {row['rho']:.3f}, {rho}, {over}"
+        better = f"; {row['direction']} is better" if row["direction"] else ""
+        yield f"{row['metric']}: rho = {row['rho']:.3f}, {rho}, {over}{better}"
         yield f"  tau = {row['tau']:.3f}, {tau}"
         yield (
             f"  {level} intervals over evaluators: rho {_ends(row['evaluators_ci'])}, tau "
