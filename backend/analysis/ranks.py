@@ -37,7 +37,8 @@ def spearman(x: Sequence[float], y: Sequence[float]) -> dict[str, Any] | None:
 def kendall(x: Sequence[float], y: Sequence[float]) -> dict[str, Any] | None:
     """Return tau-b, its p-value by the normal approximation, and the exact one over all permutations.
 
-    The variance of the approximation is Kendall's (1970) for ties. None as for `spearman`.
+    The variance of the approximation is Kendall's (1970) for ties. The exact p-value is None for many models
+    with ties. None as for `spearman`.
     """
     signs_x, signs_y = _signs(np.asarray(x, float)), _signs(np.asarray(y, float))
     count = len(signs_x)
@@ -47,7 +48,9 @@ def kendall(x: Sequence[float], y: Sequence[float]) -> dict[str, Any] | None:
     difference = float((signs_x * signs_y).sum())  # twice the concordant pairs less the discordant ones
     z = difference / 2 / math.sqrt(_kendall_variance(np.asarray(x), np.asarray(y)))
     exact = None
-    if count <= _EXACT_UP_TO:
+    if np.abs(signs_x).sum() == np.abs(signs_y).sum() == count * (count - 1):
+        exact = _share_of_inversions(count, abs(difference) / 2)
+    elif count <= _EXACT_UP_TO:
         orders = _orders(count)
         shuffled = signs_y[orders[:, :, None], orders[:, None, :]]
         others = np.einsum("ij,kij->k", signs_x, shuffled)
@@ -99,6 +102,18 @@ def _share_of_orders(x: np.ndarray, y: np.ndarray, rho: float) -> float:
     x, y = x - x.mean(), y - y.mean()
     all_rho = y[_orders(len(y))] @ x / math.sqrt((x @ x) * (y @ y))
     return float((np.abs(all_rho) >= abs(rho) - _EQUAL).mean())
+
+
+def _share_of_inversions(count: int, difference: float) -> float:
+    """Return the share of all permutations whose concordant pairs differ as far from the discordant ones.
+
+    The number of inversions is a sum of independent uniform numbers from 0 to 0, 1, ..., count - 1.
+    """
+    shares = np.ones(1)
+    for size in range(2, count + 1):
+        shares = np.convolve(shares, np.full(size, 1 / size))
+    differences = count * (count - 1) / 2 - 2 * np.arange(len(shares))
+    return min(1.0, float(shares[np.abs(differences) >= difference - _EQUAL].sum()))
 
 
 def _kendall_variance(x: np.ndarray, y: np.ndarray) -> float:

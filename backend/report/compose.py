@@ -56,7 +56,9 @@ def _evaluators(found: FindingsView) -> str:
     if len(found.models) == 1:
         return f"{counts[0]}"
     if found.design == "within":
-        return f"{found.data['people']:,}, each of all {len(found.models)} {found.noun}s"
+        judged = sum(not row.get("is_real") for row in found.models)
+        reals = " and the reals" if judged < len(found.models) else ""
+        return f"{found.data['people']:,}, each of all {judged} {found.noun}s{reals}"
     each = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     judges = "" if found.design == "between" else f", {counted(found.data['people'], 'person', 'people')}"
     return f"{each} a {found.noun}, {counted(len(found.models), found.noun)}{judges}"

@@ -12,10 +12,12 @@ from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table
+from backend.report.text_tables import p_text
 
 TITLE = "Automatic metrics"
 _MOST_DRAWN = 12
 """Number of metrics up to which each has a panel of the figure and a sentence."""
+_ARROWS = {LOWER: "↓", HIGHER: "↑"}
 _NO_ORDER = {3: ".33", 4: ".083"}
 """The smallest p-value over all orders, where even that of equal orders is above .05: 2 / models!."""
 
@@ -64,18 +66,15 @@ def as_text(rows: Sequence[Row], level: float = 0.95) -> str:
 def as_lines(rows: Sequence[Row], level: str) -> Iterator[str]:
     """Yield rows of `metric_rows` as lines of text; `level` is such as `95%`."""
     for row in rows:
-        better = f" ({row['direction']} is better)" if row["direction"] else ""
         missing = f"; without it: {', '.join(row['without'])}" if row["without"] else ""
         over = f"{counted(row['models'], 'model')}{missing}"
         if row["rho"] is None:
-            yield f"{row['metric']}{better}: no correlation over {over} ({row['models_note']})"
+            yield f"{row['metric']}: no correlation over {over} ({row['models_note']})"
             continue
-        for name, start in (("rho", ""), ("tau", "tau_")):
-            exact = row[f"{start}p_exact"]
-            orders = "" if exact is None else f", over all orders p = {_plain(exact, 2)}"
-            head = f"{row['metric']}{better}: " if name == "rho" else "  "
-            tail = f", {over}" if name == "rho" else ""
-            yield f"{head}{name} = {row[name]:.3f}, p = {_plain(row[f'{start}p'], 2)}{orders}{tail}"
+        rho, tau = _p_texts(row["p"], row["p_exact"]), _p_texts(row["tau_p"], row["tau_p_exact"])
+        better = f"; {row['direction']} is better" if row["direction"] else ""
+        yield f"{row['metric']}: rho = {row['rho']:.3f}, {rho}, {over}{better}"
+        yield f"  tau = {row['tau']:.3f}, {tau}"
         yield (
             f"  {level} intervals over evaluators: rho {_ends(row['evaluators_ci'])}, tau "
             f"{_ends(row['tau_evaluators_ci'])}; over models: rho {_ends(row['models_ci'])}, tau "
@@ -90,8 +89,8 @@ def as_lines(rows: Sequence[Row], level: str) -> Iterator[str]:
         )
 
 
-def _plain(value: float, digits: int) -> str:
-    return f"{value:.{digits}g}"
+def _p_texts(p: float, exact: float | None) -> str:
+    return p_text(p) if exact is None else f"{p_text(p)}, over all orders {p_text(exact)}"
 
 
 def _ends(ci: Sequence[float] | None) -> str:
@@ -104,15 +103,16 @@ def section(found: FindingsView) -> Section | None:
     if not rows:
         return None
     drawn = [row for row in rows if row["values"]][:_MOST_DRAWN]
-    few = rows if len(rows) <= _MOST_DRAWN else []
+    known = any(row["models"] > 2 for row in rows)
+    few = rows if known and len(rows) <= _MOST_DRAWN else []
     return Section(
         "metrics",
         TITLE,
         (_introduction(rows),),
         model_notes=tuple((row["metric"], _sentence(found, row)) for row in few),
-        tables=(_correlations(found, rows), _kendall(found, rows)),
+        tables=(_correlations(found, rows), _kendall(found, rows)) if known else (),
         figures=(_figure(found, rows, drawn),) if drawn else (),
-        notes=tuple(_notes(found, rows)),
+        notes=tuple(_notes(rows)) if known else (),
     )
 
 
@@ -127,13 +127,20 @@ def _introduction(rows: Sequence[Row]) -> str:
     return text
 
 
-def _sentence(found: FindingsView, row: Row) -> str:
-    """Return the correlation of one metric with its intervals, in words."""
+def _correlation(row: Row) -> str:
+    """Return the correlation of one metric as a sentence."""
     models = counted(row["models"], "model")
     if row["rho"] is None:
         return f"no rank correlation from {models}: {row['models_note']}."
-    text = f"Spearman's {formatting.rho(row)}, over {models}"
-    text += f" (not known for {formatting.listing(row['without'])})." if row["without"] else "."
+    without = f" (not known for {formatting.listing(row['without'])})" if row["without"] else ""
+    return f"Spearman's {formatting.rho(row)}, over {models}{without}."
+
+
+def _sentence(found: FindingsView, row: Row) -> str:
+    """Return the correlation of one metric with its intervals, in words."""
+    text = _correlation(row)
+    if row["rho"] is None:
+        return text
     others = [
         f"other {what}, {_interval(row[f'{what}_ci'])}"
         for what in ("evaluators", "models")
@@ -147,19 +154,25 @@ def _sentence(found: FindingsView, row: Row) -> str:
         if row[f"{what}_note"]
     )
     sign = {LOWER: "negative", HIGHER: "positive"}.get(row["direction"])
-    return (
-        f"{text} {row['direction'].capitalize()} is better, so that agreement is a {sign} ρ."
-        if sign
-        else text
-    )
+    if sign:
+        text += f" {row['direction'].capitalize()} is better, so that agreement is a {sign} ρ."
+    return text
 
 
 def _interval(ci: Sequence[float]) -> str:
+    if ci[0] == ci[1]:
+        return f"{formatting.coefficient(ci[0])} in every resample"
     return f"{formatting.coefficient(ci[0])} to {formatting.coefficient(ci[1])}"
 
 
 def _brackets(ci: Sequence[float] | None) -> str:
     return formatting.NONE if ci is None else f"[{', '.join(formatting.coefficient(end) for end in ci)}]"
+
+
+def _name(row: Row) -> str:
+    """Return a metric's name with an arrow in the direction of better values, as papers print it."""
+    arrow = _ARROWS.get(row["direction"])
+    return f"{row['metric']} {arrow}" if arrow else row["metric"]
 
 
 def _without_values(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -168,32 +181,44 @@ def _without_values(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _correlations(found: FindingsView, rows: Sequence[Row]) -> Table:
     columns = (
-        Column("metric", lambda row: row["metric"], is_number=False),
-        Column("better", lambda row: row["direction"] or formatting.NONE, is_number=False),
-        Column("Spearman's ρ", lambda row: formatting.coefficient(row["rho"])),
-        Column(f"{found.level}, other evaluators", lambda row: _brackets(row["evaluators_ci"])),
-        Column(f"{found.level}, other models", lambda row: _brackets(row["models_ci"])),
+        Column("metric", _name, is_number=False),
+        Column("ρ", lambda row: formatting.coefficient(row["rho"])),
+        Column("other evaluators", lambda row: _brackets(row["evaluators_ci"])),
+        Column("other models", lambda row: _brackets(row["models_ci"])),
         Column("p", lambda row: formatting.bare_p(row["p"])),
         Column("p (all orders)", lambda row: formatting.bare_p(row["p_exact"])),
-        Column("Kendall's τ", lambda row: formatting.coefficient(row["tau"])),
+        Column("τ", lambda row: formatting.coefficient(row["tau"])),
         Column("models", lambda row: str(row["models"])),
     )
-    return Table("metrics", "Rank correlation of scores with metrics", columns, _without_values(rows))
+    caption = (
+        f"Rank correlation of scores with metrics: Spearman's ρ with {found.level} intervals, Kendall's τ"
+    )
+    return Table("metrics", caption, columns, _without_values(rows))
 
 
 def _kendall(found: FindingsView, rows: Sequence[Row]) -> Table:
     columns = (
-        Column("metric", lambda row: row["metric"], is_number=False),
-        Column("Kendall's τ", lambda row: formatting.coefficient(row["tau"])),
-        Column(f"{found.level}, other evaluators", lambda row: _brackets(row["tau_evaluators_ci"])),
-        Column(f"{found.level}, other models", lambda row: _brackets(row["tau_models_ci"])),
-        Column("p", lambda row: formatting.bare_p(row["tau_p"])),
+        Column("metric", _name, is_number=False),
+        Column("τ", lambda row: formatting.coefficient(row["tau"])),
+        Column("other evaluators", lambda row: _brackets(row["tau_evaluators_ci"])),
+        Column("other models", lambda row: _brackets(row["tau_models_ci"])),
+        Column("p (normal)", lambda row: formatting.bare_p(row["tau_p"])),
         Column("p (all orders)", lambda row: formatting.bare_p(row["tau_p_exact"])),
         Column("models", lambda row: str(row["models"])),
     )
-    keys = ("metric", "tau", "tau_evaluators_ci", "tau_models_ci", "tau_p", "tau_p_exact", "models")
+    keys = (
+        "metric",
+        "direction",
+        "tau",
+        "tau_evaluators_ci",
+        "tau_models_ci",
+        "tau_p",
+        "tau_p_exact",
+        "models",
+    )
     data = [{key: row[key] for key in keys} for row in rows]
-    return Table("metrics-kendall", "Kendall's τ of scores with metrics", columns, data, is_folded=True)
+    caption = f"Kendall's τ of scores with metrics, with {found.level} intervals"
+    return Table("metrics-kendall", caption, columns, data, is_folded=True)
 
 
 def _figure(found: FindingsView, rows: Sequence[Row], drawn: Sequence[Row]) -> Figure:
@@ -223,7 +248,7 @@ def _figure(found: FindingsView, rows: Sequence[Row], drawn: Sequence[Row]) -> F
         "Scores beside automatic metrics",
         "Each model's metric (across) and score (up), with Spearman's rank correlation. Lines are the "
         f"{found.level} intervals of the scores.{first}",
-        " ".join(f"{row['metric']}: {_sentence(found, row)}" for row in drawn),
+        " ".join(f"{row['metric']}: {_correlation(row)}" for row in drawn),
         draw,
         values,
     )
@@ -253,7 +278,7 @@ def _label(found: FindingsView) -> str:
     return f"{what.removeprefix('share of ')} ({'%' if found.is_percent else 'log-odds'})"
 
 
-def _notes(found: FindingsView, rows: Sequence[Row]) -> Iterator[str]:
+def _notes(rows: Sequence[Row]) -> Iterator[str]:
     yield (
         "A rank correlation over few models is very unsure: with six models, ρ must pass .83 in size for p "
         "< .05 by Student's t. “p (all orders)” is the share of all orders of the models that agree at least "
@@ -271,8 +296,7 @@ def _notes(found: FindingsView, rows: Sequence[Row]) -> Iterator[str]:
             "“Other models”: other models of the same kind, judged by other people. The models are taken for "
             "a random sample, and the interval holds every correlation that a test would not reject."
         )
-    if any(row["direction"] is None for row in rows):
-        yield (
-            "Signs are as computed. Metrics such as FID fall as models get better, so that agreement is a "
-            "negative ρ; whether another metric does is not known here."
-        )
+    yield (
+        "Signs are as computed. ↓ marks metrics that fall as models get better, such as FID, so that "
+        "agreement is a negative ρ; ↑ those that rise. Of others the direction is not known here."
+    )

@@ -19,6 +19,7 @@ _LATEX = {
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "−": "$-$", "–": "--", "—": "---",
     "…": r"\ldots{}", "′": r"$'$", "≥": r"$\geq$", "≤": r"$\leq$", "×": r"$\times$", "ρ": r"$\rho$",
     "τ": r"$\tau$", "η": r"$\eta$", "ω": r"$\omega$", "²": r"$^2$", "“": "``", "”": "''", "’": "'",
+    "↓": r"$\downarrow$", "↑": r"$\uparrow$",
 }  # fmt: skip
 
 

@@ -5,14 +5,21 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter
 
 from backend.report.figures import style
 from backend.report.formatting import coefficient, short
 
 _FEW = len(style.SERIES)
-_NAMED = 12
-"""Number of models up to which points have names."""
+_NUMBERED = range(7, 25)
+"""Numbers of models whose points have numbers; with fewer they have names, with more nothing."""
+_LETTERS_AN_IN = 10.5
+"""Letters of a panel's title that fit into an inch."""
+_PANEL_PT = 90
+"""Height, in points, of the range of scores in a panel."""
+_LINE = 0.1
+"""Part of that height that a name needs."""
 
 
 def progress(lines: Sequence[Mapping[str, Any]], unit: str, width_in: float) -> Figure:
@@ -43,36 +50,72 @@ def progress(lines: Sequence[Mapping[str, Any]], unit: str, width_in: float) -> 
 def metrics(found: Sequence[Mapping[str, Any]], label: str, width_in: float) -> Figure:
     """Return a figure with one panel per metric: value and score of each model, with Spearman's rho.
 
+    Few models are named beside their points, more have numbers with a key below.
+
     Args:
         found: by metric, `metric`, `rho`, and `points` with `model, value, score` and the score's `ci`.
         label: what the scores are, with their unit.
     """
     is_wide = width_in >= style.NARROW_IN
+    models = [*dict.fromkeys(point["model"] for one in found for point in one["points"])]
+    marks = _marks(models)
     across = min(len(found), 3 if is_wide else 1)
     down = -(-len(found) // across)
-    figure = style.figure(width_in, 2.5 * down)
+    key = -(-len(models) // (4 if is_wide else 2)) * 0.2 if len(models) in _NUMBERED else 0
+    figure = style.figure(width_in, 2.5 * down + key)
     places = [*figure.subplots(down, across, squeeze=False, sharey=True).flat]
     for place in places[len(found) :]:
         place.remove()
+    length = int(_LETTERS_AN_IN * width_in / across)
     for axes, one in zip(places, found, strict=False):
-        _scatter(axes, one, len(one["points"]) <= _NAMED)
-        rho = "" if one["rho"] is None else f"  ρ = {coefficient(one['rho'])}"
-        axes.set_title(short(one["metric"], 24) + rho)
+        _scatter(axes, one, marks)
+        rho = "" if one["rho"] is None else f"\nρ = {coefficient(one['rho'])}"
+        axes.set_title(short(one["metric"], length) + rho)
         axes.grid()
     figure.supylabel(label, fontsize=9)
+    if key:
+        names = [f"{marks[model]}  {short(model, style.label_length(width_in) // 2 + 4)}" for model in models]
+        lines = [Line2D([], [], linestyle="")] * len(names)
+        figure.legend(lines, names, loc="outside lower left", ncols=4 if is_wide else 2, handlelength=0,
+                      handletextpad=0, columnspacing=1.6)  # fmt: skip
     return figure
 
 
-def _scatter(axes: Axes, one: Mapping[str, Any], is_named: bool) -> None:
+def _marks(models: Sequence[str]) -> dict[str, str]:
+    """Return what stands beside each model's point: its name, its number, or nothing."""
+    if len(models) in _NUMBERED:
+        return {model: str(i) for i, model in enumerate(models, 1)}
+    return {model: short(model, 14) if len(models) < _NUMBERED.start else "" for model in models}
+
+
+def _scatter(axes: Axes, one: Mapping[str, Any], marks: Mapping[str, str]) -> None:
     axes.margins(0.16)
-    for point in one["points"]:
+    points = one["points"]
+    for point in points:
         if point["ci"]:
             axes.plot([point["value"]] * 2, point["ci"], color=style.ACCENT, linewidth=2.2, alpha=0.55,
                       solid_capstyle="butt", zorder=1)  # fmt: skip
         axes.plot(point["value"], point["score"], marker="o", color=style.ACCENT, markeredgecolor=style.CARD)
-        if is_named:
-            axes.annotate(short(point["model"], 14), (point["value"], point["score"]), xytext=(5, 0),
-                          textcoords="offset points", va="center", fontsize=7.5, color=style.INK)  # fmt: skip
+    xs, ys = ([point[name] for point in points] for name in ("value", "score"))
+    needs = 0.3 if len(marks) < _NUMBERED.start else 0.08
+    taken: list[tuple[float, float]] = []
+    for point in sorted(points, key=lambda point: point["score"]):
+        x, y = _part(point["value"], xs), _part(point["score"], ys)
+        is_right = x > 0.5
+        here = x - needs * is_right, y
+        while any(abs(here[0] - other[0]) < needs and abs(here[1] - other[1]) < _LINE for other in taken):
+            here = here[0], here[1] + _LINE / 4
+        taken.append(here)
+        axes.annotate(marks[point["model"]], (point["value"], point["score"]),
+                      xytext=(-5 if is_right else 5, (here[1] - y) * _PANEL_PT), textcoords="offset points",
+                      ha="right" if is_right else "left", va="center", fontsize=7.5,
+                      color=style.INK)  # fmt: skip
+
+
+def _part(value: float, values: Sequence[float]) -> float:
+    """Return where a value lies between the least (0) and the greatest (1)."""
+    low, high = min(values), max(values)
+    return (value - low) / (high - low) if high > low else 0.0
 
 
 def evaluators(

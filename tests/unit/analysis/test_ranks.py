@@ -93,13 +93,21 @@ def test_tau_b_agrees_with_scipy_with_ties_too(pairs):
     assert found["p"] == pytest.approx(theirs.pvalue, rel=1e-9)
 
 
-@given(st.integers(3, 7), st.randoms(use_true_random=False))
+@given(st.integers(3, 30), st.randoms(use_true_random=False))
 def test_the_exact_p_value_of_tau_agrees_with_scipy(models, random):
     y = random.sample(range(models), models)
 
     found = kendall(range(models), y)
 
     assert found["p_exact"] == pytest.approx(stats.kendalltau(range(models), y, method="exact").pvalue)
+
+
+def test_the_exact_p_value_of_tau_with_ties_is_counted_by_hand():
+    # of the orders of (1, 1, 2) beside (1, 2, 3), a third each has two, no and minus two pairs
+    found = kendall([1, 2, 3], [1, 1, 2])
+
+    assert found["tau"] == pytest.approx(2 / np.sqrt(6))
+    assert found["p_exact"] == pytest.approx(2 / 3)
 
 
 @given(st.lists(st.lists(st.integers(0, 4), min_size=5, max_size=5), min_size=1, max_size=4))

@@ -356,3 +356,26 @@ def test_pictures_that_evaluators_share_widen_the_interval_of_pairs():
     wide, narrow = (found["models"][0]["interval"] for found in (by_fake, apart))
     assert wide["ci"][1] - wide["ci"][0] > 1.5 * (narrow["ci"][1] - narrow["ci"][0])
     assert wide["share_of_pictures"] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("contestants", "text"),
+    [("abc", "2, each of all 3 models"), (["a", "b", "real"], "2, each of all 2 models and the reals")],
+)
+def test_the_reals_of_a_tournament_are_not_counted_among_its_models(contestants, text):
+    rows = [
+        {
+            "method": "tournament",
+            "model": left,
+            "evaluator": person,
+            "response": answer,
+            "left": left,
+            "right": right,
+        }
+        for person, answer in (("p", "left"), ("q", "right"))
+        for left, right in zip(contestants, [*contestants[1:], contestants[0]], strict=True)
+    ]
+
+    report = compose(found_of(rows), INFO)
+
+    assert dict(report.facts)["Evaluators"] == text
