@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.foundation.errors import InvalidInput, NotFound, reason
+from backend.foundation.errors import InvalidInput, NotFound, brief, reason
 from backend.foundation.printable import printable
 from backend.metrics.weights.numpy_files import PickledArray, read_npz, read_numpy_pickle
 from backend.metrics.weights.pickles import BadPickle, read_pickle
@@ -70,7 +70,7 @@ def _read_archive(path: Path, is_wanted: Callable[[str], bool]) -> dict[str, np.
             if names and all(name.endswith(".npy") for name in names):
                 return _flat(read_npz(archive), is_wanted)
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-        raise BadPickle(f"it is a broken zip archive: {error}") from None
+        raise BadPickle(f"it is a broken zip archive: {brief(str(error))}") from None
     raise BadPickle(f"expected {FORMATS}, got a zip archive of other files")
 
 

@@ -5,12 +5,14 @@ import math
 import warnings
 import zipfile
 from collections.abc import Callable, Mapping
+from mmap import mmap
 from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 
-from backend.metrics.weights.pickles import BadPickle, Built, Global, Source, entries, read_pickle
+from backend.foundation.errors import brief
+from backend.metrics.weights.pickles import BadPickle, Built, Global, entries, read_pickle
 
 _FLOATS = ("f2", "f4", "f8")
 _MOST_BYTES = 1 << 32
@@ -59,13 +61,13 @@ class _Dtype(Built):
         self.order = state[1]
 
 
-def read_numpy_pickle(source: Source) -> Any:
-    """Return the value of a pickle, with a `PickledArray` in place of each array.
+def read_numpy_pickle(view: mmap) -> Any:
+    """Return the value of a file that is a pickle, with a `PickledArray` in place of each array.
 
     Raises:
         BadPickle: it has other objects than numbers, texts, dictionaries and arrays.
     """
-    return read_pickle(source, _CALLS)
+    return read_pickle(view, _CALLS, most_text=len(view))
 
 
 def read_npz(archive: zipfile.ZipFile) -> Mapping[str, np.ndarray]:
@@ -80,11 +82,11 @@ def read_npz(archive: zipfile.ZipFile) -> Mapping[str, np.ndarray]:
 
 
 def _read_npy(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
-    where = f"its part {info.filename!r}"
+    where = f"its part {brief(info.filename)}"
     try:
         stream = io.BytesIO(archive.read(info))
     except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError, MemoryError) as error:
-        raise BadPickle(f"{where} is broken: {error}") from None
+        raise BadPickle(f"{where} is broken: {brief(str(error))}") from None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of headers that Python 2 wrote

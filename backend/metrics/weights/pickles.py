@@ -6,6 +6,7 @@ imported, no attribute is looked up, and memory is bounded by the size of the fi
 """
 
 import pickletools
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -14,8 +15,8 @@ from backend.foundation.errors import brief
 
 _MOST_INSTRUCTIONS = 500_000
 """A state dict of a network with a thousand tensors has about 30,000."""
-_MOST_LISTED, _MOST_TEXT = 1_000_000, 1 << 31
-"""Entries of lists, and characters of texts, that calls may copy in all."""
+_MOST_LISTED = 1_000_000
+"""Entries of lists that calls may copy in all."""
 _MARK = object()
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _VALUES = {
@@ -61,24 +62,29 @@ Calls = Mapping[str, Callable[..., Any]]
 """By the name of a global: what makes the object in its place; raises BadPickle for invalid arguments."""
 
 
-def read_pickle(source: Source, calls: Calls, persistent: Callable[[Any], Any] | None = None) -> Any:
+def read_pickle(
+    source: Source, calls: Calls, persistent: Callable[[Any], Any] | None = None, most_text: int = 1 << 20
+) -> Any:
     """Return the value of the pickle at the source's position, which is then after it.
 
     Args:
         calls: what a pickle may call.
         persistent: returns the object that a persistent id stands for.
+        most_text: characters of texts that calls may copy in all.
 
     Raises:
         BadPickle: it is truncated or broken, calls anything else, or needs another instruction.
     """
-    machine = _Machine(calls, persistent)
+    machine = _Machine(calls, persistent, most_text)
     try:
-        for count, (instruction, argument, _) in enumerate(pickletools.genops(source)):
-            if instruction.name == "STOP":
-                return machine.result()
-            if count >= _MOST_INSTRUCTIONS:
-                raise BadPickle(f"it has more than {_MOST_INSTRUCTIONS:,} instructions")
-            machine.run(instruction.name, argument)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escape sequences in broken texts
+            for count, (instruction, argument, _) in enumerate(pickletools.genops(source)):
+                if instruction.name == "STOP":
+                    return machine.result()
+                if count >= _MOST_INSTRUCTIONS:
+                    raise BadPickle(f"it has more than {_MOST_INSTRUCTIONS:,} instructions")
+                machine.run(instruction.name, argument)
     except (ValueError, IndexError, KeyError, TypeError, OverflowError, MemoryError) as error:
         raise BadPickle(f"it is no valid pickle ({brief(str(error))})") from None
     raise BadPickle("it is no valid pickle (it has no end)")
@@ -87,8 +93,8 @@ def read_pickle(source: Source, calls: Calls, persistent: Callable[[Any], Any] |
 class _Machine:
     """The stack and the memo of a pickle."""
 
-    def __init__(self, calls: Calls, persistent: Callable[[Any], Any] | None) -> None:
-        self._calls, self._persistent = calls, persistent
+    def __init__(self, calls: Calls, persistent: Callable[[Any], Any] | None, most_text: int) -> None:
+        self._calls, self._persistent, self._most_text = calls, persistent, most_text
         self._stack: list[Any] = []
         self._memo: dict[int, Any] = {}
         self._listed = self._text = 0
@@ -190,7 +196,7 @@ class _Machine:
         """Bound what calls copy, since a short file can call often with one long argument."""
         self._listed += sum(len(each) for each in arguments if isinstance(each, list | tuple))
         self._text += sum(len(each) for each in arguments if isinstance(each, str))
-        if self._listed > _MOST_LISTED or self._text > _MOST_TEXT:
+        if self._listed > _MOST_LISTED or self._text > self._most_text:
             raise BadPickle("it would make more objects than a file of weights has")
 
     def _build(self, _: None) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from backend.foundation.errors import brief
 from backend.metrics.weights.pickles import BadPickle, Global, entries, read_pickle
 
 MAGIC = 0x1950A86A20F9469CFC6C
@@ -150,14 +151,16 @@ def _member(archive: zipfile.ZipFile, name: str, most: int = 1 << 40) -> bytes:
     try:
         info = archive.getinfo(name)
         if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
-            raise BadPickle(f"its part {name!r} is compressed or encrypted, as torch.save never writes it")
+            raise BadPickle(
+                f"its part {brief(name)} is compressed or encrypted, as torch.save never writes it"
+            )
         if info.file_size > most:
-            raise BadPickle(f"its part {name!r} has {info.file_size:,} bytes, more than {most:,}")
+            raise BadPickle(f"its part {brief(name)} has {info.file_size:,} bytes, more than {most:,}")
         return archive.read(info)
     except KeyError:
-        raise BadPickle(f"its part {name!r} is missing") from None
+        raise BadPickle(f"its part {brief(name)} is missing") from None
     except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, MemoryError) as error:
-        raise BadPickle(f"its part {name!r} is broken: {error}") from None
+        raise BadPickle(f"its part {brief(name)} is broken: {brief(str(error))}") from None
 
 
 def _persistent(key: Any) -> Storage:

@@ -163,10 +163,11 @@ def circle():
     return pickle.dumps(found, 2)
 
 
-def often(call, argument, times=200_000):
+def often(call, argument, times, more=b""):
     """Return a pickle that calls with one long argument, many times."""
     long = pickle.dumps(argument, 2)[2:-1]
-    return b"\x80\x02(" + long + b"r\xff\x00\x00\x000" + (call + b"j\xff\x00\x00\x00\x85R") * times + b"t."
+    one = call + b"j\xff\x00\x00\x00" + (b"\x85R" if len(more) == 0 else more + b"\x86R")
+    return b"\x80\x02(" + long + b"r\xff\x00\x00\x00" + one * times + b"t."
 
 
 ATTACKS = {
@@ -188,7 +189,11 @@ ATTACKS = {
     "a frame of 2**60": b"\x80\x04\x95" + struct.pack("<Q", 1 << 60) + b"].",
     "a long number": b"\x80\x02\x8b\xff\xff\xff\x7f1.",
     "copies of a list": often(b"ccollections\nOrderedDict\n", [(str(i), 0) for i in range(10_000)], 2_000),
-    "copies of a text": often(b"c_codecs\nencode\n", "a" * 1_000_000, 10_000),
+    "copies of a text": often(b"c_codecs\nencode\n", "a" * 1_000_000, 10_000, b"X\x06\x00\x00\x00latin1"),
+    "a name with an invalid escape sequence": b"\x80\x02cos\\>\nsystem\n)R.",
+    "a part whose name in the archive is a page long": zipped(tensor(), [("data/0", SIX)]).replace(
+        b"a/data/0", b"\n" * 8, 1
+    ),
     "no end": b"\x80\x02}",
     "an empty stack": b"\x80\x02.",
     "a mark": b"\x80\x02(.",
