@@ -53,7 +53,9 @@ def resampled_scores(
     means = np.array([values[model].numbers.mean() for model in models])
     if design_of(answers).kind == BETWEEN:
         columns = [
-            _means(values[model].numbers[:, None], None, rng, iterations, drawn or len(values[model]))
+            resampled_means(
+                values[model].numbers[:, None], None, rng, iterations, drawn or len(values[model])
+            )
             for model in models
         ]
         drawings = np.concatenate(columns, axis=1)
@@ -62,7 +64,7 @@ def resampled_scores(
         size = len(people.values)
         if drawn is not None:
             size = max(1, round(size * drawn / counts.mean()))
-        drawings = _means(people.values, people.is_there.astype(float), rng, iterations, size)
+        drawings = resampled_means(people.values, people.is_there.astype(float), rng, iterations, size)
     return ScoreResamples(models, widened(means, drawings, counts, level))
 
 
@@ -77,12 +79,13 @@ def widened(scores: np.ndarray, drawings: np.ndarray, evaluators: np.ndarray, le
     return np.round(scores + factor * (drawings - scores), _DECIMALS)
 
 
-def _means(
+def resampled_means(
     values: np.ndarray, is_there: np.ndarray | None, rng: np.random.Generator, iterations: int, size: int
 ) -> np.ndarray:
     """Return means over `size` rows drawn with replacement: shape (iterations, columns).
 
     Args:
+        values: of shape (rows, columns).
         is_there: which values exist; the others are 0. None if all do.
     """
     rows = len(values)

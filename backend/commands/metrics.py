@@ -90,12 +90,15 @@ def metrics(
     """Compare models' pictures with the reals: those that people judged in STUDY, or those in folders.
 
     Frechet and kernel distance (FID and KID, if the features are Inception's), precision, recall, density and
-    coverage, with intervals. Those of a study are kept with it, and shown in its report.
+    coverage, with intervals. Those of a study are kept with it, and shown in its report; if people finished
+    it, how far they order the models as people do is printed too.
     """
     from backend.foundation.timestamps import utc_now
     from backend.metrics import stored
     from backend.metrics.runs import Plan, folder_runs, study_runs
     from backend.metrics.set_distances import Options
+    from backend.report.metrics import as_text as agreement_text
+    from backend.report.metrics import study_rows
     from backend.report.picture_metrics import as_csv, as_text
 
     if (name is None) == (real is None and not models):
@@ -105,16 +108,19 @@ def metrics(
     options = Options(level=level, **{key: value for key, value in chosen.items() if value is not None})
     cache = world.data.cache("features")
     plan = Plan(cache, options, extractors, weights, skip_bad, save_features, progress_bar, say)
+    agreement: list[dict[str, Any]] = []
     if name is None:
         runs = folder_runs(plan, {None: real, **_models(models)}, extractor_name)
     else:
         study = world.study(name)
         runs, sets = study_runs(plan, world.store, world.data, study)
         stored.keep(world.data, study, runs, sets, utc_now())
+        agreement = study_rows(world.store, study, stored.stored_metrics(world.data, study), level)
     if as_json:
-        click.echo(json.dumps({"study": name, "runs": runs}, indent=2, allow_nan=False))
+        found = {"study": name, "runs": runs, "agreement": agreement}
+        click.echo(json.dumps(found, indent=2, allow_nan=False))
     else:
-        click.echo(as_text(runs))
+        click.echo("\n\n".join(text for text in (as_text(runs), agreement_text(agreement, level)) if text))
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(as_csv(runs), "utf-8")

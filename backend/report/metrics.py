@@ -7,12 +7,15 @@ from backend.analysis.judgment_scores import scores_of
 from backend.analysis.metric_agreement import HIGHER, LOWER, metric_agreement
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
-from backend.experiment.judgments import method_named
+from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.records import Study
 from backend.foundation.counts import counted
+from backend.foundation.errors import InvalidInput
 from backend.report import formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table
 from backend.report.text_tables import p_text
+from backend.stores.store import Store
 
 TITLE = "Automatic metrics"
 _MOST_DRAWN = 12
@@ -55,6 +58,28 @@ def metric_rows(
         }
         for row in rows
     ]
+
+
+def study_rows(
+    store: Store,
+    study: Study,
+    metrics: Mapping[str, Mapping[str, float]],
+    level: float = 0.95,
+    simulated: bool = False,
+) -> list[dict[str, Any]]:
+    """Return the rows of `metric_rows` of a study; [] if it does not score models, or has no scores yet."""
+    from backend.responses.study_data import study_answers
+    from backend.scoring import score_answers
+
+    is_of_models = not judgment_of(study.protocol.method).has_items
+    if not is_of_models or not store.finished(study.name, simulated=simulated)[0]:
+        return []
+    try:
+        answers = study_answers(store, study, simulated)
+        scores = score_answers(scores_of(answers.method).sampled(answers), level=level)
+    except InvalidInput:  # all are excluded, or the models of a tournament are not connected yet
+        return []
+    return metric_rows(answers, scores, metrics, Options(level=level))
 
 
 def as_text(rows: Sequence[Row], level: float = 0.95) -> str:

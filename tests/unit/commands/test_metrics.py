@@ -13,6 +13,10 @@ from click.testing import CliRunner
 from PIL import Image
 
 from backend.cli import main
+from backend.metrics.stored import stored_metrics
+from backend.report.metrics import study_rows
+from backend.stores.datadir import DataDir
+from backend.stores.opening import open_store
 
 PICTURES = 12
 METRICS = ("Kernel distance", "Precision", "Recall", "Density", "Coverage")
@@ -131,6 +135,22 @@ def test_reports_and_scores_have_them_without_being_asked_and_a_file_adds_to_the
         ("vae", "12", "12"),
     ]
     assert float(rows[0]["coverage"]) > float(rows[1]["coverage"])
+
+
+def test_agreement_with_people_is_printed_when_people_finished(study):
+    assert json.loads(done("metrics", "faces", "--json").stdout)["agreement"] == []
+    done("simulate", "faces", "--evaluators", 4, "--seed", 1)
+    data = DataDir(Path("openhype-data"))
+    store = open_store("sqlite:///openhype.db", data.root)
+    faces = store.study("faces")
+
+    people = study_rows(store, faces, stored_metrics(data, faces))
+    simulated = study_rows(store, faces, stored_metrics(data, faces), simulated=True)
+
+    assert people == []  # simulated sessions are nobody's
+    assert [row["metric"] for row in simulated] == [f"{name} (layout-1)" for name in METRICS]
+    assert [row["direction"] for row in simulated] == ["lower", *["higher"] * 4]
+    assert {row["models"] for row in simulated} == {2}
 
 
 def test_classes_have_metrics_of_their_own(tmp_path, monkeypatch):
