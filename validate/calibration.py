@@ -96,7 +96,7 @@ def held_out(found: Calibration) -> dict[str, Any]:
 
 def _recovery() -> dict[str, Row]:
     found: dict[str, Row] = {}
-    for triplets, votes, most in ((500, 5, 0.6), (2_000, 5, 0.35), (8_000, 5, 0.2), (8_000, 2, 0.3)):
+    for triplets, votes, most in ((500, 5, 0.4), (2_000, 5, 0.2), (8_000, 5, 0.12), (8_000, 2, 0.15)):
         cosines, errors, behind, ahead = [], [], [], []
         for seed in range(_SEEDS if triplets < 8_000 else 2):
             rng = np.random.default_rng([40, triplets, votes, seed])
