@@ -125,7 +125,7 @@ def values_of(run: Mapping[str, Any]) -> dict[str, dict[str, float]]:
         values = {row["model"]: row[metric]["value"] for row in run["models"]}
         found[label] = {model: value for model, value in values.items() if value is not None}
     beyond = {row["model"]: row["frechet"].get("extrapolated") for row in run["models"]}
-    found[f"{run['names']['frechet']} extrapolated ({name})"] = {
+    found[f"{run['names']['frechet']} ({name}, extrapolated)"] = {
         model: each["value"] for model, each in beyond.items() if each and each.get("value") is not None
     }
     return {label: values for label, values in found.items() if values}

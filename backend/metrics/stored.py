@@ -35,11 +35,15 @@ class _Value(msgspec.Struct):
     ci: tuple[float, float] | None = None
 
 
+class _Frechet(_Value):
+    extrapolated: _Value | None = None
+
+
 class _Row(msgspec.Struct):
     model: str
     reals: int
     fakes: int
-    frechet: _Value
+    frechet: _Frechet
     kid: _Value
     precision: _Value
     recall: _Value

@@ -140,7 +140,9 @@ def _remarks(run: Mapping[str, Any]) -> Iterator[str]:
     yield from whys
     for row in run["models"]:
         beyond = row["frechet"].get("extrapolated")
-        if beyond and beyond.get("value") is not None:
+        if beyond and beyond["value"] is None:
+            yield f"no extrapolation for {row['model']}: {beyond.get('reason', '')}"
+        elif beyond:
             yield (
                 f"{run['names']['frechet']} of {row['model']} extrapolated to infinitely many pictures: "
                 f"{_text(beyond['value'], beyond.get('ci'), _needed(beyond))}"

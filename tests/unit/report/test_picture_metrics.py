@@ -1,0 +1,74 @@
+"""Metrics of pictures as text, CSV and tables."""
+
+import csv
+import io
+
+from backend.report.elements import LONG
+from backend.report.picture_metrics import as_csv, as_text, section
+from tests.unit.metrics.test_stored import ROW, kept_run
+
+
+def value(number, *ci, **more):
+    return {"value": number, "ci": list(ci) or None, "reason": "", **more}
+
+
+def run(**changes):
+    frechet = value(12.3456, 11.2, 13.5, extrapolated=value(9.87, 9.1, 10.6))
+    kid = value(-0.00012, -0.0005, 0.0003, sd=0.001, subsets=100, subset_size=5)
+    return {
+        **kept_run(models=()),
+        "models": [{"model": "gan", **ROW, "frechet": frechet, "kid": kid}],
+        **changes,
+    }
+
+
+def test_values_have_the_digits_that_their_intervals_support():
+    text = as_text([run()])
+
+    assert "12.3 [11.2, 13.5]" in text
+    assert "−0.00012 [−0.00050, 0.00030]" in text
+    assert "its SD, subsets of 5" in text
+    assert "frechet of gan extrapolated to infinitely many pictures: 9.87 [9.10, 10.60]" in text
+
+
+def test_what_is_missing_is_explained_once():
+    none = {
+        "value": None,
+        "ci": None,
+        "reason": "too few",
+        "extrapolated": {"value": None, "reason": "far too few"},
+    }
+    rows = [{**row, "frechet": none, "model": name} for row in run()["models"] for name in ("a", "b")]
+
+    text = as_text([run(models=rows)])
+
+    assert text.count("no frechet: too few") == 1
+    assert "note: no extrapolation for b: far too few" in text
+
+
+def test_the_csv_has_a_column_for_every_metric_and_names_that_no_spreadsheet_runs():
+    runs = [run(), run(extractor={**run()["extractor"], "short_hash": "b" * 12})]
+    runs[0]["models"][0]["model"] = runs[1]["models"][0]["model"] = "=HYPERLINK()"
+
+    (found,) = csv.DictReader(io.StringIO(as_csv(runs)))
+
+    assert found["model"] == "'=HYPERLINK()"
+    assert found["frechet (layout-1)"] == found["frechet (layout-1) bbbbbbbbbbbb"] == "12.3456"
+    assert found["frechet (layout-1, extrapolated)"] == "9.87"
+
+
+def test_a_report_has_a_table_of_distances_and_one_of_overlap_and_those_by_class_folded():
+    classes = [{"class": name, "models": run()["models"]} for name in ("cats", "dogs")]
+
+    found = section([run(classes=classes)])
+
+    assert [table.name for table in found.tables] == [
+        "picture-distances", "picture-overlap", "picture-distances-by-class", "picture-overlap-by-class",
+    ]  # fmt: skip
+    assert [table.is_folded for table in found.tables] == [False, False, True, True]
+    assert found.tables[0].cells == [
+        ["gan", "9", "9", "12.3 [11.2, 13.5]", "−0.00012 [−0.00050, 0.00030]"]
+    ]
+    assert [cells[0] for cells in found.tables[2].cells] == ["cats", "dogs"]
+    assert len(found.tables[2].rows) < LONG
+    assert section([]) is None
