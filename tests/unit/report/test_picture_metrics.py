@@ -66,9 +66,7 @@ def test_a_report_has_a_table_of_distances_and_one_of_overlap_and_those_by_class
         "picture-distances", "picture-overlap", "picture-distances-by-class", "picture-overlap-by-class",
     ]  # fmt: skip
     assert [table.is_folded for table in found.tables] == [False, False, True, True]
-    assert found.tables[0].cells == [
-        ["gan", "9", "9", "12.3 [11.2, 13.5]", "−0.00012 [−0.00050, 0.00030]"]
-    ]
+    assert found.tables[0].cells == [["gan", "9", "9", "12.3 [11.2, 13.5]", "−0.00012 [−0.00050, 0.00030]"]]
     assert [cells[0] for cells in found.tables[2].cells] == ["cats", "dogs"]
     assert len(found.tables[2].rows) < LONG
     assert section([]) is None
