@@ -8,7 +8,18 @@ import functools
 import json
 from pathlib import Path
 
-from bench import answers, crowd, distortions, loading, masks, package, pictures, presenters, statistics
+from bench import (
+    answers,
+    crowd,
+    distortions,
+    loading,
+    masks,
+    metrics,
+    package,
+    pictures,
+    presenters,
+    statistics,
+)
 
 RESULTS = Path(__file__).parent / "results.json"
 BENCHMARKS = {
@@ -20,6 +31,7 @@ BENCHMARKS = {
     "package": package,
     "crowd": crowd,
     "statistics": statistics,
+    "metrics": metrics,
     "presenters": presenters,
 }
 

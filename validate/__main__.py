@@ -21,6 +21,7 @@ from validate import (
     mixed_sessions,
     picture_distances,
     power,
+    set_distances,
     statistics,
     tournaments,
 )
@@ -39,6 +40,7 @@ PARTS = {
     "power": power,
     "mixed_sessions": mixed_sessions,
     "tournaments": tournaments,
+    "set_distances": set_distances,
     "coverage": coverage,
 }
 

@@ -1,0 +1,85 @@
+"""Set distances of 10,000 + 10,000 pictures with 2,048 features, against scipy's sqrtm on their covariances.
+
+`python -m bench.metrics` prints how much memory (MB) a process needs beyond the features; `run` starts it.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy.linalg import sqrtm
+
+from backend.metrics.feature_blocks import Side
+from backend.metrics.frechet import frechet, moments, of_moments
+from backend.metrics.set_distances import Options, compare
+
+PICTURES = 10_000
+DIMENSIONS = 2048
+
+
+def run() -> dict:
+    """Return the ratios."""
+    reals, fakes = _features()
+    first, second = moments(Side(reals)), moments(Side(fakes))
+    theirs = _timed(lambda: sqrtm(first.covariance @ second.covariance))
+    matrices = _timed(lambda: of_moments(first, second))
+    alone = _timed(lambda: frechet(Side(reals), Side(fakes)))
+    together = _timed(lambda: compare(reals, fakes))
+    without = _timed(lambda: compare(reals, fakes, Options(replicates=0)))
+    memory = json.loads(
+        subprocess.run([sys.executable, "-m", "bench.metrics"], capture_output=True, check=True).stdout
+    )
+    what = f"{PICTURES:,} + {PICTURES:,} pictures with {DIMENSIONS:,} features"
+    return {
+        "Frechet distance from two covariances of 2,048, time / scipy's sqrtm of their product": {
+            "ratio": matrices / theirs, "goal": "at most 1", "seconds": [matrices, theirs],
+        },
+        f"Frechet distance of {what}, time / scipy's sqrtm": {
+            "ratio": alone / theirs, "goal": "at most 1", "seconds": [alone, theirs],
+        },
+        f"all set distances of {what} with intervals, time / scipy's sqrtm": {
+            "ratio": together / theirs, "seconds": [together, theirs], "without random halves": without,
+        },
+        f"memory for all set distances of {what}, beyond the features / the features": {
+            "ratio": memory["beyond_mb"] / memory["features_mb"], **memory,
+        },
+    }  # fmt: skip
+
+
+def _features(pictures: int = PICTURES) -> tuple[np.ndarray, np.ndarray]:
+    """Return features of two sides, float32, with a spectrum that falls like those of networks."""
+    rng = np.random.default_rng(1)
+    scales = (np.arange(1, DIMENSIONS + 1) ** -0.5).astype("float32")
+    reals, fakes = (rng.standard_normal((pictures, DIMENSIONS), dtype="float32") for _ in range(2))
+    reals *= scales
+    fakes *= 1.05 * scales
+    fakes += 0.1 * scales
+    return reals, fakes
+
+
+def _timed(work) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def _peak_mb() -> float:
+    """Return the largest memory of this program (Linux), without that of the process which started it."""
+    return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024
+
+
+def main() -> None:
+    """Print the memory of the features, and the most needed besides by all distances (MB)."""
+    reals, fakes = _features()
+    before = _peak_mb()
+    compare(reals, fakes)
+    features = (reals.nbytes + fakes.nbytes) / 2**20
+    print(json.dumps({"features_mb": features, "beyond_mb": _peak_mb() - before}))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
