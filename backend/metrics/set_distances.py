@@ -5,8 +5,6 @@ number, but for the matrices of dimensions x dimensions of the Frechet distance.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -206,19 +204,10 @@ def _of_blocks(reals: Side, fakes: Side, options: Options, progress: Progress) -
 
 
 def _feed(made: Iterator[Block], count: int, *takers: Callable[[Block], None]) -> None:
-    """Have several threads take the next blocks, while the one after is computed."""
-    contexts = [copy_context() for _ in takers]  # numpy's handling of overflow is part of the context
-    with ThreadPoolExecutor(len(takers)) as threads:
-        taking: list[Future] = []
-        for block in islice(made, count):
-            for each in taking:
-                each.result()
-            taking = [
-                threads.submit(context.run, take, block)
-                for context, take in zip(contexts, takers, strict=True)
-            ]
-        for each in taking:
-            each.result()
+    """Give the next blocks to each taker."""
+    for block in islice(made, count):
+        for take in takers:
+            take(block)
 
 
 def _kid(
