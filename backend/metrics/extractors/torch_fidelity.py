@@ -1,8 +1,8 @@
 """Extractors of the package torch-fidelity, with weights from a file of the researcher's.
 
 torch-fidelity reads weights with an unpickler that runs what a file contains, and downloads what is
-missing. Here a file is read first, as tensors and nothing else; what torch-fidelity gets is a copy of those
-tensors. It is never left to download anything. Its DINOv2 exists only as a download of a program, and is
+missing. Here a file is read first, as arrays and nothing else; what torch-fidelity gets is a copy of those
+arrays. It is never left to download anything. Its DINOv2 exists only as a download of a program, and is
 therefore not available; features that were extracted with it elsewhere can be given as files.
 
 The Frechet distance of `inception-v3-compat` with the published weights is what papers call FID.
@@ -11,7 +11,8 @@ The Frechet distance of `inception-v3-compat` with the published weights is what
 import hashlib
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,9 +21,11 @@ import numpy as np
 
 from backend.foundation.errors import InvalidInput
 from backend.foundation.optional_packages import check
+from backend.foundation.printable import printable
+from backend.foundation.text_files import unreadable
 from backend.metrics.extractors.feature_extractor import FeatureExtractor
 from backend.metrics.features import Extractor
-from backend.metrics.torch_weights import Weights, read_weights
+from backend.metrics.weights.files import read_weights
 
 if TYPE_CHECKING:
     import torch
@@ -39,13 +42,23 @@ _LAYERS = {INCEPTION: "2048 (pool3)"}
 _PRECISE = "float32"
 
 
+@dataclass(frozen=True)
+class _Weights:
+    """The arrays of a file."""
+
+    arrays: Mapping[str, np.ndarray]
+    sha256: str
+    """Of the file."""
+    source: str
+
+
 class TorchFidelity(FeatureExtractor):
     """An extractor of torch-fidelity, at the layer that it uses for FID."""
 
     batch: ClassVar[int] = 32
     is_light: ClassVar[bool] = False
 
-    def __init__(self, kind: str, weights: Weights):
+    def __init__(self, kind: str, weights: _Weights):
         from torch_fidelity.registry import FEATURE_EXTRACTORS_REGISTRY
 
         family = FEATURE_EXTRACTORS_REGISTRY[kind]
@@ -104,7 +117,21 @@ def extractor(kind: str, weights: Path | None) -> TorchFidelity:
             f"the extractor torch-fidelity:{kind} needs its weights: --weights FILE{where}; nothing is "
             "downloaded"
         )
-    return TorchFidelity(kind, read_weights(weights))
+    return TorchFidelity(kind, _read(weights))
+
+
+def _read(path: Path) -> _Weights:
+    where = printable(path)
+    arrays = read_weights(path)
+    for name, values in arrays.items():
+        if not np.isfinite(values).all():
+            raise InvalidInput(f"{where}: {name!a} has weights that are not finite numbers")
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return _Weights(arrays, digest, where)
 
 
 def _published(kind: str) -> str:
@@ -115,7 +142,7 @@ def _published(kind: str) -> str:
     return MODEL_METADATA[kind]["hash"] if kind in MODEL_METADATA else "unknown"
 
 
-def _built(family: Any, kind: str, layer: str, weights: Weights) -> Any:
+def _built(family: Any, kind: str, layer: str, weights: _Weights) -> Any:
     """Return torch-fidelity's module with these tensors, which it reads from a file that is written here."""
     with tempfile.TemporaryDirectory(prefix="openhype-") as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -132,13 +159,14 @@ def _built(family: Any, kind: str, layer: str, weights: Weights) -> Any:
     return made
 
 
-def _write(weights: Weights, path: Path, is_script: bool) -> None:
+def _write(weights: _Weights, path: Path, is_script: bool) -> None:
     import torch
 
+    tensors = {name: torch.from_numpy(values) for name, values in weights.arrays.items()}
     if is_script:
-        torch.jit.script(_module(weights.tensors)).save(str(path))
+        torch.jit.script(_module(tensors)).save(str(path))
     else:
-        torch.save(weights.tensors, path)
+        torch.save(tensors, path)
 
 
 def _module(tensors: "dict[str, torch.Tensor]") -> Any:

@@ -214,5 +214,7 @@ def _linear(arrays: Mapping[str, np.ndarray]) -> Linear | None:
 
 
 def _check_finite(array: np.ndarray, what: str) -> None:
+    if array.dtype.kind != "f":
+        raise _Unfit(f"{what} has {array.dtype}; floating-point numbers are expected")
     if not (np.abs(array) <= np.finfo(np.float32).max).all():
         raise _Unfit(f"{what} has NaN or infinity among its numbers")

@@ -59,7 +59,8 @@ class Built:
 
 
 Calls = Mapping[str, Callable[..., Any]]
-"""By the name of a global: what makes the object in its place; raises BadPickle for invalid arguments."""
+"""By the name of a global, or `PACKAGE.*` for all of a package: what makes the object in its place; raises
+BadPickle for invalid arguments."""
 
 
 def read_pickle(
@@ -187,7 +188,8 @@ class _Machine:
         what, arguments = self._pop_many(2)
         if type(what) is not Global or type(arguments) is not tuple:
             raise BadPickle("it calls what is no name of a function")
-        if (call := self._calls.get(what.name)) is None:
+        call = self._calls.get(what.name) or self._calls.get(f"{what.name.partition('.')[0]}.*")
+        if call is None:
             raise BadPickle(f"it would call {brief(what.name)}, which is refused")
         self._charge(arguments)
         self._stack.append(call(*arguments))
@@ -223,6 +225,7 @@ _OPERATIONS: Mapping[str, Callable[[_Machine, Any], None]] = {
     "GLOBAL": _Machine._global,
     "STACK_GLOBAL": _Machine._stack_global,
     "REDUCE": _Machine._reduce,
+    "NEWOBJ": _Machine._reduce,
     "BUILD": _Machine._build,
     "BINPERSID": _Machine._persistent_id,
 }

@@ -12,7 +12,7 @@ from backend.metrics.weights.pickles import BadPickle
 
 _MOST_HEADER_BYTES = 100_000_000
 """The limit of the format."""
-_DTYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
+_DTYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4", "U8": "u1", "BOOL": "?"}
 
 
 def is_safetensors(head: bytes) -> bool:
@@ -38,7 +38,7 @@ def read_safetensors(view: mmap) -> Mapping[str, np.ndarray]:
 def _tensor(view: mmap, begin: int, of: Any) -> np.ndarray:
     shape, (start, end) = of["shape"], of["data_offsets"]
     if of["dtype"] not in _DTYPES:
-        raise BadPickle(f"it has numbers of type {of['dtype']!r:.40}; F16, F32 or F64 are expected")
+        raise BadPickle(f"it has numbers of type {of['dtype']!r:.40}; {', '.join(_DTYPES)} are expected")
     dtype = np.dtype(_DTYPES[of["dtype"]])
     if not all(type(n) is int and n >= 0 for n in (*shape, start, end)) or len(shape) > 8:
         raise BadPickle("it has an array whose shape or place are no counts")

@@ -4,6 +4,9 @@ The zip format has a pickle `NAME/data.pkl` and a file `NAME/data/KEY` for each 
 a sequence: a magic number, the protocol version and the writer's machine as pickles; the pickle of the data;
 the pickled list of the storages' keys; and for each of them the number of elements (64 bits) and the
 elements, all in little-endian order. A tensor is a view on a storage: offset, sizes and strides in elements.
+
+TorchScript is the zip format with programs beside it, which are not looked at; its pickle has objects of
+classes of these programs, of which only the attributes are read.
 """
 
 import math
@@ -17,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from backend.foundation.errors import brief
-from backend.metrics.weights.pickles import BadPickle, Global, entries, read_pickle
+from backend.metrics.weights.pickles import BadPickle, Built, Global, entries, read_pickle
 
 MAGIC = 0x1950A86A20F9469CFC6C
 _PROTOCOL = 1001
@@ -28,7 +31,13 @@ _DTYPES = {
     "torch.DoubleStorage": "f8",
     "torch.HalfStorage": "f2",
     "torch.LongStorage": "i8",  # counters of batch normalisation
+    "torch.IntStorage": "i4",
+    "torch.ShortStorage": "i2",
+    "torch.CharStorage": "i1",
+    "torch.ByteStorage": "u1",
+    "torch.BoolStorage": "?",
 }
+_KINDS = ", ".join(name.removeprefix("torch.") for name in _DTYPES)
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,16 @@ class Tensor:
         strides = tuple(step * dtype.itemsize for step in self.strides)
         view = np.lib.stride_tricks.as_strided(base, self.shape, strides, writeable=False)
         return np.array(view, dtype.newbyteorder("="))
+
+
+class _Module(Built, dict):
+    """Stands for an object of a class of TorchScript: its attributes by name."""
+
+    def build(self, state: Any) -> None:
+        """Take the attributes."""
+        if type(state) is not dict:
+            raise BadPickle("it has a module of TorchScript without attributes")
+        self.update(state)
 
 
 def read_zip(archive: zipfile.ZipFile) -> Any:
@@ -170,7 +189,7 @@ def _persistent(key: Any) -> Storage:
     _, kind, name, _, count, *views = key
     if not isinstance(kind, Global) or kind.name not in _DTYPES:
         what = kind.name if isinstance(kind, Global) else type(kind).__name__
-        raise BadPickle(f"it has a storage of type {what!r:.60}; floating-point numbers are expected")
+        raise BadPickle(f"it has a storage of type {what!r:.60}; {_KINDS} are expected")
     if not isinstance(name, str) or not _is_count(count):
         raise BadPickle("it has a storage without a name or size")
     start = 0
@@ -196,8 +215,16 @@ def _calls(stored: Callable[[Storage], bytes], order: str) -> Mapping[str, Calla
             raise BadPickle("it has a parameter that is no tensor")
         return data
 
+    def module(*_: Any) -> _Module:
+        return _Module()
+
+    def numbers(found: Any, *_: Any) -> Any:
+        return found
+
     return {
         "collections.OrderedDict": entries,
+        "__torch__.*": module,
+        **{f"torch.jit._pickle.build_{kind}list": numbers for kind in ("int", "double", "bool", "tensor")},
         "torch._utils._rebuild_tensor": tensor,
         "torch._utils._rebuild_tensor_v2": tensor,
         "torch._utils._rebuild_parameter": parameter,

@@ -89,10 +89,10 @@ def bad(what, folder, to):
     script = (folder / "script.pt").read_bytes()
     if what == "a program":
         torch.save({"visual.proj": Program(to.parent / "ran")}, to)
-        return "it asks to run"
+        return "it would call"
     if what == "a pickled program":
         to.write_bytes(pickle.dumps(Program(to.parent / "ran"), 2))
-        return "it asks to run"
+        return "it would call"
     if what == "a program in TorchScript":
         with zipfile.ZipFile(folder / "script.pt") as given, zipfile.ZipFile(to, "w") as out:
             for name in given.namelist():
@@ -102,18 +102,18 @@ def bad(what, folder, to):
                     else given.read(name)
                 )
                 out.writestr(name, data)
-        return "it asks to run"
+        return "it would call"
     if what == "NaN":
         torch.save({"a": torch.tensor([1.0, float("nan")])}, to)
         return "'a' has weights that are not finite numbers"
     if what == "a list":
         torch.save([torch.zeros(1)], to)
-        return "must hold tensors by name"
+        return "expected a dictionary of arrays, got list"
     if what == "another network":
         torch.save({"conv.weight": torch.zeros(2, 2)}, to)
         return f"does not have the weights of {NAME}"
     to.write_bytes({"empty": b"", "text": b"hello", "cut off": script[: len(script) // 2]}[what])
-    return "it is another kind of file, or cut off"
+    return "cannot be read as weights"
 
 
 WHAT = (

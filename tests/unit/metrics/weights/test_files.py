@@ -149,6 +149,46 @@ def test_a_tensor_in_the_pickle_that_these_tests_write_is_read(tmp_path):
     assert all(np.array_equal(each, [[0, 1, 2], [3, 4, 5]]) for each in found)
 
 
+KINDS = {
+    "DoubleStorage": "f8", "FloatStorage": "f4", "HalfStorage": "f2", "LongStorage": "i8", "IntStorage": "i4",
+    "ShortStorage": "i2", "CharStorage": "i1", "ByteStorage": "u1", "BoolStorage": "?",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_of_every_type_are_read(kind, tmp_path):
+    expected = np.array([[0, 1, 2], [3, 4, 5]]).astype(KINDS[kind])
+    (tmp_path / "a.pth").write_bytes(zipped(tensor(kind=kind), [("data/0", expected.tobytes())]))
+
+    found = read_weights(tmp_path / "a.pth")["w"]
+
+    assert found.dtype == expected.dtype
+    assert np.array_equal(found, expected)
+
+
+def module(attributes, name="__torch__.clip.___torch_mangle_3.Visual"):
+    """Return the pickle of an object of TorchScript: `NEWOBJ` of a class of its program, then `BUILD`."""
+    package, _, last = name.rpartition(".")
+    return b"\x80\x02c" + f"{package}\n{last}\n".encode() + b")\x81" + attributes + b"b."
+
+
+def test_the_tensors_of_torchscript_are_read_by_their_dotted_names_and_its_programs_are_not(tmp_path):
+    name, lists = (
+        b"X\x06\x00\x00\x00visual",
+        b"X\x01\x00\x00\x00nctorch.jit._pickle\nbuild_intlist\n]K\x07a\x85Rs",
+    )
+    inner = module(tensor()[2:-1] + lists)[2:-1]
+    parts = [("data/0", SIX), ("code/__torch__/clip.py", b"import os; os.system('touch hacked')")]
+    (tmp_path / "a.pt").write_bytes(
+        zipped(module(b"}" + name + inner + b"s"), [*parts, ("constants.pkl", b")")])
+    )
+
+    found = read_weights(tmp_path / "a.pt")
+
+    assert [*found] == ["visual.w"]
+    assert np.array_equal(found["visual.w"], [[0, 1, 2], [3, 4, 5]])
+
+
 def doubled():
     """Return a pickle of dictionaries that hold the one before twice: 2**60 values in 1 kB."""
     found = {"a": 1}
@@ -227,6 +267,13 @@ ATTACKS = {
         tensor(count=1 << 26), [("data/0", bytes(4 << 26))], compression=zipfile.ZIP_DEFLATED
     ),
     "a middle-endian file": zipped(tensor(), [("data/0", SIX)], b"middle"),
+    "TorchScript of a class of Python": zipped(module(b"}", "subprocess.Popen")),
+    "TorchScript of a package of a similar name": zipped(module(b"}", "__torch__x.Visual")),
+    "a module of TorchScript whose attributes are a list": zipped(module(b"]")),
+    "a module of TorchScript in itself": zipped(
+        b"\x80\x02c__torch__\nA\n)\x81q\x00}X\x01\x00\x00\x00ah\x00sb."
+    ),
+    "a storage of other numbers": zipped(tensor(kind="ComplexFloatStorage"), [("data/0", 2 * SIX)]),
     "an empty zip": b"PK\x05\x06" + bytes(18),
     "a truncated zip": zipped(tensor(), [("data/0", SIX)])[:-30],
     "a zip whose content changed": zipped(tensor(), [("data/0", SIX)]).replace(SIX, SIX[::-1]),
