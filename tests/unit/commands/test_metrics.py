@@ -14,7 +14,7 @@ from PIL import Image
 
 from backend.cli import main
 from backend.metrics.stored import stored_metrics
-from backend.report.metrics import study_rows
+from backend.report.metrics import metric_rows_of_study
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 
@@ -144,8 +144,8 @@ def test_agreement_with_people_is_printed_when_people_finished(study):
     store = open_store("sqlite:///openhype.db", data.root)
     faces = store.study("faces")
 
-    people = study_rows(store, faces, stored_metrics(data, faces))
-    simulated = study_rows(store, faces, stored_metrics(data, faces), simulated=True)
+    people = metric_rows_of_study(store, faces, stored_metrics(data, faces))
+    simulated = metric_rows_of_study(store, faces, stored_metrics(data, faces), simulated=True)
 
     assert people == []  # simulated sessions are nobody's
     assert [row["metric"] for row in simulated] == [f"{name} (layout-1)" for name in METRICS]
