@@ -18,6 +18,8 @@ _LETTERS_AN_IN = 12
 """Letters of a panel's title that fit into an inch."""
 _PANEL_PT = 90
 """Height, in points, of the range of scores in a panel."""
+_MARGIN = 0.16
+"""Margin of a panel on each side, as a part of the range of values."""
 _LINE = 0.1
 """Part of that height that a name needs."""
 
@@ -89,7 +91,7 @@ def _marks(models: Sequence[str]) -> dict[str, str]:
 
 
 def _scatter(axes: Axes, one: Mapping[str, Any], marks: Mapping[str, str]) -> None:
-    axes.margins(0.16)
+    axes.margins(_MARGIN)
     points = one["points"]
     for point in points:
         if point["ci"]:
@@ -113,9 +115,9 @@ def _scatter(axes: Axes, one: Mapping[str, Any], marks: Mapping[str, str]) -> No
 
 
 def _runs_left(point: Mapping[str, Any], points: Sequence[Mapping[str, Any]], x: float, needs: float) -> bool:
-    """Return whether a point's name runs over fewer intervals of other points at its left than at its right.
+    """Return whether a point's name is better placed at its left than at its right.
 
-    If equally many, it runs towards the middle of the panel.
+    It stays within the panel, runs over few intervals of other points, and else towards the middle.
 
     Args:
         x: where the point lies, from 0 to 1.
@@ -128,7 +130,7 @@ def _runs_left(point: Mapping[str, Any], points: Sequence[Mapping[str, Any]], x:
         if other["ci"] and other["ci"][0] <= point["score"] <= other["ci"][1]
     ]
     left, right = (sum(0 < side * each < needs for each in crossed) for side in (-1, 1))
-    return (left, x <= 0.5) < (right, x > 0.5)
+    return (x + _MARGIN < needs, left, x <= 0.5) < (1 - x + _MARGIN < needs, right, x > 0.5)
 
 
 def _part(value: float, values: Sequence[float]) -> float:

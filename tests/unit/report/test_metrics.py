@@ -197,9 +197,9 @@ def test_pictures_values_stand_before_scores_beside_metrics():
 
 def test_names_beside_points_run_over_fewer_intervals_of_others():
     points = [
-        {"model": "a", "value": 0.0, "score": 50.0, "ci": [48.0, 52.0]},
-        {"model": "b", "value": 0.4, "score": 40.0, "ci": [38.0, 42.0]},
-        {"model": "c", "value": 0.6, "score": 41.0, "ci": [36.0, 46.0]},
+        {"model": "a", "value": 0.0, "score": 40.5, "ci": [39.0, 52.0]},  # at its left there is no room
+        {"model": "b", "value": 0.25, "score": 37.0, "ci": [35.0, 42.0]},
+        {"model": "c", "value": 0.5, "score": 41.0, "ci": [36.0, 46.0]},
         {"model": "d", "value": 1.0, "score": 20.0, "ci": [18.0, 22.0]},
     ]
 
