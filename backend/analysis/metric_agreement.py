@@ -3,9 +3,12 @@
 *Over evaluators*, the models are fixed: what would other people's scores give? Noise in the scores pulls a
 rank correlation towards 0, and a resample has the noise twice, so that plain percentiles leave out the true
 correlation (20 models, reliability .95, true rho .9: they cover 60% in place of 95%). Therefore their ends
-are moved away from 0 as Spearman (1904) corrects for attenuation: divided by the square of the `stability`,
-the mean rank correlation of resampled scores with the scores. In simulations (docs/statistics.md) this
-covers 90% or more where the stability is .7 or more; below, there is no interval.
+are moved away from 0, as Spearman (1904) corrects for attenuation: divided by the share of the order that the
+scores resolve. The `stability`, the mean rank correlation of resampled scores with the scores, is 1 where all
+of the order is resolved, and `NOISE` where equal models differ by noise alone; the share is linear between
+the two, as if some models were far apart and the others equal. Spearman's own correction supposes that all
+are equally close, and fails where most are (docs/statistics.md has the coverage). If nothing is resolved, the
+interval has no end on that side.
 
 *Over models* (`rank_intervals.py`), models and evaluators are drawn anew: what would other models give?
 
@@ -25,8 +28,8 @@ from backend.analysis.ranks import correlations, kendall, spearman
 from backend.analysis.score_resamples import ScoreResamples
 from backend.foundation.errors import InvalidInput
 
-STEADY = 0.7
-"""Stability of the scores' order below which there is no interval over evaluators."""
+NOISE = {"rho": 6 / math.pi * math.asin(math.sqrt(1 / 8)), "tau": 0.5}
+"""Stability of many models that are equal: the rank correlations of a normal distribution whose r² is 1/2."""
 _MOST_UNDEFINED = 0.05
 """Share of resamples whose scores all tie above which there is no interval over evaluators."""
 LOWER, HIGHER = "lower", "higher"
@@ -187,23 +190,26 @@ def _over_evaluators(
     if total - kept > _MOST_UNDEFINED * total:
         share = (total - kept) / total
         return {**row, "evaluators_note": f"in {share:.0%} of resamples all scores tie, or one is missing"}
-    if stability < STEADY:
-        why = (
-            "other evaluators would order these models differently: resampled scores correlate with the "
-            f"scores by {stability:.2f} on average, below {STEADY:g}"
-        )
-        return {**row, "evaluators_note": why}
     rho_ci, tau_ci = (
-        _interval(part, estimate, order, level)
-        for part, estimate, order in zip(found, estimates, (stability, tau_stability), strict=True)
+        _interval(part, estimate, (order - noise) / (1 - noise), level)
+        for part, estimate, order, noise in zip(
+            found, estimates, (stability, tau_stability), NOISE.values(), strict=True
+        )
     )
     return {**row, "evaluators_ci": rho_ci, "tau_evaluators_ci": tau_ci, "evaluators_note": None}
 
 
-def _interval(drawn: np.ndarray, estimate: float, stability: float, level: float) -> list[float]:
-    """Return percentiles, moved away from 0 by the attenuation of a resample; they include the estimate."""
+def _interval(drawn: np.ndarray, estimate: float, resolved: float, level: float) -> list[float]:
+    """Return percentiles, moved away from 0 by the attenuation of a resample; they include the estimate.
+
+    Args:
+        resolved: share of the order that the scores resolve; 0 or less if none.
+    """
     tail = (1 - level) / 2
     low = float(np.quantile(drawn, tail, method="lower"))
     high = float(np.quantile(drawn, 1 - tail, method="higher"))
-    low, high = (low if low > 0 else low / stability**2), (high if high < 0 else high / stability**2)
+    if low <= 0:
+        low = low / resolved if resolved > 0 else -1.0
+    if high >= 0:
+        high = high / resolved if resolved > 0 else 1.0
     return [max(-1.0, min(low, estimate)), min(1.0, max(high, estimate))]

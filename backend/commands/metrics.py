@@ -98,7 +98,7 @@ def metrics(
     from backend.metrics.runs import Plan, folder_runs, study_runs
     from backend.metrics.set_distances import Options
     from backend.report.metrics import as_text as agreement_text
-    from backend.report.metrics import study_rows
+    from backend.report.metrics import metric_rows_of_study
     from backend.report.picture_metrics import as_csv, as_text
 
     if (name is None) == (real is None and not models):
@@ -115,7 +115,7 @@ def metrics(
         study = world.study(name)
         runs, sets = study_runs(plan, world.store, world.data, study)
         stored.keep(world.data, study, runs, sets, utc_now())
-        agreement = study_rows(world.store, study, stored.stored_metrics(world.data, study), level)
+        agreement = metric_rows_of_study(world.store, study, stored.stored_metrics(world.data, study), level)
     if as_json:
         found = {"study": name, "runs": runs, "agreement": agreement}
         click.echo(json.dumps(found, indent=2, allow_nan=False))

@@ -28,14 +28,18 @@ def compose(data: Mapping[str, Any], info: SourceInfo) -> Report:
 
 
 def _with_pictures(sections: Sequence[Section], info: SourceInfo) -> list[Section]:
-    """Return sections with the one on metrics of the pictures, which are nobody's answers, after scores."""
+    """Return sections with the one on metrics of the pictures before that on agreement.
+
+    Without that, they stand after the scores.
+    """
     pictures = picture_metrics.section(info.picture_metrics)
     if pictures is None:
         return [*sections]
     ids = [section.id for section in sections]
-    place = (
-        next((ids.index(each) for each in ("metrics", "pairs", "scores") if each in ids), len(ids) - 1) + 1
-    )
+    if "metrics" in ids:
+        place = ids.index("metrics")
+    else:
+        place = next((ids.index(each) for each in ("pairs", "scores") if each in ids), len(ids) - 1) + 1
     return [*sections[:place], pictures, *sections[place:]]
 
 

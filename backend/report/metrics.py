@@ -17,7 +17,9 @@ from backend.report.elements import Column, Figure, Row, Section, Table
 from backend.report.text_tables import p_text
 from backend.stores.store import Store
 
-TITLE = "Automatic metrics"
+TITLE = "Scores beside automatic metrics"
+_OVER = ("evaluators", "models")
+"""What the intervals are over."""
 _MOST_DRAWN = 12
 """Number of metrics up to which each has a panel of the figure and a sentence."""
 _ARROWS = {LOWER: "↓", HIGHER: "↑"}
@@ -60,7 +62,7 @@ def metric_rows(
     ]
 
 
-def study_rows(
+def metric_rows_of_study(
     store: Store,
     study: Study,
     metrics: Mapping[str, Mapping[str, float]],
@@ -90,36 +92,66 @@ def as_text(rows: Sequence[Row], level: float = 0.95) -> str:
 
 def as_lines(rows: Sequence[Row], level: str) -> Iterator[str]:
     """Yield rows of `metric_rows` as lines of text; `level` is such as `95%`."""
-    for row in rows:
-        missing = f"; without it: {', '.join(row['without'])}" if row["without"] else ""
-        over = f"{counted(row['models'], 'model')}{missing}"
-        if row["rho"] is None:
-            yield f"{row['metric']}: no correlation over {over} ({row['models_note']})"
-            continue
+    known, shared = _correlated(rows), _shared_notes(rows)
+    for row in known:
         rho, tau = _p_texts(row["p"], row["p_exact"]), _p_texts(row["tau_p"], row["tau_p_exact"])
         better = f"; {row['direction']} is better" if row["direction"] else ""
-        yield f"{row['metric']}: rho = {row['rho']:.3f}, {rho}, {over}{better}"
+        yield f"{row['metric']}: rho = {row['rho']:.3f}, {rho}, {_over(row)}{better}"
         yield f"  tau = {row['tau']:.3f}, {tau}"
-        yield (
-            f"  {level} intervals over evaluators: rho {_ends(row['evaluators_ci'])}, tau "
-            f"{_ends(row['tau_evaluators_ci'])}; over models: rho {_ends(row['models_ci'])}, tau "
-            f"{_ends(row['tau_models_ci'])}"
+        over = [
+            f"over {what}: rho {_ends(row[f'{what}_ci'])}, tau {_ends(row[f'tau_{what}_ci'])}"
+            for what in _OVER
+            if row[f"{what}_ci"]
+        ]
+        if over:
+            yield f"  {level} intervals {'; '.join(over)}"
+        yield from (
+            f"  no interval over {what}: {row[f'{what}_note']}"
+            for what in _OVER
+            if row[f"{what}_note"] and what not in shared
         )
-        for what in ("evaluators", "models"):
-            if row[f"{what}_note"]:
-                yield f"  no interval over {what}: {row[f'{what}_note']}"
-    if any(row["rho"] is not None and row["direction"] is None for row in rows):
+    yield from _without_correlation(rows)
+    yield from (f"no interval over {what}: {note}" for what, note in shared.items())
+    if any(row["direction"] is None for row in known):
         yield (
             "signs are as computed: of a metric that falls as models get better, agreement is a negative rho"
         )
+
+
+def _without_correlation(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield a line for the metrics that have no correlation for the same reason."""
+    names: dict[str, list[str]] = {}
+    for row in rows:
+        if row["rho"] is None:
+            names.setdefault(f"{_over(row)} ({row['models_note']})", []).append(row["metric"])
+    yield from (f"{', '.join(metrics)}: no correlation over {why}" for why, metrics in names.items())
+
+
+def _over(row: Row) -> str:
+    missing = f"; without it: {', '.join(row['without'])}" if row["without"] else ""
+    return f"{counted(row['models'], 'model')}{missing}"
+
+
+def _correlated(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row["rho"] is not None]
+
+
+def _shared_notes(rows: Sequence[Row]) -> dict[str, str]:
+    """Return why no metric has an interval over evaluators, or over models, where the reason is one."""
+    found = {}
+    for what in _OVER:
+        notes = {row[f"{what}_note"] for row in _correlated(rows)}
+        if len(notes) == 1 and (note := notes.pop()):
+            found[what] = note
+    return found
 
 
 def _p_texts(p: float, exact: float | None) -> str:
     return p_text(p) if exact is None else f"{p_text(p)}, over all orders {p_text(exact)}"
 
 
-def _ends(ci: Sequence[float] | None) -> str:
-    return "none" if ci is None else f"[{ci[0]:.2f}, {ci[1]:.2f}]"
+def _ends(ci: Sequence[float]) -> str:
+    return f"[{ci[0]:.2f}, {ci[1]:.2f}]"
 
 
 def section(found: FindingsView) -> Section | None:
@@ -129,19 +161,25 @@ def section(found: FindingsView) -> Section | None:
         return None
     drawn = [row for row in rows if row["values"]][:_MOST_DRAWN]
     known = any(row["models"] > 2 for row in rows)
+    shared = _shared_notes(rows)
     few = rows if known and len(rows) <= _MOST_DRAWN else []
     return Section(
         "metrics",
         TITLE,
-        (_introduction(rows),),
-        model_notes=tuple((row["metric"], _sentence(found, row)) for row in few),
+        (_introduction(rows, shared),),
+        model_notes=tuple((_name(row), _sentence(found, row, shared)) for row in few),
         tables=(_correlations(found, rows), _kendall(found, rows)) if known else (),
         figures=(_figure(found, rows, drawn),) if drawn else (),
         notes=tuple(_notes(rows)) if known else (),
     )
 
 
-def _introduction(rows: Sequence[Row]) -> str:
+def _introduction(rows: Sequence[Row], shared: Mapping[str, str]) -> str:
+    """Return what the metrics have in common.
+
+    Args:
+        shared: the result of `_shared_notes`.
+    """
     counts = sorted({row["models"] for row in rows})
     models = counted(counts[-1], "model") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} models"
     text = f"How far each metric orders the models as people do, over {models}."
@@ -149,7 +187,23 @@ def _introduction(rows: Sequence[Row]) -> str:
         return f"{text} A rank correlation takes three models."
     if p := _NO_ORDER.get(counts[-1]):
         text += f" With so few, no correlation is significant: even equal orders have p = {p}."
-    return text
+    text += "".join(f" No interval over {what}: {note}." for what, note in shared.items())
+    return f"{text} {_on_signs(rows)}"
+
+
+def _on_signs(rows: Sequence[Row]) -> str:
+    """Return what the sign of a correlation means for the metrics that there are."""
+    directions = {row["direction"] for row in rows}
+    known = [
+        f"a {sign} ρ for a metric marked {_ARROWS[better]}, of which {better} is better"
+        for better, sign in ((LOWER, "negative"), (HIGHER, "positive"))
+        if better in directions
+    ]
+    text = f"Agreement is {', and '.join(known)}." if known else ""
+    if None in directions:
+        of = "the others" if known else "these metrics"
+        text += f" Of {of} it is not known here whether lower or higher is better; signs are as computed."
+    return text.strip()
 
 
 def _correlation(row: Row) -> str:
@@ -161,27 +215,23 @@ def _correlation(row: Row) -> str:
     return f"Spearman's {formatting.rho(row)}, over {models}{without}."
 
 
-def _sentence(found: FindingsView, row: Row) -> str:
-    """Return the correlation of one metric with its intervals, in words."""
+def _sentence(found: FindingsView, row: Row, shared: Mapping[str, str]) -> str:
+    """Return the correlation of one metric with its intervals, in words.
+
+    Args:
+        shared: the result of `_shared_notes`, which the introduction says.
+    """
     text = _correlation(row)
     if row["rho"] is None:
         return text
-    others = [
-        f"other {what}, {_interval(row[f'{what}_ci'])}"
-        for what in ("evaluators", "models")
-        if row[f"{what}_ci"]
-    ]
+    others = [f"other {what}, {_interval(row[f'{what}_ci'])}" for what in _OVER if row[f"{what}_ci"]]
     if others:
         text += f" {found.level} interval with {'; with '.join(others)}."
-    text += "".join(
+    return text + "".join(
         f" No interval over {what}: {row[f'{what}_note']}."
-        for what in ("evaluators", "models")
-        if row[f"{what}_note"]
+        for what in _OVER
+        if row[f"{what}_note"] and what not in shared
     )
-    sign = {LOWER: "negative", HIGHER: "positive"}.get(row["direction"])
-    if sign:
-        text += f" {row['direction'].capitalize()} is better, so that agreement is a {sign} ρ."
-    return text
 
 
 def _interval(ci: Sequence[float]) -> str:
@@ -321,7 +371,3 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
             "“Other models”: other models of the same kind, judged by other people. The models are taken for "
             "a random sample, and the interval holds every correlation that a test would not reject."
         )
-    yield (
-        "Signs are as computed. ↓ marks metrics that fall as models get better, such as FID, so that "
-        "agreement is a negative ρ; ↑ those that rise. Of others the direction is not known here."
-    )

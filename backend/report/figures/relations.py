@@ -14,10 +14,12 @@ from backend.report.formatting import coefficient, short
 _FEW = len(style.SERIES)
 _NUMBERED = range(7, 25)
 """Numbers of models whose points have numbers; with fewer they have names, with more nothing."""
-_LETTERS_AN_IN = 10.5
+_LETTERS_AN_IN = 12
 """Letters of a panel's title that fit into an inch."""
 _PANEL_PT = 90
 """Height, in points, of the range of scores in a panel."""
+_MARGIN = 0.16
+"""Margin of a panel on each side, as a part of the range of values."""
 _LINE = 0.1
 """Part of that height that a name needs."""
 
@@ -89,7 +91,7 @@ def _marks(models: Sequence[str]) -> dict[str, str]:
 
 
 def _scatter(axes: Axes, one: Mapping[str, Any], marks: Mapping[str, str]) -> None:
-    axes.margins(0.16)
+    axes.margins(_MARGIN)
     points = one["points"]
     for point in points:
         if point["ci"]:
@@ -101,15 +103,34 @@ def _scatter(axes: Axes, one: Mapping[str, Any], marks: Mapping[str, str]) -> No
     taken: list[tuple[float, float]] = []
     for point in sorted(points, key=lambda point: point["score"]):
         x, y = _part(point["value"], xs), _part(point["score"], ys)
-        is_right = x > 0.5
-        here = x - needs * is_right, y
+        is_left = _runs_left(point, points, x, needs)
+        here = x - needs * is_left, y
         while any(abs(here[0] - other[0]) < needs and abs(here[1] - other[1]) < _LINE for other in taken):
             here = here[0], here[1] + _LINE / 4
         taken.append(here)
         axes.annotate(marks[point["model"]], (point["value"], point["score"]),
-                      xytext=(-5 if is_right else 5, (here[1] - y) * _PANEL_PT), textcoords="offset points",
-                      ha="right" if is_right else "left", va="center", fontsize=7.5,
+                      xytext=(-5 if is_left else 5, (here[1] - y) * _PANEL_PT), textcoords="offset points",
+                      ha="right" if is_left else "left", va="center", fontsize=7.5,
                       color=style.INK)  # fmt: skip
+
+
+def _runs_left(point: Mapping[str, Any], points: Sequence[Mapping[str, Any]], x: float, needs: float) -> bool:
+    """Return whether a point's name is better placed at its left than at its right.
+
+    It stays within the panel, runs over few intervals of other points, and else towards the middle.
+
+    Args:
+        x: where the point lies, from 0 to 1.
+        needs: width of a name on that scale.
+    """
+    xs = [other["value"] for other in points]
+    crossed = [
+        _part(other["value"], xs) - x
+        for other in points
+        if other["ci"] and other["ci"][0] <= point["score"] <= other["ci"][1]
+    ]
+    left, right = (sum(0 < side * each < needs for each in crossed) for side in (-1, 1))
+    return (x + _MARGIN < needs, left, x <= 0.5) < (1 - x + _MARGIN < needs, right, x > 0.5)
 
 
 def _part(value: float, values: Sequence[float]) -> float:

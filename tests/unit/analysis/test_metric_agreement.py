@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.analysis.metric_agreement import STEADY, direction, metric_agreement
+from backend.analysis.metric_agreement import NOISE, direction, metric_agreement
 from backend.analysis.score_resamples import ScoreResamples
 from backend.foundation.errors import InvalidInput
 
@@ -61,15 +61,16 @@ def test_close_scores_widen_the_interval_over_evaluators_by_the_orders_they_allo
     assert row["tau_evaluators_ci"] == [pytest.approx(4 / 6), 1.0]
 
 
-def test_ends_are_moved_away_from_0_by_the_attenuation():
+def test_ends_are_moved_away_from_0_by_the_share_of_the_order_that_scores_resolve():
     scores = {"a": 10.0, "b": 20.0, "c": 20.5, "d": 40.0}
     values = {"a": 2.0, "b": 1.0, "c": 3.0, "d": 4.0}
 
     (row,) = metric_agreement(scores, {"m": values}, resamples(scores, error=0.4))
 
     # rho is .8, and .4 if b and c change places; 1 is out of reach of a resample but not of the truth
-    assert row["evaluators_ci"] == [pytest.approx(0.4), pytest.approx(min(1, 0.8 / row["stability"] ** 2))]
-    assert row["evaluators_ci"][1] > 0.81
+    resolved = (row["stability"] - 0.690) / (1 - 0.690)
+    assert row["evaluators_ci"] == [pytest.approx(0.4), pytest.approx(0.8 / resolved, abs=0.001)]
+    assert 0.81 < row["evaluators_ci"][1] < 1
 
 
 @given(
@@ -91,13 +92,24 @@ def test_intervals_hold_the_estimate_and_stay_within_1(values, error, seed):
                 assert row[f"{kind}_note"]
 
 
-def test_without_a_known_order_there_is_no_interval_over_evaluators():
+def test_scores_that_resolve_nothing_leave_the_interval_without_an_end():
     (row,) = metric_agreement(SCORES, {"FID": METRICS["FID"]}, resamples(error=40))
 
-    assert row["stability"] < STEADY
-    assert row["evaluators_ci"] is None
-    assert "other evaluators would order these models differently" in row["evaluators_note"]
+    assert row["stability"] < NOISE["rho"]
+    assert (row["evaluators_ci"], row["tau_evaluators_ci"]) == ([-1, 1], [-1, 1])
+    assert row["evaluators_note"] is None
     assert row["models_ci"] is not None
+
+
+def test_the_stability_of_equal_models_is_that_of_noise():
+    rng = np.random.default_rng(5)
+    scores = {str(i): value for i, value in enumerate(rng.standard_normal(300))}
+    values = {"m": {name: float(name) for name in scores}}
+
+    (row,) = metric_agreement(scores, values, resamples(scores, error=1, times=100))
+
+    assert row["stability"] == pytest.approx(NOISE["rho"], abs=0.04)
+    assert row["tau_stability"] == pytest.approx(NOISE["tau"], abs=0.04)
 
 
 def test_resamples_that_all_tie_are_left_out_and_counted():

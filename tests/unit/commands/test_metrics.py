@@ -12,11 +12,14 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from backend.analysis.ranks import spearman
 from backend.cli import main
 from backend.metrics.stored import stored_metrics
-from backend.report.metrics import study_rows
+from backend.report.metrics import metric_rows_of_study
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+
+from ..conftest import World
 
 PICTURES = 12
 METRICS = ("Kernel distance", "Precision", "Recall", "Density", "Coverage")
@@ -144,13 +147,38 @@ def test_agreement_with_people_is_printed_when_people_finished(study):
     store = open_store("sqlite:///openhype.db", data.root)
     faces = store.study("faces")
 
-    people = study_rows(store, faces, stored_metrics(data, faces))
-    simulated = study_rows(store, faces, stored_metrics(data, faces), simulated=True)
+    people = metric_rows_of_study(store, faces, stored_metrics(data, faces))
+    simulated = metric_rows_of_study(store, faces, stored_metrics(data, faces), simulated=True)
 
     assert people == []  # simulated sessions are nobody's
     assert [row["metric"] for row in simulated] == [f"{name} (layout-1)" for name in METRICS]
     assert [row["direction"] for row in simulated] == ["lower", *["higher"] * 4]
     assert {row["models"] for row in simulated} == {2}
+
+
+def test_agreement_with_people_is_of_real_sessions_and_printed_by_the_command(images):
+    draw("net", 30, 7)
+    made(*FOLDERS, "--model", "net=images/net")
+    data = DataDir(Path("openhype-data"))
+    world = World(open_store("sqlite:///openhype.db", data.root), data)
+    for wrong in [3, 0, 1] * 3:
+        fakes = iter([False] * wrong + [True] * 4)
+        world.player().play(lambda truth, fakes=fakes: truth == "real" or next(fakes))
+    done("simulate", "faces", "--evaluators", 3, "--seed", 1)  # nobody's, so that nothing changes
+
+    text, found = done("metrics", "faces"), json.loads(done("metrics", "faces", "--json").stdout)
+
+    score = {
+        row["model"]: row["score"] for row in json.loads(done("score", "faces", "--json").stdout)["models"]
+    }
+    precision = next(row for row in found["agreement"] if row["metric"] == "Precision (layout-1)")
+    assert precision["rho"] == pytest.approx(
+        spearman([*score.values()], [precision["values"][model] for model in score])["rho"]
+    )
+    assert (precision["models"], precision["resamples"]) == (3, 2000)
+    _, agreement = text.stdout.split("\n\nScores beside automatic metrics\n")
+    assert f"Precision (layout-1): rho = {precision['rho']:.3f}, " in agreement
+    assert agreement.count("no interval over models: 3 models are too few; it takes 4") == 1
 
 
 def test_classes_have_metrics_of_their_own(tmp_path, monkeypatch):

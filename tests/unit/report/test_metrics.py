@@ -1,6 +1,7 @@
 """Automatic metrics in reports: every judgment that scores models has the section, others do not."""
 
 import json
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -11,11 +12,13 @@ from backend.report import metrics, page, table_files
 from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report
+from backend.report.figures import relations
 from backend.report.findings import FindingsOptions, findings
 from backend.report.text_report import as_text
 from backend.scoring import score_answers
 
 from .. import answered
+from ..metrics.test_stored import kept_run
 from .test_judgment_reports import TRIPLETS, looked, pairs
 
 INFO = SourceInfo("title", "source", "2026-01-01", "0")
@@ -135,8 +138,78 @@ def test_two_models_are_shown_and_said_to_be_too_few():
     assert (section.tables, section.model_notes) == ((), ())
     assert len(section.figures[0].table.rows) == 2
     assert metrics.as_text(found.findings["metrics"]) == (
-        "Automatic metrics\n  FID: no correlation over 2 models (a rank correlation takes three models)"
+        "Scores beside automatic metrics\n"
+        "  FID: no correlation over 2 models (a rank correlation takes three models)"
     )
+
+
+def test_what_all_metrics_share_is_said_once():
+    models = {"gan": 0.5, "vae": 0.3, "net": 0.1}
+    values = {
+        name: dict(zip(models, numbers, strict=True))
+        for name, numbers in {
+            "FID": (1.0, 2.0, 3.0),
+            "KID": (2.0, 1.0, 3.0),
+            "recall": (3.0, 2.0, 1.0),
+        }.items()
+    }
+
+    found = light(models, values, evaluators=4, images=30)
+    section, text = metrics.section(found), metrics.as_text(found.findings["metrics"])
+
+    shown = " ".join(
+        [*section.paragraphs, *(sentence for _, sentence in section.model_notes), *section.notes]
+    )
+    why = "3 models are too few; it takes 4"
+    assert (shown.count(why), text.count(why)) == (1, 1)
+    assert section.paragraphs[0].endswith(
+        "Agreement is a negative ρ for a metric marked ↓, of which lower is better, and a positive ρ for a "
+        "metric marked ↑, of which higher is better."
+    )
+    assert [name for name, _ in section.model_notes] == ["FID ↓", "KID ↓", "recall ↑"]
+    assert text.splitlines()[-1] == f"  no interval over models: {why}"
+
+
+def test_a_reason_of_one_metric_alone_stands_beside_it():
+    rates = {"gan": 0.5, "vae": 0.3, "net": 0.1, "flow": 0.2}
+    all_four = {"gan": 1.0, "vae": 2.0, "net": 4.0, "flow": 3.0}
+    three = {model: value for model, value in all_four.items() if model != "flow"}
+
+    found = light(
+        rates, {"m": all_four, "n": three, "same": dict.fromkeys(rates, 1.0)}, evaluators=4, images=30
+    )
+    notes, text = dict(metrics.section(found).model_notes), metrics.as_text(found.findings["metrics"])
+
+    why = "3 models are too few; it takes 4"
+    assert [why in notes[name] for name in ("m", "n")] == [False, True]
+    assert notes["same"] == "no rank correlation from 4 models: all models have the same value."
+    assert text.count(why) == 1
+    assert "  same: no correlation over 4 models (all models have the same value)" in text.splitlines()
+
+
+def test_pictures_values_stand_before_scores_beside_metrics():
+    found = found_of(ROWS["infinity"](), {"FID": {"gan": 5.0, "vae": 8.0, "flow": 20.0}}, "infinity")
+
+    ids = [section.id for section in compose(found, replace(INFO, picture_metrics=[kept_run()])).sections]
+
+    assert ids.index("picture-metrics") + 1 == ids.index("metrics")
+
+
+def test_names_beside_points_run_over_fewer_intervals_of_others():
+    points = [
+        {"model": "a", "value": 0.0, "score": 40.5, "ci": [39.0, 52.0]},  # at its left there is no room
+        {"model": "b", "value": 0.25, "score": 37.0, "ci": [35.0, 42.0]},
+        {"model": "c", "value": 0.5, "score": 41.0, "ci": [36.0, 46.0]},
+        {"model": "d", "value": 1.0, "score": 20.0, "ci": [18.0, 22.0]},
+    ]
+
+    drawn = relations.metrics(
+        [{"metric": "Kernel distance (layout-1)", "rho": -1.0, "points": points}] * 3, "", 7
+    )
+
+    sides = {text.get_text(): text.get_ha() for text in drawn.axes[0].texts}
+    assert sides == {"a": "left", "b": "right", "c": "left", "d": "right"}  # right-aligned ones run left
+    assert drawn.axes[0].get_title().startswith("Kernel distance (layout-1)\n")
 
 
 def test_hostile_names_are_text_everywhere():
