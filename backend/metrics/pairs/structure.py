@@ -2,7 +2,8 @@
 
 Local means, variances and covariance are weighted by a Gaussian of 1.5 px in a window of 11 x 11 px, at the
 positions where the window lies within the picture; K1 = 0.01, K2 = 0.03, values from 0 to 255. The papers
-treat gray pictures; here the index of each of the channels red, green and blue is averaged.
+treat gray pictures; here the index of each of the channels red, green and blue is averaged. Strips of rows
+are treated one after the other, so that large pictures take little memory.
 """
 
 import numpy as np
@@ -17,6 +18,9 @@ _EXPONENTS = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])
 """By scale, from the finest: those of Wang et al. (2003), section 3.2."""
 MS_SIDE_PX = WINDOW_PX << (len(_EXPONENTS) - 1)
 """The shortest side of which the coarsest scale, a sixteenth, has a window."""
+_STRIP_PIXELS = 1 << 17
+_STRIP_ROWS = 64
+"""A strip has at least so many rows; each is computed with the 10 rows of its windows beyond it."""
 
 
 def one_minus_ssim(first: np.ndarray, second: np.ndarray) -> float:
@@ -27,8 +31,8 @@ def one_minus_ssim(first: np.ndarray, second: np.ndarray) -> float:
     """
     if min(first.shape[:2]) < WINDOW_PX:
         raise InvalidInput(f"SSIM needs pictures of {WINDOW_PX} px or more on each side, {_not(first)}")
-    luminance, structure = _maps(first.astype(np.float64), second.astype(np.float64))
-    return 1 - float((luminance * structure).mean(axis=(0, 1)).mean())
+    index, _ = _means(first, second)
+    return 1 - float(index.mean())
 
 
 def one_minus_ms_ssim(first: np.ndarray, second: np.ndarray) -> float:
@@ -45,16 +49,27 @@ def one_minus_ms_ssim(first: np.ndarray, second: np.ndarray) -> float:
             f"MS-SSIM needs pictures of {MS_SIDE_PX} px or more on each side, {_not(first)}: the "
             f"window of {WINDOW_PX} px must fit in the coarsest of five scales"
         )
-    pair = first.astype(np.float64), second.astype(np.float64)
+    pair = first, second
     indices = []
     for scale in range(len(_EXPONENTS)):
         if scale:
             pair = _halved(pair[0]), _halved(pair[1])
-        luminance, structure = _maps(*pair)
-        is_last = scale == len(_EXPONENTS) - 1
-        indices.append((luminance * structure if is_last else structure).mean(axis=(0, 1)))
+        index, structure = _means(*pair)
+        indices.append(index if scale == len(_EXPONENTS) - 1 else structure)
     powers = np.maximum(indices, 0) ** _EXPONENTS[:, None]
     return 1 - float(powers.prod(axis=0).mean())
+
+
+def _means(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return means over positions by channel, shape (2, 3): of the index, and of contrast and structure."""
+    height, width = (length - 2 * _RADIUS_PX for length in first.shape[:2])
+    rows = max(_STRIP_ROWS, _STRIP_PIXELS // width)
+    sums = np.zeros((2, first.shape[2]))
+    for top in range(0, height, rows):
+        strip = slice(top, top + rows + 2 * _RADIUS_PX)
+        luminance, structure = _maps(first[strip].astype(np.float64), second[strip].astype(np.float64))
+        sums += (luminance * structure).sum(axis=(0, 1)), structure.sum(axis=(0, 1))
+    return sums / (height * width)
 
 
 def _maps(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -78,7 +93,11 @@ def _local_mean(values: np.ndarray) -> np.ndarray:
 def _halved(picture: np.ndarray) -> np.ndarray:
     height, width = (length // 2 * 2 for length in picture.shape[:2])
     even = picture[:height, :width]
-    return (even[::2, ::2] + even[1::2, ::2] + even[::2, 1::2] + even[1::2, 1::2]) / 4
+    made = even[::2, ::2].astype(np.float64)
+    for down, across in ((1, 0), (0, 1), (1, 1)):
+        made += even[down::2, across::2]
+    made /= 4
+    return made
 
 
 def _not(picture: np.ndarray) -> str:

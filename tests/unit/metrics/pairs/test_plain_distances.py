@@ -1,5 +1,7 @@
 """L2, PSNR, SSIM and MS-SSIM against scikit-image and against numbers of another program."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
@@ -19,7 +21,7 @@ def pair(height, width, seed=11, sd=40):
     return first, np.clip(first + rng.normal(0, sd, first.shape), 0, 255).astype(np.uint8)
 
 
-@pytest.mark.parametrize("size", [(11, 11), (64, 64), (37, 90), (12, 200)])
+@pytest.mark.parametrize("size", [(11, 11), (64, 64), (37, 90), (12, 200), (150, 2100)])
 @pytest.mark.parametrize("sd", [1, 40, 300])
 def test_ssim_is_that_of_scikit_image_with_the_window_of_the_paper(size, sd):
     first, second = pair(*size, sd=sd)
@@ -51,6 +53,18 @@ def test_ms_ssim_leaves_out_an_odd_last_row_and_column():
 
     assert np.isfinite(one_minus_ms_ssim(first, second))
     assert one_minus_ms_ssim(first, inverted) == 1  # contrast and structure are negative at every scale
+
+
+@pytest.mark.parametrize("distance", [one_minus_ssim, one_minus_ms_ssim])
+def test_memory_is_that_of_a_strip_and_not_of_the_picture(distance):
+    first, second = pair(1200, 1200)
+    tracemalloc.start()
+
+    distance(first, second)
+
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * first.size * 8  # two pictures in 64-bit floats; the whole computation needs a dozen
 
 
 def test_l2_is_the_root_of_the_mean_square():
