@@ -1,7 +1,6 @@
 """The command that fits LPIPS on people's votes: `calibrate`."""
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -96,6 +95,7 @@ def calibrate(
 ) -> None:
     """Fit the linear layers of LPIPS on the votes of a 2AFC study, its export, or a BAPPS tree."""
     from backend.foundation import optional_packages
+    from backend.foundation.atomic_files import write_whole
     from backend.foundation.errors import InvalidInput
     from backend.metrics.calibration.calibrate import Options, check_votes
     from backend.metrics.calibration.schedule import PAPER
@@ -127,7 +127,7 @@ def calibrate(
     source = Path(what).name or what
     made, content = calibration_of(votes, pictures, weights, options, progress_bar)
     data = {"source": source, "file": paths[0].name, **made.data}
-    _write(dict(zip(paths, (content, _json(data).encode()), strict=True)))
+    write_whole(dict(zip(paths, (content, _json(data).encode()), strict=True)))
     click.echo(_json(data) if as_json else as_text(data), nl=not as_json)
     click.echo(str(paths[0]), err=True)
     click.echo(str(_page(data, out)), err=True)
@@ -135,20 +135,6 @@ def calibrate(
 
 def _json(data: Mapping[str, Any]) -> str:
     return json.dumps(data, indent=2, allow_nan=False) + "\n"
-
-
-def _write(contents: Mapping[Path, bytes]) -> None:
-    """Write files so that each is there as a whole or not at all, and all or none but for a crash."""
-    partials = {path: path.with_name(f".{path.name}.partial") for path in contents}
-    try:
-        for path, content in contents.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partials[path].write_bytes(content)
-        for path, partial in partials.items():
-            os.replace(partial, path)
-    finally:
-        for partial in partials.values():
-            partial.unlink(missing_ok=True)
 
 
 def _page(data: Mapping[str, Any], out: Path) -> Path:

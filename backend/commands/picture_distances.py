@@ -66,20 +66,20 @@ def distances(
     NAME is a 2AFC or JND study, DIR a folder of items as for `create --items`; FIRST and SECOND are two
     pictures, or two folders with pictures of the same names. Without --distance: l2, psnr and ssim.
     """
+    from backend.foundation.atomic_files import write_whole
     from backend.metrics.pairs.distances import DEFAULT, distances_named
     from backend.responses.picture_distances import as_csv, distances_of
 
     chosen = distances_named(distances or DEFAULT, weights, version or "", use_torch)
-    target = None if out is None else _checked(out, chosen)
+    targets = {} if out is None else _targets(out, chosen)
     pictures = _pictures(world, what)
     found = distances_of(pictures, chosen, progress_bar)
     for each in chosen:
         click.echo(f"{each.name}: {each.description}", err=True)
-    if target is not None:
-        for name, values in found.items():
-            path = target if target.suffix == ".csv" else target / f"{name}.csv"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(as_csv(pictures, {name: values}), "utf-8")
+    if targets:
+        tables = {targets[name]: as_csv(pictures, {name: values}) for name, values in found.items()}
+        write_whole({path: table.encode() for path, table in tables.items()})
+        for path in tables:
             click.echo(str(path))
     elif len(what) == 2 and not Path(what[0]).is_dir():
         for name, values in found.items():
@@ -88,9 +88,10 @@ def distances(
         click.echo(as_csv(pictures, found, len(found) > 1), nl=False)
 
 
-def _checked(out: Path, chosen: "Sequence[Distance]") -> Path:
-    """Return the CSV to write, or the folder of those of several distances."""
+def _targets(out: Path, chosen: "Sequence[Distance]") -> dict[str, Path]:
+    """Return the CSV to write of each distance, by name; refuse before hours of work what cannot be one."""
     from backend.foundation.errors import InvalidInput
+    from backend.foundation.printable import printable
 
     if out.suffix != ".csv" and out.is_file():
         raise InvalidInput(f"-o {out} is a file; name a CSV, or a folder")
@@ -99,7 +100,14 @@ def _checked(out: Path, chosen: "Sequence[Distance]") -> Path:
             f"{', '.join(each.name for each in chosen)} are written as a file each; -o must name a folder, "
             f"not {out}"
         )
-    return out
+    targets = {each.name: out if out.suffix == ".csv" else out / f"{each.name}.csv" for each in chosen}
+    for path in targets.values():
+        if path.is_dir():
+            raise InvalidInput(f"{printable(path)} is a folder; -o must name a CSV, or a folder for it")
+        first = next(parent for parent in path.absolute().parents if parent.exists())
+        if not first.is_dir():
+            raise InvalidInput(f"{printable(first)} is a file; -o must name a CSV in a folder")
+    return targets
 
 
 def _pictures(world: World, what: Sequence[str]) -> "ItemPictures":

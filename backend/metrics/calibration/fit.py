@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from backend.foundation import optional_packages
+from backend.foundation.errors import InvalidInput
 from backend.metrics.calibration.schedule import Schedule
 from backend.metrics.calibration.vectors import Vectors
 
@@ -78,6 +79,7 @@ def fit(
 
     Raises:
         NotInstalled: torch is missing.
+        InvalidInput: the loss is not a finite number.
     """
     optional_packages.check("a calibration", "torch")
     with _one_thread():
@@ -143,6 +145,11 @@ class Run:
     def look(self, step: int) -> bool:
         """Record losses and scores; return whether the fit is to stop."""
         train, validation = self._evaluated(self.train), self._evaluated(self.validation)
+        if not np.isfinite([train[0], validation[0]]).all():
+            raise InvalidInput(
+                f"the loss is not a finite number after {step:,} steps; start from smaller weights "
+                "(--start), or with a lower learning rate (--rate)"
+            )
         self.curve.append(Look(step, train[0], validation[0], train[1], validation[1]))
         if not self.schedule.is_stopping_early or validation[0] < self.best_loss:
             self.best = self.weights.detach().clone()

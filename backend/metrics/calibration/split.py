@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from backend.foundation.counts import counted
 from backend.foundation.errors import InvalidInput
 
 TRAIN, VALIDATION, HELD_OUT = "train", "validation", "held-out"
@@ -99,8 +100,8 @@ def split(references: Sequence[str], sets: Sequence[str], shares: Shares, seed: 
     if len(dealt[small]) < FEWEST_OF_A_SHARE:
         raise InvalidInput(
             f"the {small} share has {len(dealt[small])} triplets and needs {FEWEST_OF_A_SHARE} or more: "
-            f"the {len(references):,} triplets have {len(triplets):,} different references, and all triplets "
-            "of one reference are in one share"
+            f"the {len(references):,} triplets have {counted(len(triplets), 'different reference')}, and all "
+            "triplets of one reference are in one share"
         )
     return Split(*(np.array(sorted(dealt[name])) for name in wanted))
 

@@ -95,9 +95,15 @@ def _work(
 def _measured(distance: Distance, first: str, parts: Sequence[np.ndarray]) -> np.ndarray:
     """Return the distances of a batch; an error names its first item, since all have one size."""
     try:
-        return distance.measure(parts)
+        with np.errstate(all="ignore"):  # of weights so large that sums overflow; refused below
+            values = distance.measure(parts)
     except InvalidInput as error:
         raise InvalidInput(f"item {first}: {error}") from None
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise InvalidInput(
+            f"item {first}: its {distance.name} is not a finite number; the weights are too large"
+        )
+    return values
 
 
 def _seen(items: Iterable, total: int, label: str, progress: Progress | None) -> Iterable:

@@ -135,20 +135,3 @@ def test_a_calibration_is_written_whole_and_is_the_same_again():
     assert [row["score"] for row in share["agreement"]["metrics"] if row["metric"] == "before"][-1] > 90
     assert "LPIPS v0.1, AlexNet; 120 triplets of 120 references" in again.stdout
     assert json.loads(Path("out/calibration.json").read_text("utf-8"))["weights"] == data["weights"]
-
-
-def test_an_interrupted_write_leaves_nothing_half_written(tmp_path, monkeypatch):
-    from backend.commands import calibration
-
-    def interrupted(*paths):
-        raise KeyboardInterrupt
-
-    old = tmp_path / "alex.pth"
-    old.write_bytes(b"old")
-    monkeypatch.setattr(calibration.os, "replace", interrupted)
-
-    with pytest.raises(KeyboardInterrupt):
-        calibration._write({old: b"new", tmp_path / "calibration.json": b"{}"})
-
-    assert [path.name for path in tmp_path.iterdir()] == ["alex.pth"]
-    assert old.read_bytes() == b"old"

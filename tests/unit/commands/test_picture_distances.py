@@ -172,3 +172,29 @@ def test_studies_of_single_pictures_have_no_pairs(tmp_path, monkeypatch):
         "openhype: study faces is of the method infinity; distances are those of pairs or triplets (2afc and "
         "jnd)\n"
     )
+
+
+def test_what_cannot_be_written_is_refused_before_anything_is_computed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("folder.csv").mkdir()
+    Path("file").touch()
+    Image.fromarray(pictures(1)).save("one.png")
+    two = ("distances", "one.png", "one.png", "--distance", "l2")
+
+    for out, message in (
+        ("folder.csv", "openhype: folder.csv is a folder; -o must name a CSV, or a folder for it"),
+        ("file/l2.csv", f"openhype: {tmp_path / 'file'} is a file; -o must name a CSV in a folder"),
+    ):
+        assert run(*two, "-o", out, status=1).stderr.strip() == message
+
+
+def test_distances_that_are_not_numbers_are_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    huge = {name: np.full_like(array, 1e38) for name, array in trunk_arrays().items()}
+    trunk = written(tmp_path, huge, "huge.npz")
+    for i in (1, 2):
+        Image.fromarray(pictures(i)).save(f"{i}.png")
+
+    found = run("distances", "1.png", "2.png", "--distance", "baseline-alex", "--weights", trunk, status=1)
+
+    assert "item 2.png: its baseline-alex is not a finite number; the weights are too large" in found.stderr

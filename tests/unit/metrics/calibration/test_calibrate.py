@@ -55,6 +55,14 @@ def test_known_weights_are_recovered():
     assert ours.min() == 0
 
 
+def test_a_start_whose_loss_is_no_number_is_refused():
+    vectors, votes, _ = triplets_of_judges(200)
+    huge = [np.full(channels, 3e38) for channels in LAYERS]
+
+    with pytest.raises(InvalidInput, match="loss is not a finite number after 0 steps; start from smaller"):
+        calibrated(vectors, votes, start=start_of(FILE, LAYERS, 0, huge))
+
+
 def test_a_seed_gives_the_same_weights_to_the_last_bit():
     vectors, votes, _ = triplets_of_judges(200)
     first, again, other = (calibrated(vectors, votes, replace(QUICK, seed=seed)) for seed in (3, 3, 4))

@@ -1,0 +1,23 @@
+"""Files that are there as a whole or not at all."""
+
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def write_whole(contents: Mapping[Path, bytes]) -> None:
+    """Write files, making their folders: each is whole at any time, and an error leaves all as they were.
+
+    Two processes may write the same files: each file is then that of one of them.
+    """
+    partials = {path: path.with_name(f".{secrets.token_hex(8)}.partial") for path in contents}
+    try:
+        for path, content in contents.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partials[path].write_bytes(content)
+        for path, partial in partials.items():
+            os.replace(partial, path)
+    finally:
+        for partial in partials.values():
+            partial.unlink(missing_ok=True)
