@@ -61,7 +61,7 @@ def read_features(path: Path, extractor_name: str = "") -> Features:
     except OSError as error:
         raise unreadable(path, error) from None
     with archive:
-        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        members = _members(archive, where)
         _check_members(where, members)
         values = _array(archive, members, "features", where, _MOST_BYTES)
         extractor = _extractor(archive, members, where, extractor_name)
@@ -87,6 +87,17 @@ def write_features(path: Path, features: Features) -> None:
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _members(archive: zipfile.ZipFile, where: str) -> dict[str, zipfile.ZipInfo]:
+    """Return the arrays of the archive by name, each of which must be there once."""
+    members: dict[str, zipfile.ZipInfo] = {}
+    for info in archive.infolist():
+        name = info.filename.removesuffix(".npy")
+        if name in members:
+            raise InvalidInput(f"{where} has two arrays called {brief(name)}; each needs a name of its own")
+        members[name] = info
+    return members
 
 
 def _check_members(where: str, members: dict[str, zipfile.ZipInfo]) -> None:
@@ -166,7 +177,7 @@ def _extractor(
     )
     if given and name and given != name:
         raise InvalidInput(f"{where} has features of {name!r}, not of {given!r} (--extractor-name)")
-    name = name or given
+    name = name or (given and _decoded(given, "--extractor-name"))
     if not name:
         raise InvalidInput(
             f"{where} does not say of which extractor its features are: save its name as the array extractor "
@@ -181,12 +192,7 @@ def _text(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: s
     value = _array(archive, members, name, where, _MOST_TEXT_BYTES)
     if value.size != 1 or value.dtype.kind not in "US":
         raise InvalidInput(f"{where}: {name} must be one text, not {value.dtype} of shape {value.shape}")
-    text = _decoded(value.reshape(-1)[0], f"{where}: {name}")
-    if len(text) > _LONGEST_NAME:
-        raise InvalidInput(
-            f"{where}: {name} must be a text of at most {_LONGEST_NAME} characters, not {brief(text)}"
-        )
-    return text
+    return _decoded(value.reshape(-1)[0], f"{where}: {name}")
 
 
 def _classes(
@@ -211,7 +217,9 @@ def _decoded(value: object, where: str) -> str:
     try:
         text = value.decode() if isinstance(value, bytes) else str(value)
     except UnicodeDecodeError:
-        raise InvalidInput(f"{where} must be UTF-8, not {value!r}") from None
+        raise InvalidInput(f"{where} must be UTF-8, not {brief(value)}") from None
+    if len(text) > _LONGEST_NAME:
+        raise InvalidInput(f"{where} must be a text of at most {_LONGEST_NAME} characters, not {brief(text)}")
     if not text or escaped(text) != text or text != text.strip():
         raise InvalidInput(f"{where} must be plain text without blanks at its ends, not {brief(text)}")
     return text

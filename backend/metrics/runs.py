@@ -1,5 +1,6 @@
 """Runs of metrics: from a study, folders or files of features to plain data, one run for each extractor."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from backend.foundation.errors import InvalidInput
 from backend.metrics.extractors import DEFAULT, extractor_named
 from backend.metrics.extractors.feature_extractor import FeatureExtractor
 from backend.metrics.feature_files import read_features, write_features
-from backend.metrics.features import Features
+from backend.metrics.features import Extractor, Features
 from backend.metrics.picture_features import features_of
 from backend.metrics.picture_sets import PictureSet, are_reals_judged, folder_sets, study_sets
 from backend.metrics.set_distances import Options
@@ -152,8 +153,15 @@ def _measured(plan: Plan, features: Mapping[Side, Features], about: str) -> dict
 def _save(plan: Plan, features: Mapping[Side, Features]) -> None:
     """Write the features of each side into a file that is named after extractor and side."""
     for side, each in features.items():
-        folder = plan.save_to / each.extractor.name.replace(":", "-").replace("/", "-").replace(" ", "-")
+        folder = plan.save_to / _folder_name(each.extractor)
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{'real' if side is None else f'model-{side}'}{FEATURES}"
         write_features(path, each)
         plan.say(str(path))
+
+
+def _folder_name(extractor: Extractor) -> str:
+    """Return a name for a folder, by name and hash, that leads nowhere else whatever a file says."""
+    return f"{re.sub(r'[^A-Za-z0-9._+-]+', '-', extractor.name).lstrip('.-')}-{extractor.short_hash}".lstrip(
+        "-"
+    )

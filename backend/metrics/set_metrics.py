@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from backend.foundation.counts import counted
+from backend.foundation.errors import InvalidInput
 from backend.metrics.feature_cache import Shown
 from backend.metrics.features import Extractor, Features, check_comparable
 from backend.metrics.set_distances import Options, compare
@@ -19,7 +20,7 @@ METRICS = ("frechet", "kid", "precision", "recall", "density", "coverage")
 SMALLER_IS_CLOSER = ("frechet", "kid")
 _INCEPTION, _POOL3 = "torch-fidelity:inception-v3-compat", 2048
 _NAMED = 5
-_FEWEST_OF_CLASS = 2
+_FEWEST = 2
 
 
 def names_of(extractor: Extractor, dimensions: int) -> dict[str, str]:
@@ -51,10 +52,16 @@ def measured(
         progress: wraps an iterable: `progress(items, total, label)`.
 
     Raises:
-        InvalidInput: features are of several extractors or widths.
+        InvalidInput: features are of several extractors or widths, or of too few pictures.
     """
     for fakes in models.values():
         check_comparable(reals, fakes)
+    for side in (reals, *models.values()):
+        if len(side) < _FEWEST:
+            raise InvalidInput(
+                f"{side.source} has {counted(len(side), 'picture')}; distances need at least {_FEWEST} on "
+                "each side"
+            )
     more = {} if progress is None else {"progress": progress}
     extractor, dimensions = reals.extractor, reals.values.shape[1]
     return {
@@ -146,7 +153,7 @@ def _of_class(
     rows = []
     for name, fakes in models.items():
         theirs = fakes.of_class(class_)
-        if ours and theirs and min(len(ours), len(theirs)) >= _FEWEST_OF_CLASS:
+        if ours and theirs and min(len(ours), len(theirs)) >= _FEWEST:
             rows.append({"model": name, **compare(ours.values, theirs.values, options, **more)})
     return rows
 
@@ -155,14 +162,27 @@ def _class_notes(reals: Features, models: Mapping[str, Features]) -> Iterator[st
     """Yield notes on classes that some side lacks."""
     if not reals.classes and not any(fakes.classes for fakes in models.values()):
         return
+    ours = Counter(reals.classes)
     for name, fakes in models.items():
-        apart = sorted({*reals.classes} ^ {*fakes.classes})
+        theirs = Counter(fakes.classes)
+        apart = sorted({*ours} ^ {*theirs})
         if apart:
-            more = " …" if len(apart) > _NAMED else ""
             yield (
-                f"model {name} and the reals have different classes ({', '.join(apart[:_NAMED])}{more}); "
+                f"model {name} and the reals have different classes ({_listed(apart)}); "
                 "metrics by class are of those that both have"
             )
+        small = sorted(
+            each for each in ({*ours} & {*theirs}) - {""} if min(ours[each], theirs[each]) < _FEWEST
+        )
+        if small:
+            yield (
+                f"model {name} or the reals have fewer than {_FEWEST} pictures of some classes "
+                f"({_listed(small)}); no metrics are given for these"
+            )
+
+
+def _listed(classes: Sequence[str]) -> str:
+    return f"{', '.join(classes[:_NAMED])}{' …' if len(classes) > _NAMED else ''}"
 
 
 def _side(model: str | None) -> str:

@@ -200,12 +200,62 @@ def test_classes_have_metrics_of_their_own(tmp_path, monkeypatch):
 def test_features_can_be_saved_read_again_and_mixed_with_folders_of_the_same_extractor(images):
     (of_folders,) = runs_of(*FOLDERS, "--save-features", "features")
 
-    place = "features/layout-1"
+    (place,) = Path("features").iterdir()
+    assert re.fullmatch("layout-1-[0-9a-f]{12}", place.name)
     files = ("--real", f"{place}/real.npz", "--model", f"gan={place}/model-gan.npz")
     (of_files,) = runs_of(*files, "--model", "vae=images/vae")
 
     assert of_files["models"] == of_folders["models"]
     assert of_files["extractor"] == of_folders["extractor"]
+
+
+def features_file(path, features, **more):
+    np.savez(path, features=features.astype("float32"), **{"extractor": "mine", **more})
+    return path
+
+
+@pytest.mark.parametrize("name", ["..", ".", "../../up", "a/../b", ".hidden"])
+def test_saved_features_stay_in_their_folder_whatever_their_extractor_is_called(images, name):
+    values = np.random.default_rng(0).normal(size=(9, 3))
+    features_file("real.npz", values, extractor=name)
+    before = {*Path().rglob("*")}
+
+    done("metrics", "--real", "real.npz", "--model", "m=real.npz", "--save-features", "in/kept")
+
+    made = [path for path in {*Path().rglob("*")} - before if path.is_file()]
+    assert sorted(path.name for path in made) == ["model-m.npz", "real.npz"]
+    assert all(path.parent.parent == Path("in/kept") for path in made)
+
+
+def test_features_of_extractors_of_one_name_are_saved_apart(images):
+    values = np.random.default_rng(0).normal(size=(9, 3))
+    for i, digit in enumerate("ab"):
+        features_file(f"{i}.npz", values + i, hash=digit * 64)
+        done("metrics", "--real", f"{i}.npz", "--model", f"m={i}.npz", "--save-features", "kept")
+
+    assert len([*Path("kept").rglob("real.npz")]) == 2
+
+
+def test_a_side_of_one_picture_is_named(images):
+    values = np.random.default_rng(0).normal(size=(9, 3))
+    features_file("many.npz", values)
+    features_file("one.npz", values[:1])
+
+    assert "one.npz has 1 picture" in refused("metrics", "--real", "many.npz", "--model", "m=one.npz")
+    assert "one.npz has 1 picture" in refused("metrics", "--real", "one.npz", "--model", "m=many.npz")
+
+
+def test_classes_too_small_for_metrics_of_their_own_are_noted(images):
+    values = np.random.default_rng(0).normal(size=(5, 3))
+    features_file("a.npz", values, classes=["big", "big", "big", "one", "two"])
+
+    (run,) = runs_of("--real", "a.npz", "--model", "m=a.npz")
+
+    assert [each["class"] for each in run["classes"]] == ["big"]
+    assert run["notes"] == [
+        "model m or the reals have fewer than 2 pictures of some classes (one, two); "
+        "no metrics are given for these"
+    ]
 
 
 def test_features_of_two_extractors_are_not_mixed(images):

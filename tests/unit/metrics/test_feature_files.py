@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from backend.foundation.errors import OpenhypeError
+from backend.foundation.errors import InvalidInput, OpenhypeError
 from backend.metrics.feature_files import read_features, write_features
 from backend.metrics.features import Extractor, Features
 
@@ -70,6 +70,14 @@ def zipped(**members):
     return file.getvalue()
 
 
+def twice(content, name, other):
+    """Return an archive with another array of a name that it has; the ending `.npy` is no part of names."""
+    file = io.BytesIO(content)
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr(name, other)
+    return file.getvalue()
+
+
 def saved(**arrays):
     file = io.BytesIO()
     np.savez(file, **{"extractor": "mine", **arrays})
@@ -77,6 +85,7 @@ def saved(**arrays):
 
 
 WHOLE = saved(features=VALUES)
+WHOLE_TWICE = twice(WHOLE, "features", npy((2, 3), data=VALUES[:2].tobytes()))
 _NO_ARRAY = "cannot be read as an array"
 BAD = {
     "empty": (b"", "is no zip archive"),
@@ -104,6 +113,10 @@ BAD = {
     "a hash": (saved(features=VALUES, hash="abc"), "64 hexadecimal digits"),
     "two names": (saved(features=VALUES, extractor=["a", "b"]), "extractor must be one text"),
     "a long name": (saved(features=VALUES, extractor="a" * 1000), "at most 100 characters"),
+    "a class of a page": (saved(features=VALUES, classes=["a" * 1000] * 4), "at most 100 characters"),
+    "two arrays of one name": (
+        WHOLE_TWICE, "has two arrays called 'features'"
+    ),
     "no name": (zipped(features=npy((4, 3), data=VALUES.tobytes())), "--extractor-name"),
 }  # fmt: skip
 
@@ -121,6 +134,14 @@ def test_what_is_no_file_of_features_is_refused_in_one_line(tmp_path, what):
     assert why in str(refused.value)
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a" * 101, " ", "a\x1b[31m"])
+def test_a_name_that_is_given_is_held_to_the_same_rules(tmp_path, name):
+    (tmp_path / "a.npz").write_bytes(zipped(features=npy((4, 3), data=VALUES.tobytes())))
+
+    with pytest.raises(InvalidInput, match="--extractor-name must be"):
+        read_features(tmp_path / "a.npz", name)
 
 
 @pytest.mark.parametrize("array", ["features", "classes", "extractor"])
