@@ -38,10 +38,11 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 
 _COMMANDS = ("commands", "cli.py", "__main__.py", "stimuli/distortions", "stimuli/masks")
 _SCORES = ("analysis", "scoring.py", "responses", "report")
+_NUMERIC_METRICS = tuple(f"metrics/{part}" for part in ("calibration", "extractors", "pairs", "weights"))
 _LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "api": (*_COMMANDS, *_SCORES, "administration", "metrics"),
     "score": _COMMANDS,
-    "panel": (*_COMMANDS, *_SCORES),
+    "panel": (*_COMMANDS, *_SCORES, *_NUMERIC_METRICS),
 }
 """Parts of `backend/` that a function never calls: commands and what makes stimuli, and without numpy also
 scores and reports."""

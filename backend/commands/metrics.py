@@ -93,6 +93,7 @@ def metrics(
     coverage, with intervals. Those of a study are kept with it, and shown in its report; if people finished
     it, how far they order the models as people do is printed too.
     """
+    from backend.foundation.atomic_files import write_whole
     from backend.foundation.timestamps import utc_now
     from backend.metrics import stored
     from backend.metrics.runs import Plan, folder_runs, study_runs
@@ -122,8 +123,7 @@ def metrics(
     else:
         click.echo("\n\n".join(text for text in (as_text(runs), agreement_text(agreement, level)) if text))
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(as_csv(runs), "utf-8")
+        write_whole({out: as_csv(runs).encode()})
         click.echo(str(out), err=True)
 
 

@@ -9,8 +9,13 @@ from pathlib import Path
 def write_whole(contents: Mapping[Path, bytes]) -> None:
     """Write files, making their folders: each is whole at any time, and an error leaves all as they were.
 
-    Two processes may write the same files: each file is then that of one of them.
+    Two processes may write the same files: each file is then that of one of them. What is no ordinary file,
+    such as `/dev/stdout` or a pipe, is written into, not replaced.
     """
+    special = {path for path in contents if path.exists() and not path.is_file()}
+    for path in special:
+        path.write_bytes(contents[path])
+    contents = {path: content for path, content in contents.items() if path not in special}
     partials = {path: path.with_name(f".{secrets.token_hex(8)}.partial") for path in contents}
     try:
         for path, content in contents.items():

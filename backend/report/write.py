@@ -1,11 +1,11 @@
 """A report as a directory: `index.html`, `figures/`, `tables/`, `report.json`."""
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from backend.foundation import optional_packages
+from backend.foundation.atomic_files import write_whole
 from backend.foundation.json_text import json_parts
 from backend.report import drawing, page, table_files
 from backend.report.elements import LONG, Report
@@ -52,7 +52,8 @@ def write(report: Report, out: Path, progress: Callable[..., Iterable] | None = 
     jobs.append((out / "report.json", lambda: "".join(json_parts(_data(report))) + "\n"))
     jobs.append((out / "index.html", lambda: page.html(report, files=True, drawn=drawn)))
     for path, make in progress(jobs, total=len(jobs), label="report") if progress else jobs:
-        _write(path, make())
+        content = make()
+        write_whole({path: content.encode() if isinstance(content, str) else content})
     return [path for path, _ in jobs]
 
 
@@ -70,10 +71,3 @@ def _data(report: Report) -> Mapping[str, Any]:
         found = {**found, "crossed_model": crossed}
         files["by_picture"] = "tables/difficulty.csv.gz"
     return {**report.data, "findings": found, "files": files} if files else report.data
-
-
-def _write(path: Path, content: str | bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_bytes(content.encode() if isinstance(content, str) else content)
-    os.replace(partial, path)

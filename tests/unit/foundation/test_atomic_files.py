@@ -1,5 +1,7 @@
 """Files that are there as a whole or not at all."""
 
+import os
+
 import pytest
 
 from backend.foundation import atomic_files
@@ -28,3 +30,15 @@ def test_an_interrupted_write_leaves_nothing_half_written(tmp_path, monkeypatch)
 
     assert [path.name for path in tmp_path.iterdir()] == ["old"]
     assert old.read_bytes() == b"old"
+
+
+def test_a_pipe_is_written_into_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_whole({tmp_path / "pipe": b"a"})
+
+        assert os.read(reader, 10) == b"a"
+        assert [each.name for each in tmp_path.iterdir()] == ["pipe"]
+    finally:
+        os.close(reader)
