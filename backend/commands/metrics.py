@@ -110,13 +110,19 @@ def metrics(
     cache = world.data.cache("features")
     plan = Plan(cache, options, extractors, weights, skip_bad, save_features, progress_bar, say)
     agreement: list[dict[str, Any]] = []
+    not_kept: OSError | None = None
     if name is None:
         runs = folder_runs(plan, {None: real, **_models(models)}, extractor_name)
     else:
         study = world.study(name)
         runs, sets = study_runs(plan, world.store, world.data, study)
-        stored.keep(world.data, study, runs, sets, utc_now())
-        agreement = metric_rows_of_study(world.store, study, stored.stored_metrics(world.data, study), level)
+        try:
+            stored.keep(world.data, study, runs, sets, utc_now())
+        except OSError as error:  # a full disk: print what was computed all the same
+            not_kept = error
+        else:
+            kept = stored.stored_metrics(world.data, study)
+            agreement = metric_rows_of_study(world.store, study, kept, level)
     if as_json:
         found = {"study": name, "runs": runs, "agreement": agreement}
         click.echo(json.dumps(found, indent=2, allow_nan=False))
@@ -125,6 +131,8 @@ def metrics(
     if out is not None:
         write_whole({out: as_csv(runs).encode()})
         click.echo(str(out), err=True)
+    if not_kept is not None:
+        raise not_kept
 
 
 def _models(models: Sequence[tuple[str, str]]) -> dict[str, Path]:

@@ -358,3 +358,14 @@ def test_a_deleted_study_leaves_no_metrics_and_a_backup_has_them(study):
     done("restore", "backup", "--data", "again")
 
     assert json.loads(Path("again/metrics/faces.json").read_text())["study"] == "faces"
+
+
+def test_metrics_that_cannot_be_kept_are_printed_all_the_same(study):
+    Path("openhype-data", "metrics").write_text("a file where the folder would be")
+
+    found = run("metrics", "faces", "-o", "metrics.csv")
+
+    assert found.exit_code == 1
+    assert "Kernel distance" in found.stdout
+    assert Path("metrics.csv").exists()
+    assert found.stderr.splitlines()[-1].startswith("openhype: ")
