@@ -251,7 +251,7 @@ class TestResultsPage:
         assert 'class="banner"' in page
         assert "Results of faces (simulated)" in page
         captions = re.findall(r"<figcaption><strong>Figure \d+\.</strong> (.*?)</figcaption>", page)
-        tables = re.findall(r"<caption.*?>(.*?)</caption>", page)
+        tables = re.findall(r"<caption.*?><span>(.*?)</span></caption>", page)
         assert captions
         assert [text for text in (*captions, *tables) if not text.startswith("Simulated sessions. ")] == []
         assert page.count(">simulated sessions</text>") == 2 * len(captions)
