@@ -15,12 +15,12 @@ import tokenize
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
 from backend.foundation.counts import counted
 from backend.foundation.errors import InvalidInput, brief
+from backend.foundation.npy_header import NoHeader, read_npy_header
 from backend.foundation.printable import escaped, printable
 from backend.foundation.text_files import unreadable
 from backend.metrics.features import Extractor, Features
@@ -33,7 +33,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 _STATISTICS = {"mu", "sigma"}
 _UNREADABLE = (
     OSError, EOFError, ValueError, SyntaxError, RuntimeError, NotImplementedError, MemoryError, KeyError,
-    TypeError, zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError,
+    TypeError, NoHeader, zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError,
 )  # fmt: skip
 """Exceptions of zipfile and numpy for damaged files."""
 
@@ -122,8 +122,9 @@ def _array(
     info = members[name]
     try:
         with archive.open(info) as file:
-            shape, dtype = _header(file)
+            header = read_npy_header(file)
             start = file.tell()
+        shape, dtype = header.shape, header.dtype
         length = int(np.prod(shape, dtype=object)) * dtype.itemsize
         if dtype.hasobject:
             raise InvalidInput(
@@ -146,13 +147,6 @@ def _array(
     except _UNREADABLE as error:
         why = " ".join(str(error).split())[:100] or type(error).__name__
         raise InvalidInput(f"{where}: {name} cannot be read as an array of numpy: {why}") from None
-
-
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
-    version = np.lib.format.read_magic(file)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(file)
-    return shape, dtype
 
 
 def _plain(name: str) -> str:

@@ -2,24 +2,19 @@
 
 import io
 import math
-import warnings
 import zipfile
 from collections.abc import Callable, Mapping
 from mmap import mmap
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 
 from backend.foundation.errors import brief
+from backend.foundation.npy_header import NoHeader, read_npy_header
 from backend.metrics.weights.pickles import BadPickle, Built, Global, entries, read_pickle
 
 _FLOATS = ("f2", "f4", "f8")
 _MOST_BYTES = 1 << 32
-_NO_HEADER = (
-    ValueError, LookupError, EOFError, TypeError, SyntaxError, TokenError, RecursionError, MemoryError,
-)  # fmt: skip
-"""Exceptions that numpy's reader of headers, which parses Python literals, raises for broken ones."""
 
 
 class PickledArray(Built):
@@ -88,22 +83,16 @@ def _read_npy(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError, MemoryError) as error:
         raise BadPickle(f"{where} is broken: {brief(str(error))}") from None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of headers that Python 2 wrote
-            version = np.lib.format.read_magic(stream)
-            read = {
-                (1, 0): np.lib.format.read_array_header_1_0,
-                (2, 0): np.lib.format.read_array_header_2_0,
-            }
-            shape, is_fortran, dtype = read[version](stream)
-    except _NO_HEADER:
+        header = read_npy_header(stream)
+    except NoHeader:
         raise BadPickle(f"{where} is no array of numpy") from None
+    shape, dtype = header.shape, header.dtype
     if dtype.kind != "f":
         raise BadPickle(f"{where} is an array of {dtype}; floating-point numbers are expected")
     body = stream.read()
     if len(body) != math.prod(shape) * dtype.itemsize:
         raise BadPickle(f"{where} has {len(body):,} bytes, which are no array of shape {shape!r:.80}")
-    made = np.frombuffer(body, dtype).reshape(shape, order="F" if is_fortran else "C")
+    made = np.frombuffer(body, dtype).reshape(shape, order="F" if header.is_fortran else "C")
     return made.astype(dtype.newbyteorder("="))
 
 

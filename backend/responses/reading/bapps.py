@@ -7,16 +7,15 @@ sorted positions; here their stems must be equal too.
 
 import csv
 import io
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from tokenize import TokenError
 
 import numpy as np
 
 from backend.analysis.votes import JND, TWO_AFC, Votes, votes_of_shares
 from backend.foundation.errors import InvalidInput, NotFound, reason
+from backend.foundation.npy_header import NoHeader, read_npy_header
 from backend.foundation.printable import printable
 
 JUDGMENTS = {TWO_AFC: "judge", JND: "same"}
@@ -29,17 +28,6 @@ _DEPTH = 3
 """A tree may be named from `2afc/val/NAME` up to the folder that holds `2afc`."""
 _MOST_BYTES = 4096
 _FLOAT_BYTES = 4
-_NO_HEADER = (
-    ValueError,
-    LookupError,
-    EOFError,
-    TypeError,
-    SyntaxError,
-    TokenError,
-    RecursionError,
-    MemoryError,
-)
-"""Exceptions that numpy's reader of headers, which parses Python literals, raises for broken ones."""
 
 
 def is_bapps(folder: Path) -> bool:
@@ -122,16 +110,10 @@ def read_share(path: Path) -> float:
         raise InvalidInput(f"{shown} cannot be read: {reason(error)}") from None
     stream = io.BytesIO(data)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of headers that Python 2 wrote
-            version = np.lib.format.read_magic(stream)
-            read = {
-                (1, 0): np.lib.format.read_array_header_1_0,
-                (2, 0): np.lib.format.read_array_header_2_0,
-            }
-            shape, _, dtype = read[version](stream)
-    except _NO_HEADER:
+        header = read_npy_header(stream)
+    except NoHeader:
         raise InvalidInput(f"{shown} must be a file of numpy (.npy) with one 32-bit float") from None
+    shape, dtype = header.shape, header.dtype
     if dtype.newbyteorder("=") != np.dtype(np.float32) or shape != (1,):
         raise InvalidInput(f"{shown} must hold one 32-bit float, shape (1,), not {dtype} of shape {shape}")
     body = stream.read()
