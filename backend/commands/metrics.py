@@ -117,12 +117,11 @@ def metrics(
         study = world.study(name)
         runs, sets = study_runs(plan, world.store, world.data, study)
         try:
-            stored.keep(world.data, study, runs, sets, utc_now())
+            kept = stored.keep(world.data, study, runs, sets, utc_now())
         except OSError as error:  # a full disk: print what was computed all the same
             not_kept = error
         else:
-            kept = stored.stored_metrics(world.data, study)
-            agreement = metric_rows_of_study(world.store, study, kept, level)
+            agreement = metric_rows_of_study(world.store, study, stored.metrics_of(kept), level)
     if as_json:
         found = {"study": name, "runs": runs, "agreement": agreement}
         click.echo(json.dumps(found, indent=2, allow_nan=False))

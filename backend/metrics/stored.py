@@ -86,9 +86,13 @@ def stored_runs(data: DataDir, study: Study) -> list[dict[str, Any]]:
 
 def stored_metrics(data: DataDir, study: Study) -> dict[str, dict[str, float]]:
     """Return the kept values of a study, by metric and then by model, as `FindingsOptions` takes them."""
+    return metrics_of(stored_runs(data, study))
+
+
+def metrics_of(runs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """Return the values of runs, by metric and then by model; extractors of one name are told apart."""
     from backend.metrics.set_metrics import values_of
 
-    runs = stored_runs(data, study)
     names = Counter(run["extractor"]["name"] for run in runs)
     found: dict[str, dict[str, float]] = {}
     for run in runs:

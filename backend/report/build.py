@@ -106,8 +106,8 @@ def with_kept(options: ReportOptions, data: DataDir, study: Study) -> ReportOpti
     from backend.report.findings import FindingsOptions
 
     chosen = options.findings_options or FindingsOptions()
-    metrics = {**stored.stored_metrics(data, study), **chosen.metrics}
     runs = stored.stored_runs(data, study)
+    metrics = {**stored.metrics_of(runs), **chosen.metrics}
     return replace(options, findings_options=replace(chosen, metrics=metrics), picture_metrics=runs)
 
 
