@@ -6,6 +6,7 @@ decoded pictures as are sent to the processes at a time.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -91,10 +92,10 @@ def features_of(
         missing = [path for path in dict.fromkeys(paths) if path not in shown or shown[path].key not in known]
         if missing:
             run = _Run(extractor, index, vectors, read_time())
-            reads = _read(missing, extractor, workers)
             text = f"features of {len(missing):,} pictures will take {{}}"
-            reads = announced(reads, len(missing), say, text, first=_FIRST)
-            findings = run.take(tracked(reads, len(missing), "features", progress))
+            with _read(missing, extractor, workers) as results:
+                reads = announced(results, len(missing), say, text, first=_FIRST)
+                findings = run.take(tracked(reads, len(missing), "features", progress))
             shown, known = {**shown, **run.shown}, {**known, **run.known}
     finally:
         index.close()
@@ -107,7 +108,9 @@ def features_of(
     return Extraction(used, values, tuple(shown[path] for path in used), len(missing), tuple(findings))
 
 
-def _read(paths: Sequence[Path], extractor: FeatureExtractor, workers: int | None) -> Iterator[_Read]:
+def _read(
+    paths: Sequence[Path], extractor: FeatureExtractor, workers: int | None
+) -> AbstractContextManager[Iterator[_Read]]:
     if extractor.is_light:
         return in_parallel(partial(_extracted, extractor), paths, workers)
     return in_parallel(_decoded, paths, min(workers or cores(), _DECODERS), _DECODED_CHUNK)

@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
+from typing import Literal
 
 from backend.stimuli.images import Equalise, SourceFacts, Treatment
 
@@ -17,10 +19,28 @@ _TREATMENTS: dict[Treatment, str] = {
 }
 
 
+@dataclass(frozen=True)
+class Difference:
+    """One difference between the files of the reals and those of a model."""
+
+    what: Literal["compression", "sharpness", "colour"]
+    model: str
+    reals: str
+    """What the reals are, in a few words."""
+    fakes: str
+    """What the model's samples are."""
+    remedy: str | None
+    """The step of `equalise` that brings both sides to one; None if there is none, or it was taken."""
+    is_equalised: bool
+    """Whether both sides went through that loss."""
+    note: str
+    """All of it as a sentence."""
+
+
 def differences(
     sides: Mapping[str | None, Sequence[SourceFacts]], size_px: int, losses: Equalise
-) -> Iterator[str]:
-    """Yield one sentence for each difference between the reals and a model.
+) -> Iterator[Difference]:
+    """Yield each difference between the reals and a model.
 
     Args:
         sides: facts of the files, by model; under None, those of the reals.
@@ -34,8 +54,26 @@ def differences(
         yield from _sharpness(model, reals, fakes, size_px, losses)
         ours, theirs = _share(reals, "has_colour"), _share(fakes, "has_colour")
         if abs(ours - theirs) > 0.05:
-            shares = f"{100 * ours:.0f}% of the reals and {100 * theirs:.0f}% of the fakes of {model}"
-            yield f"{shares} are in colour"
+            shares = f"{100 * ours:.0f}%", f"{100 * theirs:.0f}%"
+            yield Difference(
+                "colour",
+                model,
+                f"{shares[0]} in colour",
+                f"{shares[1]} in colour",
+                None,
+                False,
+                f"{shares[0]} of the reals and {shares[1]} of the fakes of {model} are in colour",
+            )
+
+
+def suggested(found: Sequence[Difference]) -> list[str]:
+    """Return the steps of `equalise` that bring the reals and all models to one loss."""
+    values: dict[str, list[int]] = {}
+    for difference in found:
+        if difference.remedy:
+            kind, _, value = difference.remedy.partition(":")
+            values.setdefault(kind, []).append(int(value))
+    return [f"{kind}:{min(values[kind])}" for kind in ("size", "jpeg") if kind in values]
 
 
 def treatments(sides: Mapping[str | None, Sequence[SourceFacts]]) -> Iterator[str]:
@@ -50,7 +88,19 @@ def treatments(sides: Mapping[str | None, Sequence[SourceFacts]]) -> Iterator[st
             for model, side in sides.items()
         }
         if any(count for count, _ in counts.values()):
-            yield f"{', '.join(_of(model, *count) for model, count in counts.items())} {what}"
+            yield f"{_of_each(counts)} {what}"
+
+
+def cropped(sides: Mapping[str | None, Sequence[SourceFacts]]) -> Iterator[str]:
+    """Yield a sentence if the shares of images that were cropped to squares differ between sides."""
+    counts = {model: (sum(not facts.is_square for facts in side), len(side)) for model, side in sides.items()}
+    shares = [count / of for count, of in counts.values() if of]
+    if shares and max(shares) - min(shares) > 0.05:
+        yield f"{_of_each(counts)} were cropped to squares, which can show in how they are framed"
+
+
+def _of_each(counts: Mapping[str | None, tuple[int, int]]) -> str:
+    return ", ".join(_of(model, *count) for model, count in counts.items())
 
 
 def _of(model: str | None, count: int, of: int) -> str:
@@ -59,44 +109,68 @@ def _of(model: str | None, count: int, of: int) -> str:
 
 def _compression(
     model: str, reals: Sequence[SourceFacts], fakes: Sequence[SourceFacts], losses: Equalise
-) -> Iterator[str]:
+) -> Iterator[Difference]:
     ours, theirs = _quality(reals), _quality(fakes)
-    if _is_lossy(reals) != _is_lossy(fakes):
-        before, to = f"{_formats(reals)} and the fakes of {model} {_formats(fakes)}", 90
+    if _is_lossy(reals) != _is_lossy(fakes) or (_is_lossy(reals) and _codec(reals) != _codec(fakes)):
+        each = _formats(reals), _formats(fakes)
+        before, to = f"{each[0]} and the fakes of {model} {each[1]}", 90
     elif ours and theirs and abs(ours - theirs) >= 8:
-        before, to = f"JPEG of quality {ours} and the fakes of {model} of {theirs}", min(ours, theirs)
+        each = f"JPEG of quality {ours}", f"JPEG of quality {theirs}"
+        before, to = f"{each[0]} and the fakes of {model} of {theirs}", min(ours, theirs)
     elif ours and theirs and abs(_share(reals, "has_full_chroma") - _share(fakes, "has_full_chroma")) > 0.5:
+        each = _chroma(reals), _chroma(fakes)
         before, to = f"JPEG and so were the fakes of {model}, but only one side's colours were coarser", 90
     else:
         return
-    if losses.jpeg_qualities:
-        yield f"the reals were {before}; both went through JPEG of quality {min(losses.jpeg_qualities)}"
+    is_done = bool(losses.jpeg_qualities)
+    if is_done:
+        rest = f"both went through JPEG of quality {min(losses.jpeg_qualities)}"
+        note = f"the reals were {before}; {rest}"
     else:
-        yield (
+        note = (
             f"the reals were {before}: traces of compression can give them away; "
             f"--equalise jpeg:{to} puts both through the same loss"
         )
+    yield Difference("compression", model, *each, None if is_done else f"jpeg:{to}", is_done, note)
 
 
 def _sharpness(
     model: str, reals: Sequence[SourceFacts], fakes: Sequence[SourceFacts], size_px: int, losses: Equalise
-) -> Iterator[str]:
+) -> Iterator[Difference]:
     ours, theirs = _enlarged(reals, size_px), _enlarged(fakes, size_px)
     small, large = sorted([ours, theirs])
     if large / small < 1.1:
         return
     lower = max(round(size_px / large), 8)
     before = f"the reals were enlarged {ours:.2g} times and the fakes of {model} {theirs:.2g} times"
-    if losses.sizes_px and min(losses.sizes_px) <= lower:
-        yield f"{before}; both went through {min(losses.sizes_px)} px"
+    is_done = bool(losses.sizes_px) and min(losses.sizes_px) <= lower
+    if is_done:
+        note = f"{before}; both went through {min(losses.sizes_px)} px"
     else:
-        yield (
-            f"{before}: sharpness can give them away; --equalise size:{lower} brings both to one sharpness"
-        )
+        note = f"{before}: sharpness can give them away; --equalise size:{lower} brings both to one sharpness"
+    yield Difference(
+        "sharpness",
+        model,
+        f"enlarged {ours:.2g} times",
+        f"enlarged {theirs:.2g} times",
+        None if is_done else f"size:{lower}",
+        is_done,
+        note,
+    )
+
+
+def _chroma(side: Sequence[SourceFacts]) -> str:
+    return f"JPEG with {'full' if _share(side, 'has_full_chroma') > 0.5 else 'coarser'} colours"
 
 
 def _formats(side: Sequence[SourceFacts]) -> str:
     return " and ".join(name for name, _ in Counter(facts.format for facts in side).most_common(2))
+
+
+def _codec(side: Sequence[SourceFacts]) -> str:
+    """Return the most frequent format; MPO files hold JPEGs."""
+    counts = Counter("JPEG" if facts.format == "MPO" else facts.format for facts in side)
+    return counts.most_common(1)[0][0]
 
 
 def _is_lossy(side: Sequence[SourceFacts]) -> bool:

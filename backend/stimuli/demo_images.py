@@ -63,9 +63,9 @@ def write_pictures(
             for i, subject in enumerate(subjects)
         ]
     np.random.default_rng(seed).shuffle(jobs)  # slow and quick kinds mixed, so that progress is even
-    made = in_parallel(_write, jobs, chunk=_CHUNK)
-    for _ in progress(made, len(jobs), "making pictures") if progress else made:
-        pass
+    with in_parallel(_write, jobs, chunk=_CHUNK) as made:
+        for _ in progress(made, len(jobs), "making pictures") if progress else made:
+            pass
     return folders
 
 

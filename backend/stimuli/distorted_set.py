@@ -278,11 +278,12 @@ def _made(
     say: Callable[[str], Any] | None,
 ) -> list[_Item]:
     """Return all items in order, having written their files."""
-    making = (item for items in in_parallel(_make, jobs, workers, chunk=1) for item in items)
     text = f"{options.count:,} {options.kind} will take {{}}"
-    tracked = announced(making, options.count, say, text, first=_JOB)
-    items = progress(tracked, options.count, options.kind) if progress else tracked
-    return sorted(items, key=lambda item: item.number)
+    with in_parallel(_make, jobs, workers, chunk=1) as results:
+        making = (item for items in results for item in items)
+        tracked = announced(making, options.count, say, text, first=_JOB)
+        items = progress(tracked, options.count, options.kind) if progress else tracked
+        return sorted(items, key=lambda item: item.number)
 
 
 def _make(job: _Job) -> list[_Item]:

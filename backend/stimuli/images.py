@@ -98,6 +98,8 @@ class SourceFacts:
     """False for a JPEG whose colours are stored at a lower resolution."""
     treatments: tuple[Treatment, ...] = ()
     """Conversions that the image needed to become upright, opaque 8-bit sRGB."""
+    is_square: bool = True
+    """False for an image that was cropped to a square."""
 
 
 @dataclass(frozen=True)
@@ -341,6 +343,7 @@ def _facts(opened: Image.Image) -> SourceFacts:
         jpeg_quality=_jpeg_quality(opened.quantization) if is_jpeg else None,
         has_full_chroma=not is_jpeg or JpegImagePlugin.get_sampling(opened) in (-1, 0),
         treatments=tuple(_treatments(opened)),
+        is_square=opened.width == opened.height,
     )
 
 

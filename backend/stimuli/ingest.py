@@ -9,6 +9,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
@@ -18,7 +19,7 @@ from backend.experiment.records import CHECK, FAKE, REAL, Stimulus
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
 from backend.stimuli import refusals
-from backend.stimuli.confounds import differences, treatments
+from backend.stimuli.confounds import Difference, cropped, differences, treatments
 from backend.stimuli.estimates import announced, tracked
 from backend.stimuli.file_metadata import make_uniform
 from backend.stimuli.folders import Finding, Source, scan
@@ -36,12 +37,14 @@ from backend.stimuli.parallel import in_parallel
 
 _FIRST = 64
 """Number of images that are measured to estimate the time of all."""
+_KEPT_FACTS = 500
+"""Reals whose facts are returned, to compare with what is added to the study later."""
 
 
 @dataclass(frozen=True)
 class _Job:
     source: Source
-    out: Path
+    out: Path | None
     size_px: int
     image_format: str
     losses: Equalise
@@ -96,51 +99,143 @@ def ingest(
     Raises:
         Refused: names all folders and files that are not as expected, and what to do.
     """
+    try:
+        found = survey(
+            real,
+            models,
+            out,
+            size_px=size_px,
+            aside=aside,
+            image_format=image_format,
+            equalise=equalise,
+            rng=rng,
+            workers=workers,
+            progress=progress,
+            say=say,
+        )
+        refusals.check(
+            found.folders,
+            [*(() if skip_bad else found.files), *(found.duplicates if strict else ())],
+            lacking(found.stimuli, found.classes) if lacking and not found.folders else "",
+        )
+        kept = {item.name for item in found.good}
+        for name in {item.name for item in found.made if item.name} - kept:
+            (out / name).unlink()
+        _make_uniform(out, found.good, progress)
+    except BaseException:
+        shutil.rmtree(out, ignore_errors=True)
+        raise
+    unusable = [*found.duplicates, *found.files]
+    left_out = (*(f"{name}: is no picture" for name in found.no_pictures), *map(refusals.line, unusable))
+    reals = found.sides.get(None, [])
+    return Intake(
+        found.stimuli,
+        found.classes,
+        found.image_format,
+        found.notes,
+        left_out,
+        left_out if refusals.are_many(found.no_pictures, unusable) else (),
+        size_px,
+        tuple(reals[:: _sampling_step(reals)]),
+    )
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What one pass over all files found; nothing is refused yet."""
+
+    made: Sequence[_Made]
+    good: Sequence[_Made]
+    """The files to use."""
+    duplicates: Sequence[Finding]
+    files: Sequence[Finding]
+    """Files that cannot be used, and images that are on several sides."""
+    folders: Sequence[Finding]
+    """Folders that are not as expected."""
+    no_pictures: Sequence[str]
+    classes: tuple[str, ...]
+    image_format: str
+    size_px: int
+    losses: Equalise
+
+    @cached_property
+    def stimuli(self) -> tuple[Stimulus, ...]:
+        """The pool, in the order of the names."""
+        return tuple(sorted(map(_stimulus, self.good), key=lambda stimulus: stimulus.name))
+
+    @cached_property
+    def sides(self) -> dict[str | None, list[SourceFacts]]:
+        """The facts of the files that scored trials show, by model; those of the reals under None."""
+        return _sides(self.good)
+
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """How models' files differ from the reals'."""
+        return tuple(differences(self.sides, self.size_px, self.losses))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a study notes of its files."""
+        return (
+            *(difference.note for difference in self.differences),
+            *self.notes_beside_differences,
+        )
+
+    @property
+    def notes_beside_differences(self) -> tuple[str, ...]:
+        """The other notes."""
+        return (
+            *treatments(self.sides),
+            *cropped(self.sides),
+            *_marked_checks(self.good, self.size_px, self.losses),
+            *refusals.left_out_notes(self.no_pictures, self.duplicates, self.files),
+        )
+
+
+def survey(
+    real: Path,
+    models: Mapping[str, Path],
+    out: Path | None,
+    *,
+    size_px: int,
+    aside: Mapping[str, Path] = MappingProxyType({}),
+    image_format: str = "auto",
+    equalise: Sequence[str] = (),
+    rng: Random | None = None,
+    workers: int | None = None,
+    progress: Callable[..., Iterable] | None = None,
+    say: Callable[[str], Any] | None = None,
+) -> Survey:
+    """Process all images of the folders as `ingest` does, and return all that was found.
+
+    Args:
+        out: a new folder for the results; None to write nothing.
+    """
     chosen = resolve_format(image_format, size_px)
     losses = _checked_losses(equalise, size_px)
     scanned = scan(real, models, aside=aside)
     key = rng.randbytes(32) if rng else secrets.token_bytes(32)
     jobs = [_Job(source, out, size_px, chosen, losses, key) for source in scanned.sources]
-    out.mkdir(parents=True)
-    try:
-        making = announced(
-            in_parallel(_make, jobs, workers),
-            len(jobs),
-            say,
-            f"{len(jobs):,} pictures will take {{}}",
-            first=_FIRST,
-        )
+    if out is not None:
+        out.mkdir(parents=True)
+    text = f"{len(jobs):,} pictures will take {{}}"
+    with in_parallel(_make, jobs, workers) as results:
+        making = announced(results, len(jobs), say, text, first=_FIRST)
         made = list(tracked(making, len(jobs), "pictures", progress))
-        good, duplicates, torn = _sorted_out([item for item in made if item.name])
-        bad, unnamed = _unreadable(made)
-        folders = [finding for finding in scanned.findings if finding.kind == "folder"]
-        files = [*(finding for finding in scanned.findings if finding.kind != "folder"), *bad, *torn]
-        stimuli = tuple(sorted((_stimulus(item) for item in good), key=lambda stimulus: stimulus.name))
-        refusals.check(
-            folders,
-            [*(() if skip_bad else files), *(duplicates if strict else ())],
-            lacking(stimuli, scanned.classes) if lacking and not folders else "",
-        )
-        kept = {item.name for item in good}
-        for name in {item.name for item in made if item.name} - kept:
-            (out / name).unlink()
-        _make_uniform(out, good, progress)
-    except BaseException:
-        shutil.rmtree(out, ignore_errors=True)
-        raise
-    no_pictures = (*scanned.no_pictures, *unnamed)
-    notes = (
-        *differences(_sides(good), size_px, losses),
-        *treatments(_sides(good)),
-        *_marked_checks(good, size_px, losses),
-        *refusals.left_out_notes(no_pictures, duplicates, files),
+    good, duplicates, torn = _sorted_out([item for item in made if item.name])
+    bad, unnamed = _unreadable(made)
+    return Survey(
+        made,
+        good,
+        duplicates,
+        [*(finding for finding in scanned.findings if finding.kind != "folder"), *bad, *torn],
+        [finding for finding in scanned.findings if finding.kind == "folder"],
+        (*scanned.no_pictures, *unnamed),
+        scanned.classes,
+        chosen,
+        size_px,
+        losses,
     )
-    left_out = (
-        *(f"{name}: is no picture" for name in no_pictures),
-        *map(refusals.line, [*duplicates, *files]),
-    )
-    untold = left_out if refusals.are_many(no_pictures, [*duplicates, *files]) else ()
-    return Intake(stimuli, scanned.classes, chosen, notes, left_out, untold, size_px)
 
 
 def processed(folder: Path, what: str, size_px: int, image_format: str) -> list[bytes]:
@@ -167,7 +262,8 @@ def _make(job: _Job) -> _Made:
     except BadPicture as error:
         return _Made(job.source, finding=Finding(error.kind, printable(job.source.path), error.why))
     name = hashlib.blake2b(data, digest_size=16, key=job.key).hexdigest() + suffix_of(job.image_format)
-    (job.out / name).write_bytes(data)
+    if job.out is not None:
+        (job.out / name).write_bytes(data)
     return _Made(job.source, name, facts)
 
 
@@ -217,7 +313,7 @@ def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list
     return good, duplicates, torn
 
 
-def _make_uniform(out: Path, good: list[_Made], progress: Callable | None) -> None:
+def _make_uniform(out: Path, good: Sequence[_Made], progress: Callable | None) -> None:
     """Give every file the same length, mode and time."""
     if not good:
         raise InvalidInput("no picture is left; see the files that were left out")
@@ -235,7 +331,7 @@ def _side_of(item: _Made) -> tuple[str | None, str]:
     return item.source.model, item.source.role
 
 
-def _sides(good: list[_Made]) -> dict[str | None, list[SourceFacts]]:
+def _sides(good: Sequence[_Made]) -> dict[str | None, list[SourceFacts]]:
     """Return the facts of the files that scored trials show, by model."""
     sides = defaultdict(list)
     for item in good:
@@ -244,7 +340,12 @@ def _sides(good: list[_Made]) -> dict[str | None, list[SourceFacts]]:
     return sides
 
 
-def _marked_checks(good: list[_Made], size_px: int, losses: Equalise) -> Iterator[str]:
+def _sampling_step(reals: Sequence[SourceFacts]) -> int:
+    """Return the step at which a sample of at most `_KEPT_FACTS` is taken."""
+    return -(-len(reals) // _KEPT_FACTS) or 1
+
+
+def _marked_checks(good: Sequence[_Made], size_px: int, losses: Equalise) -> Iterator[str]:
     """Yield what gives attention checks away beside what they show."""
     facts = {
         is_check: [item.facts for item in good if (item.source.role == CHECK) == is_check]
@@ -252,5 +353,5 @@ def _marked_checks(good: list[_Made], size_px: int, losses: Equalise) -> Iterato
     }
     if facts[True] and facts[False]:
         sides = {None: facts[False], "attention checks": facts[True]}
-        for note in differences(sides, size_px, losses):
-            yield f"attention checks: {note.replace('the reals', 'the other pictures')}"
+        for difference in differences(sides, size_px, losses):
+            yield f"attention checks: {difference.note.replace('the reals', 'the other pictures')}"

@@ -115,9 +115,8 @@ def ingest_items(
         Refused: names all folders and items that are not as expected, and what to do.
     """
     scanned = scan_items(sets, parts, aside, answers)
-    seen = list(
-        tracked(in_parallel(_measured, scanned.sources, workers), len(scanned.sources), "sizes", progress)
-    )
+    with in_parallel(_measured, scanned.sources, workers) as sizes_read:
+        seen = list(tracked(sizes_read, len(scanned.sources), "sizes", progress))
     bad = [*scanned.items, *(found for found in seen if isinstance(found, Finding))]
     sizes = {
         source: size
@@ -131,21 +130,18 @@ def ingest_items(
     jobs = [_Job(source, str(out), chosen_px, chosen, key) for source in sizes]
     out.mkdir(parents=True)
     try:
-        making = announced(
-            in_parallel(_make, jobs, workers),
-            len(jobs),
-            say,
-            f"{len(jobs):,} items will take {{}}",
-            first=_FIRST,
-        )
-        done = list(tracked(making, len(jobs), "items", progress))
+        text = f"{len(jobs):,} items will take {{}}"
+        with in_parallel(_make, jobs, workers) as results:
+            making = announced(results, len(jobs), say, text, first=_FIRST)
+            done = list(tracked(making, len(jobs), "items", progress))
         good, duplicates, torn = _sorted_out([item for item in done if item.names])
         bad += [*(item.finding for item in done if item.finding), *torn]
         refusals.check([], [*(() if skip_bad else bad), *(duplicates if strict else ())], "", refusals.ITEMS)
         if not good:
             raise InvalidInput("no item is left; see the items that were left out")
         wanted = _made_jobs(made, good, jobs[0], rng or Random(secrets.randbits(64)))
-        good += tracked(in_parallel(_make, wanted, workers), len(wanted), "known answers", progress)
+        with in_parallel(_make, wanted, workers) as results:
+            good += tracked(results, len(wanted), "known answers", progress)
         stimuli = tuple(sorted(map(_stimulus, good), key=lambda stimulus: stimulus.name))
         refusals.check([], [], lacking(stimuli, ()) if lacking else "")
         kept = {name for item in good for name in item.names}
@@ -168,6 +164,7 @@ def ingest_items(
         left_out,
         left_out if refusals.are_many(scanned.no_pictures, [*duplicates, *bad]) else (),
         chosen_px,
+        unusable=(*bad, *duplicates),
     )
 
 

@@ -33,6 +33,10 @@ class Intake:
     """The same list if the notes do not name all of these files, else empty."""
     size_px: int = 0
     """Width and height to which pictures were brought."""
+    reals: tuple[Any, ...] = ()
+    """The `SourceFacts` of the reals' files, or of a sample of them."""
+    unusable: tuple[Any, ...] = ()
+    """Of items, the `folders.Finding` of each that was left out."""
 
 
 class Medium(ABC):

@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any
 
 from backend.foundation.errors import OpenhypeError
@@ -20,10 +20,14 @@ _OF_BARS = "tqdm_monitor"
 """A thread that only refreshes progress bars, which a forked process does not need."""
 
 
+@contextmanager
 def in_parallel(
     work: Callable[[Any], Any], jobs: Sequence[Any], workers: int | None = None, chunk: int = _CHUNK
-) -> Iterator[Any]:
-    """Yield the results of `work` over `jobs` in order, with a bounded number of jobs pending.
+) -> Iterator[Iterator[Any]]:
+    """Yield an iterator of the results of `work` over `jobs` in order, with a bounded number of jobs pending.
+
+    After the block no process works any more, also if it was left early: what they write into a folder can
+    be deleted then.
 
     Args:
         work: a module-level function, since new processes import it by name.
@@ -35,11 +39,17 @@ def in_parallel(
     """
     workers = workers or cores()
     if workers == 1 or len(jobs) < 4 * chunk:
-        yield from map(work, jobs)
+        yield map(work, jobs)
         return
+    with closing(_by_processes(work, jobs, workers, chunk)) as results:
+        yield results
+
+
+def _by_processes(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int, chunk: int) -> Iterator[Any]:
     chunks = (jobs[i : i + chunk] for i in range(0, len(jobs), chunk))
     advice = "close other programs, or bring very large pictures to a smaller size, and try again"
-    with _ending(ProcessPoolExecutor(workers, get_context("spawn")), "read pictures", advice) as pool:
+    processes = ProcessPoolExecutor(workers, get_context("spawn"), _end_with_parent)
+    with _ending(processes, "read pictures", advice) as pool:
         with _interrupts_held():  # the processes start here
             waiting = deque(pool.submit(_all, work, some) for some in islice(chunks, 4 * workers))
         while waiting:
@@ -68,6 +78,21 @@ def in_forks(work: Callable[[Any], Any], jobs: Sequence[Any]) -> Iterator[Any]:
             waiting = [pool.submit(_remembered, i) for i in range(len(jobs))]
         for result in waiting:
             yield result.result()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it has ended, even if it was killed.
+
+    Otherwise it would wait for work for ever: it holds an end of the pipe by which work comes.
+    """
+    parent = parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, name="openhype-parent", daemon=True).start()
 
 
 _SHARED: list[Any] = []

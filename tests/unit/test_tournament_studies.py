@@ -186,16 +186,6 @@ def test_a_model_that_does_not_fit_is_refused_and_nothing_changes(folder, model,
     assert {path.name: path.read_bytes() for path in images.iterdir()} == before
 
 
-def test_a_model_joins_no_study_of_another_method(folder):
-    given = ["--real", "real", "--model", "ada=ada", "--size", 32, "--set", "images=10"]
-    assert run("create", "faces", *given).exit_code == 0
-
-    refused = run("join", "faces", "--model", "bob=bob")
-
-    assert refused.exit_code == 1
-    assert "models can join a tournament, and faces is HYPE-infinity" in refused.stderr
-
-
 @pytest.mark.parametrize(
     ("models", "settings", "message"),
     [
@@ -249,7 +239,7 @@ def test_the_page_is_told_the_answers_and_no_model(folder):
     block = client.post(f"{path}/blocks", json={"lease": 1, "block": 0, "display": {}}, headers=token).json
     said = json.dumps([opened, block])
     for model in MODELS:
-        assert model not in said
+        assert not re.search(rf"\b{model}\b", said)  # as a word: names of pictures may contain "ada"
     names = [url.rpartition("/")[2] for url in block["images"][0].split(" ")]
     nothing = dict.fromkeys(("exposure_ms", "shown_ms", "frames", "mask_ms"))
     tie = {**nothing, "lease": 1, "trial_index": 0, "stimulus": " ".join(names), "response": "tie"}

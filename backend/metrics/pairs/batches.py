@@ -45,14 +45,14 @@ def measured(
     batches = [*_batched(sized)]
     plain = [each for each in distances if not each.is_network]
     work = partial(_work, plain, len(plain) < len(distances))
-    results = in_parallel(work, [[(item, files[item]) for item in batch] for batch in batches], chunk=_CHUNK)
+    jobs = [[(item, files[item]) for item in batch] for batch in batches]
     found: dict[str, list[np.ndarray]] = {each.name: [] for each in distances}
-    for batch, (parts, made) in zip(
-        batches, _seen(results, len(batches), "distances", progress), strict=True
-    ):
-        for each in distances:
-            values = _measured(each, batch[0], parts) if each.is_network else made[each.name]
-            found[each.name].append(values)
+    with in_parallel(work, jobs, chunk=_CHUNK) as results:
+        seen = _seen(results, len(batches), "distances", progress)
+        for batch, (parts, made) in zip(batches, seen, strict=True):
+            for each in distances:
+                values = _measured(each, batch[0], parts) if each.is_network else made[each.name]
+                found[each.name].append(values)
     return {name: np.concatenate(blocks) for name, blocks in found.items()}
 
 

@@ -74,9 +74,9 @@ def make_masks(
     text = (
         f"{count} {kind} masks will take {{}} on this machine; --set masks=phase makes quick ones in seconds"
     )
-    working = in_parallel(_make, jobs, workers, _CHUNKS[kind])
-    made = announced(working, count, say, text, first=workers or cores(), long_s=_LONG_S)
-    paths = list(progress(made, count, f"{kind} masks") if progress else made)
+    with in_parallel(_make, jobs, workers, _CHUNKS[kind]) as working:
+        made = announced(working, count, say, text, first=workers or cores(), long_s=_LONG_S)
+        paths = list(progress(made, count, f"{kind} masks") if progress else made)
     make_uniform(paths)
     return tuple(sorted(path.name for path in paths))
 

@@ -40,8 +40,8 @@ def of_sources(
         InvalidInput: the folder is missing, contains no images, or one cannot be read.
     """
     jobs = [(path, kind, size_px, seed) for path in _drawn(folder, count, Random(seed))]
-    made = in_parallel(_pair, jobs, workers, chunk=1)
-    pairs = list(progress(made, len(jobs), f"{kind} masks") if progress else made)
+    with in_parallel(_pair, jobs, workers, chunk=1) as made:
+        pairs = list(progress(made, len(jobs), f"{kind} masks") if progress else made)
     columns = min(columns, len(pairs))
     return _grid(list(_interleaved(pairs, columns)), columns)
 

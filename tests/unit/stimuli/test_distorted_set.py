@@ -368,7 +368,7 @@ def test_nothing_is_left_of_a_set_that_was_not_finished(photographs, tmp_path, e
 
     with pytest.raises(error):
         make_set(
-            photographs, tmp_path / "new" / "out", options(count=60), progress=interrupt, workers=workers
+            photographs, tmp_path / "new" / "out", options(count=600), progress=interrupt, workers=workers
         )
     assert os.listdir(tmp_path) == ["photographs"]
 

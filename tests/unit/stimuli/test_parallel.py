@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 
 import pytest
 
@@ -22,14 +23,24 @@ def fail(job):
     raise ValueError(f"job {job}")
 
 
+def write_slowly(path):
+    time.sleep(0.005)
+    path.write_bytes(b"")
+
+
+def results(work, jobs):
+    with in_parallel(work, jobs, workers=2) as done:
+        return list(done)
+
+
 def test_results_come_in_the_order_of_the_jobs():
-    assert list(in_parallel(negative, range(300), workers=2)) == [-job for job in range(300)]
+    assert results(negative, range(300)) == [-job for job in range(300)]
 
 
 def test_a_process_is_not_interrupted_from_its_first_moment_on_and_this_one_is():
     before = blocked_signals(None)
 
-    of_workers = list(in_parallel(blocked_signals, range(64), workers=2))
+    of_workers = results(blocked_signals, range(64))
 
     assert all(signal.SIGINT in blocked for blocked in of_workers)
     assert signal.SIGINT not in before
@@ -38,7 +49,26 @@ def test_a_process_is_not_interrupted_from_its_first_moment_on_and_this_one_is()
 
 def test_what_a_process_raises_is_raised_here():
     with pytest.raises(ValueError, match="job 0"):
-        list(in_parallel(fail, range(64), workers=2))
+        results(fail, range(64))
+
+
+def test_no_process_works_after_the_block_while_the_error_that_left_it_is_handled(tmp_path):
+    jobs = [tmp_path / str(number) for number in range(200)]
+
+    def take_one():
+        with in_parallel(write_slowly, jobs, workers=2) as made:
+            next(made)
+            raise OSError("the disk is full")
+
+    try:
+        take_one()
+    except OSError:
+        before = set(os.listdir(tmp_path))
+        time.sleep(0.2)
+        after = set(os.listdir(tmp_path))
+
+    assert before == after
+    assert 0 < len(before) < len(jobs)
 
 
 @pytest.fixture
