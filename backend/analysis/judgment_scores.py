@@ -75,6 +75,10 @@ class JudgmentScores:
         """
         return scores_of_values(answers, self.values(answers), options)
 
+    def model_rows(self, answers: Answers, options: Options) -> list[dict[str, Any]]:
+        """Return the models of `overall`, where possible without the tests of every pair."""
+        return self.overall(answers, options)["models"]
+
     def scores(self, answers: Answers, options: Options) -> dict[str, Any]:
         """Return `overall`, with what takes too long while a study runs."""
         return self.overall(answers, options)

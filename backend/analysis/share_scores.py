@@ -6,7 +6,7 @@ which `Answers.was_wrong` is what is counted, and `stimulus` is what was judged,
 pictures were shown.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from backend.analysis.confidence_sequence import score_by_evaluators
 from backend.analysis.judgment_scores import JudgmentScores
 from backend.analysis.response_table import Answers, Coded, Coder
-from backend.analysis.scores import Options, overall_scores
+from backend.analysis.scores import Options, overall_scores, score_models
 from backend.analysis.values import Values, values_by_model
 from backend.experiment.judgment import item_key
 
@@ -38,17 +38,21 @@ class ShareScores(JudgmentScores):
     def overall(self, answers: Answers, options: Options) -> dict[str, Any]:
         scores = overall_scores(self.counted(answers), **asdict(options))
         del scores["balanced"]
-        models = [
-            {name: cell for name, cell in row.items() if name not in _REAL_OR_FAKE}
-            for row in scores["models"]
-        ]
-        return {**scores, "models": models}
+        return {**scores, "models": _of_shares(scores["models"])}
+
+    def model_rows(self, answers: Answers, options: Options) -> list[dict[str, Any]]:
+        return _of_shares(score_models(self.counted(answers), **asdict(options)))
 
     def narrowing(self, answers: Answers, model: str, ended: Mapping[Any, str]) -> list[dict[str, Any]]:
         answers = self.counted(answers)
         names = values_by_model(answers)[model].evaluators
         order = sorted(names, key=lambda name: ended.get(name, ""))
         return score_by_evaluators(answers, model, order)
+
+
+def _of_shares(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return models without what is said of real or fake only."""
+    return [{name: cell for name, cell in row.items() if name not in _REAL_OR_FAKE} for row in rows]
 
 
 def with_outcome(answers: Answers, counts: np.ndarray, stimuli: Mapping[str, Coded]) -> Answers:

@@ -160,6 +160,13 @@ class Judgment(ABC):
         """Return notes on a pool for readers of the scores."""
         return []
 
+    def join_problem(self, study: Study) -> str:
+        """Return why no further model can join a study, worded to follow its name; "" if one can."""
+        return (
+            f"is {self.methods[study.protocol.method].title}, to which nothing can be added later: models "
+            "join studies of real or fake, of pairs, and tournaments; make another study"
+        )
+
     @abstractmethod
     def draw(
         self,

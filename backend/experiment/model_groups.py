@@ -11,16 +11,22 @@ found one number at a time, each the one whose differences from those before are
 
 More groups connect more pairs, but each group needs a whole number of sessions, so that models may get more
 evaluators than are wanted. Groups are added while this is at most a tenth.
+
+A model that joins later adds groups and changes none: it is in as many of its own as each model of before was
+in at the beginning, and the models beside it there change from group to group.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations, islice
 
 MOST_GROUPS = 60
 """Maximum number of groups, unless there are more models: stores count the sessions of each."""
 _SURPLUS = 0.1
 """Evaluators of a model beyond the wanted ones, as a share of these, that are accepted to connect pairs."""
+_MOST_CANDIDATES = 2_000
+"""Groups of a newcomer from which the next is chosen."""
 _MOST_STEPS = 100_000
 """Maximum number of comparisons to find a first group; above, it is 0, 1, … M - 1."""
 
@@ -52,6 +58,57 @@ def model_groups(models: tuple[str, ...], size: int, evaluators: int) -> tuple[t
         if found == (0, 0):
             break
     return tuple(tuple(models[number] for number in group) for group in best)
+
+
+@lru_cache(maxsize=256)
+def all_groups(
+    models: tuple[str, ...], size: int, evaluators: int, joined: tuple[int, ...]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of a study that models joined: those of its first models, then each newcomer's.
+
+    Where sessions show all models there is one group, of all.
+
+    Args:
+        joined: how many models there were each time before one joined.
+    """
+    first = models[: joined[0]] if joined else models
+    if not joined or size >= len(first):
+        return model_groups(models, size, evaluators)
+    each = groups_of_each(models, size, evaluators, joined)
+    newcomers = (group for count in joined for group in _newcomers(models[: count + 1], size, each))
+    return (*model_groups(first, size, evaluators), *newcomers)
+
+
+def groups_of_each(models: tuple[str, ...], size: int, evaluators: int, joined: tuple[int, ...]) -> int:
+    """Return how many groups each model is in, of those it was made or joined with; at least 1."""
+    first = models[: joined[0]] if joined else models
+    if joined and size >= len(first):
+        return 1
+    groups = model_groups(first, size, evaluators)
+    return max(sum(map(len, groups)) // max(len(first), 1), 1)
+
+
+def _newcomers(models: tuple[str, ...], size: int, count: int) -> Iterator[tuple[str, ...]]:
+    """Yield `count` groups with the last model and others, each of these about equally often."""
+    others, beside = len(models) - 1, size - 1
+    used: Counter[int] = Counter()
+    found: set[tuple[int, ...]] = set()
+    for _ in range(count):
+        group = min(
+            (group for group in _candidates(others, beside, used) if group not in found),
+            key=lambda group: sum(used[number] for number in group),
+        )
+        found.add(group)
+        used.update(group)
+        yield (*(models[number] for number in group), models[-1])
+
+
+def _candidates(count: int, size: int, used: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
+    """Yield groups of numbers that were used least; and, as these may be known, other ones."""
+    for shift in range(count):
+        order = sorted(range(count), key=lambda number: (used[number], (number - shift) % count))
+        yield tuple(sorted(order[:size]))
+    yield from islice(combinations(range(count), size), _MOST_CANDIDATES)
 
 
 def _orbits(count: int, size: int) -> Iterator[tuple[list[tuple[int, ...]], list[int]]]:

@@ -841,7 +841,27 @@ def value_of(protocol: Protocol, name: str) -> Any:
     return getattr(getattr(protocol, _GROUP[name]), name)
 
 
-_MAY_FLASH = ("pair",)
+def group_of(name: str) -> str:
+    """Return the name of the group that a setting belongs to, a field of `Protocol`."""
+    if name in _STAIRCASE_SHORTHANDS:
+        return "timing"
+    return "admission" if name in _PANEL_SHORTHANDS else _GROUP[name]
+
+
+def type_of(name: str) -> Any:
+    """Return the type of a setting's value."""
+    if name in _STAIRCASE_SHORTHANDS:
+        return float
+    return str if name in _PANEL_SHORTHANDS else _FIELDS[name].type
+
+
+def range_of(name: str) -> tuple[float | None, float | None]:
+    """Return the least and the largest value of a setting; None for no limit, or for what is no number."""
+    metadata = _FIELDS[name].metadata if name in _FIELDS else {}
+    return metadata.get("low"), metadata.get("high")
+
+
+MAY_FLASH = ("pair",)
 """Methods that have a time limit if `exposures_ms` is given, and else none."""
 TEXTS = frozenset(name for name in SETTINGS if _FIELDS[name].type is str or name == "texts")
 """Settings whose value is a text, or read from one."""
@@ -897,7 +917,7 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     if made.has_staircase != base.has_staircase:
         raise InvalidInput("a staircase goes with method 'time', and only with it")
     is_changed = bool(made.timing.exposures_ms) != bool(base.timing.exposures_ms)
-    if is_changed and made.method not in _MAY_FLASH:
+    if is_changed and made.method not in MAY_FLASH:
         raise InvalidInput("exposures_ms goes with methods 'exposures', 'pair' and 'jnd', and only with them")
     if bool(made.timing.gap_ms) != bool(base.timing.gap_ms):
         raise InvalidInput("gap_ms goes with method 'jnd', which shows two pictures, and only with it")

@@ -5,11 +5,11 @@ and what it is worth is derived (`session.py`, `scoring.py`), never taken from t
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from backend.experiment.model_groups import model_groups
+from backend.experiment.model_groups import all_groups, groups_of_each
 from backend.experiment.protocol import BETWEEN, Protocol
 from backend.experiment.questionnaire import Page, Question
 
@@ -92,6 +92,10 @@ class Study:
     """The researcher's own questions before and after the task."""
     joined: tuple[int, ...] = ()
     """How many models there were each time before one joined; they stand last in `models`, in that order."""
+    joined_at: tuple[str, ...] = ()
+    """When each of these joined; UTC, ISO 8601. Older studies do not have it."""
+    closed: tuple[str, ...] = ()
+    """Models that were withdrawn: no further sessions are opened for them. Only where sessions show one."""
 
     @property
     def is_mixed(self) -> bool:
@@ -102,14 +106,30 @@ class Study:
     def model_groups(self) -> tuple[tuple[str, ...], ...]:
         """The groups of models whose fakes one session shows: each model alone, or in a mixed study several.
 
-        Each model is in equally many groups.
+        Each model that the study was made with is in equally many groups, and so is each that joined, of
+        those that came with it.
         """
+        return all_groups(*self._grouping)
+
+    @property
+    def _grouping(self) -> tuple[tuple[str, ...], int, int, tuple[int, ...]]:
         size = self.protocol.stimuli.models_per_session if self.is_mixed else 1
-        return model_groups(self.models, size, self.protocol.admission.evaluators)
+        return self.models, size, self.protocol.admission.evaluators, self.joined
+
+    @property
+    def first_models(self) -> tuple[str, ...]:
+        """The models that the study was made with."""
+        return self.models[: self.joined[0]] if self.joined else self.models
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """The conditions of the study; each evaluator judges one of them."""
+        closed = {*self.closed}
+        return tuple(one for one in self._all_conditions if closed.isdisjoint(one.models))
+
+    @property
+    def _all_conditions(self) -> tuple[Condition, ...]:
+        """The conditions of the study, also those that were closed."""
         by_class = self.protocol.stimuli.class_design == BETWEEN and self.kind == "study"
         classes = (by_class and self.classes) or ("",)
         arms = (self.kind == "study" and self.protocol.arms) or ("",)
@@ -122,16 +142,35 @@ class Study:
 
     @property
     def past_conditions(self) -> tuple[Condition, ...]:
-        """The conditions of the sessions before a model joined; no new sessions are opened for them."""
-        before = (dataclasses.replace(self, models=self.models[:count], joined=()) for count in self.joined)
-        return tuple(condition for study in before for condition in study.conditions)
+        """The conditions that only sessions of before have; no new ones are opened for them.
+
+        They are those of before a model joined, where sessions show all models, as in tournaments; and those
+        of models that were withdrawn.
+        """
+        closed = {*self.closed}
+        of_closed = (
+            (one for one in self._all_conditions if not closed.isdisjoint(one.models)) if closed else ()
+        )
+        return (*(one for study in self._before for one in study.conditions), *of_closed)
+
+    @property
+    def _before(self) -> Iterator["Study"]:
+        """Yield the study as it was each time before a model joined, if its sessions show all models."""
+        if not self._shows_all:
+            return
+        for place, count in enumerate(self.joined):
+            yield dataclasses.replace(
+                self, models=self.models[:count], joined=self.joined[:place], joined_at=self.joined_at[:place]
+            )
+
+    @property
+    def _shows_all(self) -> bool:
+        return self.is_mixed and self.protocol.stimuli.models_per_session >= len(self.first_models)
 
     @property
     def sessions_a_condition(self) -> int:
         """Finished sessions wanted of each condition, so that each model is in as many as are wanted."""
-        groups = self.model_groups
-        of_each_model = sum(map(len, groups)) // max(len(self.models), 1)
-        return -(-self.protocol.admission.evaluators // max(of_each_model, 1))
+        return -(-self.protocol.admission.evaluators // groups_of_each(*self._grouping))
 
     @property
     def evaluators_wanted(self) -> int:
@@ -141,19 +180,21 @@ class Study:
     @property
     def evaluators_a_group(self) -> int:
         """Finished sessions wanted for each group of models, over all its conditions."""
-        return self.evaluators_wanted // max(len(self.model_groups), 1)
+        return self.sessions_a_condition * len(self._all_conditions) // max(len(self.model_groups), 1)
 
     @property
     def counted_groups(self) -> tuple[tuple[str, ...], ...]:
         """The groups of models of all sessions: those of `model_groups`, and those before models joined."""
-        return (*self.model_groups, *(self.models[:count] for count in reversed(self.joined)))
+        return (*self.model_groups, *(study.models for study in reversed([*self._before])))
 
     def group_label(self, models: Sequence[str]) -> str:
         """Return a group of models as a text: `all models` in qualifications, or if none is missing.
 
         The group of all models that there were before one joined is called after that one.
         """
-        if len(models) in self.joined and tuple(models) == self.models[: len(models)]:
+        if len(models) == 1 and models[0] in self.closed:
+            return f"{models[0]} (withdrawn)"
+        if self._shows_all and len(models) in self.joined and tuple(models) == self.models[: len(models)]:
             return f"before {self.models[len(models)]} joined"
         is_all = self.kind == "qualification" or len(models) == len(self.models) > 1
         return "all models" if is_all else ", ".join(models)

@@ -204,6 +204,33 @@ def lack(study: Study, pool: Pool) -> str:
     )
 
 
+def join_problem(study: Study) -> str:
+    """Return why no model can join a study in which models are shown beside reals; "" if one can.
+
+    Its sessions must show what they would have shown had it been there from the beginning: the same reals,
+    drawn in the same way, and beside the same kind of company.
+    """
+    shown = study.protocol.stimuli
+    if study.kind == "qualification":
+        return (
+            "is a qualification, and whether somebody passes must not depend on the day; make another "
+            "qualification"
+        )
+    if shown.draws_by_need:
+        return (
+            f"draws its pictures by what earlier answers left uncertain (draw={shown.draw}), so that a model "
+            "that joins would be judged beside other reals than those of before; make another study, or make "
+            "one with draw=random for models to join"
+        )
+    if study.is_mixed and shown.models_per_session >= len(study.first_models):
+        return (
+            f"shows all its {len(study.first_models)} models in every session, and a model that joins would "
+            "be judged in other company than they were; make another study, or make one with fewer "
+            "models_per_session than models for others to join"
+        )
+    return ""
+
+
 def class_problem(study: Study) -> str:
     """Return why a study cannot have the classes that its settings ask for; "" if it can."""
     if study.protocol.stimuli.class_design != BETWEEN:

@@ -26,3 +26,12 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
     finally:
         for partial in partials.values():
             partial.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Sync a folder to the disk, so that the names in it survive a power failure."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -19,7 +19,7 @@ _ALL = 0o777
 _GROUP = 0o070
 _OTHERS = 0o007
 _OURS = re.compile(
-    r"images|cache|metrics|keys\.json|.+\.secret|openhype\.db(-wal|-shm|-journal)?|.+-files\.txt|\..+\.lock|\.keys\.json-.+"
+    r"images|cache|metrics|jobs|uploads|keys\.json|.+\.secret|openhype\.db(-wal|-shm|-journal)?|.+-files\.txt|\..+\.lock|\.keys\.json-.+"
 )
 """Names that openhype creates in a data directory."""
 

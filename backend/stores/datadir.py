@@ -56,6 +56,10 @@ class DataDir:
         """Return the marker file of a study whose images are in place but which is not stored yet."""
         return self.root / "images" / f".unpublished-{study}"
 
+    def joining(self, study: str) -> Path:
+        """Return the file that lists the pictures of a model that is joining a study at this moment."""
+        return self.root / "images" / f".joining-{study}.json"
+
     @contextmanager
     def making(self, study: str) -> Iterator[Path]:
         """Yield a new folder for a study that is being created; it is removed with its contents at the end.
@@ -130,17 +134,18 @@ class DataDir:
 
     def secret(self, name: str) -> str:
         """Return the secret stored here under a name, or '' if there is none."""
-        path = self._secret(name)
+        path = self.secret_file(name)
         return path.read_text().strip() if path.exists() else ""
 
     def keep_secret(self, name: str, secret: str) -> None:
         """Store a secret, replacing any earlier one, in a file that others cannot read."""
         make_folder(self.root, is_first=True)
-        path = self._secret(name)
+        path = self.secret_file(name)
         _write_whole(temporary := path.with_name(f".{path.name}-{secrets.token_hex(8)}"), f"{secret}\n")
         os.replace(temporary, path)
 
-    def _secret(self, name: str) -> Path:
+    def secret_file(self, name: str) -> Path:
+        """Return the file of the secret stored under a name."""
         return self.root / f"{name}.secret"
 
 

@@ -34,7 +34,8 @@ def load_study(text: str) -> Study:
         data[name] = tuple(data[name])
     data["pages"] = tuple(Page(**page) for page in data.get("pages", ()))
     data["questions"] = tuple(question_of(question) for question in data.get("questions", ()))
-    data["joined"] = tuple(data.get("joined", ()))
+    for name in ("joined", "joined_at", "closed"):
+        data[name] = tuple(data.get(name, ()))
     return Study(**data)
 
 

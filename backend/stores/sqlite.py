@@ -47,6 +47,7 @@ class SqliteStore:
     def __init__(self, path: Path):
         make_folder(path.parent, is_first=True)
         self._path = path
+        self.url: str | None = f"sqlite:///{path.absolute()}"
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         self._readers_lock = threading.Lock()
@@ -251,6 +252,11 @@ class SqliteStore:
     def entries(self, book: str) -> Iterator[Entry]:
         sql = "SELECT key, version, data FROM entries WHERE book = ? AND key > ? ORDER BY key LIMIT ?"
         return map(_entry, self._paged(sql, book))
+
+    def latest_entries(self, book: str, limit: int, before: str | None = None) -> list[Entry]:
+        bound, values = ("", ()) if before is None else ("AND key < ?", (before,))
+        sql = f"SELECT key, version, data FROM entries WHERE book = ? {bound} ORDER BY key DESC LIMIT ?"
+        return list(map(_entry, self._db().execute(sql, (book, *values, limit))))
 
     def erase_entry(self, book: str, key: str) -> None:
         sql = "DELETE FROM entries WHERE book = ? AND key = ?"

@@ -50,6 +50,9 @@ class Store(Interface):
     with `simulated` simulated ones only.
     """
 
+    url: str | None
+    """The URL at which another process opens this store; None if none can."""
+
     def add_study(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
         """Store a study with its pool, visible only once complete; Conflict if the name is taken."""
 
@@ -168,6 +171,15 @@ class Store(Interface):
 
     def entries(self, book: str) -> Iterator[Entry]:
         """Yield the entries of a book in the order of their keys."""
+
+    def latest_entries(self, book: str, limit: int, before: str | None = None) -> list[Entry]:
+        """Return at most `limit` entries of a book in descending order of their keys.
+
+        Its cost does not depend on how many entries the book has.
+
+        Args:
+            before: return only entries whose key sorts before it; None for the last ones of the book.
+        """
 
     def erase_entry(self, book: str, key: str) -> None:
         """Delete an entry permanently; a no-op if there is none."""

@@ -14,6 +14,8 @@ from backend.stores.store import Entry, Stale, check_capacity, found_study
 class MemoryStore:
     """`Store` in dictionaries. Safe to use from many threads."""
 
+    url = None
+
     def __init__(self):
         self._lock = threading.RLock()
         self._studies, self._stimuli, self._claims = {}, {}, {}
@@ -166,6 +168,10 @@ class MemoryStore:
         with self._lock:
             found = sorted(self._books.get(book, {}).items())
         return iter([Entry(key, version, json.loads(text)) for key, (version, text) in found])
+
+    def latest_entries(self, book, limit, before=None):
+        found = [entry for entry in self.entries(book) if before is None or entry.key < before]
+        return found[::-1][:limit]
 
     def erase_entry(self, book, key):
         with self._lock:

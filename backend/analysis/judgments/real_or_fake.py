@@ -10,7 +10,7 @@ from backend.analysis.draws import random_share
 from backend.analysis.judgment_scores import JudgmentScores
 from backend.analysis.psychometric import THRESHOLD_AT
 from backend.analysis.response_table import Answers
-from backend.analysis.scores import Options, overall_scores
+from backend.analysis.scores import Options, overall_scores, score_models
 from backend.analysis.shown_exposures import as_exposed
 from backend.analysis.values import Values, values_by_model
 
@@ -29,6 +29,9 @@ class RealOrFakeScores(JudgmentScores):
 
     def overall(self, answers: Answers, options: Options) -> dict[str, Any]:
         return overall_scores(answers, **asdict(options))
+
+    def model_rows(self, answers: Answers, options: Options) -> list[dict[str, Any]]:
+        return score_models(answers, **asdict(options))
 
     def scores(self, answers: Answers, options: Options) -> dict[str, Any]:
         """Return scores, with the results of each exposure if exposures are fixed."""

@@ -11,7 +11,7 @@ from math import exp
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import protocol as protocols
-from backend.experiment.judgment import Judgment, Method, Plan, pictures_of, refuse
+from backend.experiment.judgment import Judgment, Method, Plan, refuse
 from backend.experiment.pair_design import Standing, session_pairs, sided, standing
 from backend.experiment.protocol import ALL, EXACT_BALANCE, MOST_MODELS, NONE, RANDOM_DRAW, WITHIN, Protocol
 from backend.experiment.records import REAL, Condition, PlannedBlock, Stimulus, Study
@@ -105,6 +105,9 @@ class MoreReal(Judgment):
             f"study {study.name} lacks pictures for a session of {sum(trials)} pairs: it has "
             f"{', '.join(short[:_NAMED])}{more}; add pictures, or ask for fewer pairs (--set images=N)"
         )
+
+    def join_problem(self, study: Study) -> str:
+        return ""
 
     def draw(
         self,
@@ -259,11 +262,6 @@ def _refusals(protocol: Protocol, kind: str, answers: Sequence[str]) -> list[tup
         ),
         (asked.mark != NONE, "has no marks; leave mark=none"),
     ]
-
-
-def pictures_shown(stimulus: str, models: str) -> list[tuple[str, str]]:
-    """Return each picture of a trial with whose it is."""
-    return [*zip(pictures_of(stimulus), sides_of(models), strict=True)]
 
 
 JUDGMENT = MoreReal()

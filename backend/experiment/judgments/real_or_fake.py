@@ -71,6 +71,9 @@ class RealOrFake(Judgment):
             )
         return [*filter(None, notes)]
 
+    def join_problem(self, study: Study) -> str:
+        return sampling.join_problem(study)
+
     def draw(
         self,
         study: Study,

@@ -123,6 +123,9 @@ class WhichIsReal(Judgment):
             )
         return [*filter(None, found)]
 
+    def join_problem(self, study: Study) -> str:
+        return sampling.join_problem(study)
+
     def draw(
         self,
         study: Study,

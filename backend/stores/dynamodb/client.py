@@ -114,6 +114,25 @@ class Calls:
         found = self._call("query", **_of(p), ScanIndexForward=False, Limit=1, ConsistentRead=True)
         return found["Items"][0] if found["Items"] else None
 
+    def latest(self, p: str, limit: int, before: str | None = None) -> list[Item]:
+        """Return at most `limit` current items of partition `p`, the ones that sort last first.
+
+        Args:
+            before: return only items whose sort key is smaller.
+        """
+        asked: dict[str, Any] = {**_of(p), "ScanIndexForward": False, "ConsistentRead": True}
+        if before is not None:
+            asked["KeyConditionExpression"] += " AND s < :before"
+            asked["ExpressionAttributeValues"] |= {":before": {"S": before}}
+        items: list[Item] = []
+        while len(items) < limit:  # a reply holds at most a megabyte
+            found = self._call("query", **asked, Limit=limit - len(items))
+            items += found["Items"]
+            if "LastEvaluatedKey" not in found:
+                break
+            asked["ExclusiveStartKey"] = found["LastEvaluatedKey"]
+        return items
+
     def each(self, p: str, attributes: Iterable[str] = ()) -> Iterator[Item]:
         """Yield the current items of partition `p` in order, with all attributes or only those named."""
         asked: dict[str, Any] = _of(p)

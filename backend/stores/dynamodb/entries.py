@@ -25,6 +25,9 @@ class Books:
     def entries(self, book: str) -> Iterator[Entry]:
         return map(_entry, self._calls.each(f"book {book}"))
 
+    def latest(self, book: str, limit: int, before: str | None) -> list[Entry]:
+        return list(map(_entry, self._calls.latest(f"book {book}", limit, before)))
+
     def erase(self, book: str, name: str) -> None:
         self._calls.delete(f"book {book}", name)
 

@@ -96,6 +96,7 @@ class DynamoStore:
         self, calls: Calls, expire_days: float | None = None, clock: Callable[[], float] = time.time
     ):
         self._calls, self._expire_days, self._clock = calls, expire_days, clock
+        self.url: str | None = None
         self._books = Books(calls)
         self._pools = Pools(calls)
         self._heads = Heads(calls, self._pools, clock)
@@ -109,7 +110,9 @@ class DynamoStore:
         """Return the store at a `dynamodb://` URL."""
         table, options = parse_url(url)
         expire_days = options.get("expire_days")
-        return cls(Calls(connect(options), table), None if expire_days is None else float(expire_days))
+        store = cls(Calls(connect(options), table), None if expire_days is None else float(expire_days))
+        store.url = url
+        return store
 
     def add_study(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
         taken = Conflict(f"a study {study.name} exists already; choose another name")
@@ -376,6 +379,9 @@ class DynamoStore:
 
     def entries(self, book: str) -> Iterator[Entry]:
         return self._books.entries(book)
+
+    def latest_entries(self, book: str, limit: int, before: str | None = None) -> list[Entry]:
+        return self._books.latest(book, limit, before)
 
     def erase_entry(self, book: str, key: str) -> None:
         self._books.erase(book, key)

@@ -480,6 +480,28 @@ def test_entries_come_in_the_order_of_their_keys_book_by_book(store):
     ]  # fmt: skip
 
 
+def test_the_latest_entries_come_in_pages_from_the_last_key_down(store):
+    for key in ("b", "d", "a", "c"):
+        store.write_entry("book", key, 0, {"key": key})
+    store.write_entry("book 2", "e", 0, {})
+
+    first = store.latest_entries("book", 3)
+    rest = store.latest_entries("book", 3, before=first[-1].key)
+
+    assert [(entry.key, entry.data) for entry in first] == [(key, {"key": key}) for key in "dcb"]
+    assert [entry.key for entry in rest] == ["a"]
+    assert store.latest_entries("book", 3, before="a") == []
+    assert store.latest_entries("no such book", 3) == []
+
+
+def test_a_page_of_latest_entries_may_be_larger_than_one_reply_of_the_store(store):
+    text = "x" * 200_000  # six exceed the megabyte that one query of DynamoDB returns
+    for key in "abcdef":
+        store.write_entry("book", key, 0, {"text": text})
+
+    assert [entry.key for entry in store.latest_entries("book", 6)] == list("fedcba")
+
+
 def test_of_writers_who_make_one_entry_at_once_one_succeeds(opened, raced):
     stores = [opened() for _ in range(4)]
     outcomes = []

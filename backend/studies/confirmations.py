@@ -1,0 +1,110 @@
+"""Confirmations of what costs money: told first, then done once, and only as it was told.
+
+A confirmation is a hash over what would be done, its amount and currency, and the facts that it was computed
+from, among them the study and the confirmation that was accepted before. So it is valid only while nothing of
+that has changed, and is accepted once: the acceptance is one conditional write, in the book `confirmations`.
+Sent again, as after a lost reply, it gives what was accepted.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from backend.experiment.records import Study
+from backend.foundation.errors import Conflict
+from backend.stores.store import Entry, Stale, Store
+
+BOOK = "confirmations"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a confirmation stands for."""
+
+    facts: Mapping[str, Any]
+    """What would be done, its amount, and what it was computed from; plain data."""
+    order: Mapping[str, Any]
+    """What is to be done once it is accepted; plain data, which is stored."""
+
+
+def confirmation(store: Store, study: Study, action: str, offer: Offer) -> str:
+    """Return the confirmation of an offer.
+
+    Args:
+        action: what kind of change it is, such as `pay`.
+    """
+    return _hash(study, action, offer, _entry(store, study, action))
+
+
+def accept(
+    store: Store, study: Study, action: str, given: str, current: Callable[[], Offer]
+) -> Mapping[str, Any]:
+    """Accept a confirmation, and return the order that it stands for; again, that order once more.
+
+    Args:
+        current: computes the offer as it is now.
+
+    Raises:
+        Conflict: `changed`: something is not as it was when the confirmation was given out.
+    """
+    entry = _entry(store, study, action)
+    if _is_accepted(entry, study, given):
+        return entry.data["order"]
+    offer = current()
+    if _hash(study, action, offer, entry) != given:
+        raise _changed(study)
+    accepted = {"created_at": study.created_at, "confirmation": given, "order": offer.order}
+    try:
+        store.write_entry(BOOK, _key(study, action), entry.version if entry else 0, accepted)
+    except Stale:
+        entry = _entry(store, study, action)
+        if not _is_accepted(entry, study, given):
+            raise _changed(study) from None
+        return entry.data["order"]
+    return offer.order
+
+
+def forget(store: Store, study: Study) -> None:
+    """Delete the accepted confirmations of a study."""
+    for entry in list(store.entries(BOOK)):
+        if entry.key.rpartition("/")[0] == study.name:
+            store.erase_entry(BOOK, entry.key)
+
+
+def _entry(store: Store, study: Study, action: str) -> Entry | None:
+    return store.entry(BOOK, _key(study, action))
+
+
+def _key(study: Study, action: str) -> str:
+    return f"{study.name}/{action}"
+
+
+def _is_accepted(entry: Entry | None, study: Study, given: str) -> bool:
+    return (
+        entry is not None
+        and entry.data["created_at"] == study.created_at
+        and entry.data["confirmation"] == given
+    )
+
+
+def _hash(study: Study, action: str, offer: Offer, before: Entry | None) -> str:
+    facts = {
+        "study": study.name,
+        "created_at": study.created_at,
+        "settings_id": study.settings_id,
+        "action": action,
+        "before": before.data["confirmation"] if before else "",
+        "facts": offer.facts,
+        "order": offer.order,
+    }
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def _changed(study: Study) -> Conflict:
+    return Conflict(
+        f"something of study {study.name} has changed since this confirmation was given out, or it was for "
+        "another request; look at the amounts again, and confirm those",
+        code="changed",
+    )
