@@ -1,0 +1,1 @@
+"""People who use the API: owner, researchers, submitters; their tokens; the audit log."""
