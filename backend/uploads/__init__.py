@@ -1,0 +1,1 @@
+"""Archives of pictures, received in parts."""

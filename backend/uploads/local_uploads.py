@@ -1,0 +1,300 @@
+"""Uploads in files of the data directory.
+
+`uploads/<id>/upload.json` says what was announced; `uploads/<id>/parts/<number>` is a part, checked before
+it gets that name; `complete` is there once all are. The time at which `used` was last changed is the last
+use. A folder appears with its `upload.json`, and disappears by being renamed, so that a server killed at
+any moment leaves neither half a part nor half an upload.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from backend.foundation.atomic_files import sync_folder
+from backend.foundation.errors import Conflict, StoreFailed, Unavailable, reason
+from backend.foundation.permissions import make_folder, private
+from backend.stores.datadir import DataDir
+from backend.uploads import uploads
+from backend.uploads.limits import GB, Quota
+from backend.uploads.uploads import COMPLETE, EXPIRES, RECEIVING, PartUrl, Upload
+
+_CHUNK = 256 * 1024
+_PAUSE_S = 0.006
+"""Pause (s) after each chunk: at most some 37 MB/s are taken in all, so that answers are not delayed."""
+_TURN = threading.Lock()
+"""Held while a chunk is written, and during the pause after it."""
+_WAITING = threading.BoundedSemaphore(8)
+"""Of the server's 16 threads, those that parts may occupy."""
+_PARTIAL, _DELETED = ".partial-", ".deleted-"
+_ABANDONED_S = 3600
+"""Age at which a part that is still being written was left by a killed process."""
+
+
+class LocalUploads:
+    """Uploads of one machine; several processes may serve the same data directory."""
+
+    origins: tuple[str, ...] = ()
+
+    def __init__(self, data: DataDir, quota: Quota | None = None):
+        self._data, self._quota = data, quota or Quota()
+        self._root = data.root / "uploads"
+
+    def begin(self, member: str, format: str, bytes: int, parts: Sequence[str], now: datetime) -> Upload:
+        """Begin an upload, as in `Uploads`."""
+        uploads.check_upload(format, bytes, parts)
+        id = uploads.upload_id(member, format, bytes, parts)
+        with _stored("the upload could not be begun"), self._data.locked("uploads"):
+            if not (is_known := self._folder(id).is_dir()):
+                self._check_quota(member, bytes)
+                about = {"member": member, "format": format, "bytes": bytes, "parts": [*parts]}
+                self._make(id, json.dumps(about))
+            self._use(id, now)
+        return self._upload(id, is_new=not is_known)
+
+    def upload(self, id: str) -> Upload:
+        """Return an upload."""
+        return self._upload(id)
+
+    def urls(self, id: str, parts: Sequence[int]) -> list[PartUrl]:
+        """Return the paths of this server that receive parts."""
+        upload = self._upload(id)
+        for part in parts:
+            uploads.check_part(upload, part)
+        headers = {"Content-Type": "application/octet-stream"}
+        return [PartUrl(part, f"/api/uploads/{id}/parts/{part}", headers) for part in parts]
+
+    def write(self, id: str, part: int, stream: BinaryIO, now: datetime) -> Upload:
+        """Receive a part, as in `Uploads`."""
+        upload = self._upload(id)
+        uploads.check_part(upload, part)
+        length = uploads.part_length(upload.bytes, part)
+        folder = self._folder(id) / "parts"
+        partial = folder / f"{_PARTIAL}{secrets.token_hex(8)}"
+        self._check_disk(length)
+        try:
+            with _admitted(), open(partial, "xb", opener=private) as file:
+                _copy_checked(stream, file, part, length, upload.parts[part])
+            os.replace(partial, folder / str(part))
+            sync_folder(folder)
+            self._use(id, now)
+        except FileNotFoundError:  # the upload was deleted in the meantime
+            raise uploads.unknown(id) from None
+        except OSError as error:
+            raise StoreFailed(f"part {part} could not be stored: {reason(error)}") from None
+        finally:
+            with suppress(OSError):
+                partial.unlink()
+        return self._upload(id)
+
+    def complete(self, id: str, now: datetime) -> Upload:
+        """Close an upload, as in `Uploads`."""
+        upload = self._upload(id)
+        uploads.check_complete(upload)
+        with _stored("the upload could not be completed"):
+            try:
+                (self._folder(id) / "complete").touch(mode=0o600)
+                sync_folder(self._folder(id))
+                self._use(id, now)
+            except FileNotFoundError:
+                raise uploads.unknown(id) from None
+        return self._upload(id)
+
+    def delete(self, id: str) -> None:
+        """Delete an upload, as in `Uploads`."""
+        self._upload(id)
+        if not self._removed(id):
+            raise Conflict(f"upload {id} is being read by a job; try again later", code="upload_in_use")
+
+    @contextmanager
+    def archive(self, id: str) -> Iterator[Path]:
+        """Give the folder of an upload's numbered parts, as in `Uploads`: no second copy is made."""
+        upload = self._upload(id)
+        uploads.check_complete(upload)
+        folder = self._folder(id)
+        with _open_folder(folder, id) as descriptor:
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            self._upload(id)  # it may have been deleted before it was locked
+            yield folder / "parts"
+            with suppress(OSError):  # it was deleted meanwhile, or nothing can be written
+                (folder / "used").touch()
+
+    def expire(self, now: datetime) -> int:
+        """Delete what was not used for `EXPIRES`, and what a killed process left; return how many uploads."""
+        count = 0
+        for folder in self._folders():
+            if folder.name.startswith((_PARTIAL, _DELETED)):
+                if _age(folder, now) > EXPIRES.total_seconds() or folder.name.startswith(_DELETED):
+                    shutil.rmtree(folder, ignore_errors=True)
+            elif uploads.is_id(folder.name):
+                if _age(folder / "used", now) > EXPIRES.total_seconds():
+                    count += self._removed(folder.name)
+                else:
+                    _clean(folder / "parts", now)
+        return count
+
+    def _folder(self, id: str) -> Path:
+        if not uploads.is_id(id):
+            raise uploads.unknown(id)
+        return self._root / id
+
+    def _folders(self) -> list[Path]:
+        return [*self._root.iterdir()] if self._root.is_dir() else []
+
+    def _upload(self, id: str, is_new: bool = False) -> Upload:
+        folder = self._folder(id)
+        try:
+            about = json.loads((folder / "upload.json").read_text("utf-8"))
+            used_at = (folder / "used").stat().st_mtime
+            there = set(os.listdir(folder / "parts"))
+        except (FileNotFoundError, NotADirectoryError):
+            raise uploads.unknown(id) from None
+        missing = tuple(n for n in range(len(about["parts"])) if str(n) not in there)
+        return Upload(
+            id=id,
+            member=about["member"],
+            format=about["format"],
+            bytes=about["bytes"],
+            parts=tuple(about["parts"]),
+            state=COMPLETE if (folder / "complete").exists() else RECEIVING,
+            missing=missing,
+            expires_at=uploads.expiry(datetime.fromtimestamp(used_at, UTC)),
+            is_new=is_new,
+        )
+
+    def _make(self, id: str, about: str) -> None:
+        """Make the folder of an upload, whole at once."""
+        partial = self._root / f"{_PARTIAL}{secrets.token_hex(8)}"
+        try:
+            make_folder(partial / "parts")
+            for name, content in (("upload.json", about), ("used", "")):
+                with open(partial / name, "x", opener=private) as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+            os.rename(partial, self._root / id)
+            sync_folder(self._root)
+        except OSError:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+
+    def _use(self, id: str, now: datetime) -> None:
+        """Have an upload expire `EXPIRES` from now."""
+        with suppress(FileNotFoundError):
+            os.utime(self._folder(id) / "used", (now.timestamp(), now.timestamp()))
+
+    def _removed(self, id: str) -> bool:
+        """Delete an upload; return False if it is being read."""
+        folder = self._folder(id)
+        gone = self._root / f"{_DELETED}{secrets.token_hex(8)}"
+        with _open_folder(folder, id) as descriptor:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            with suppress(FileNotFoundError):  # deleted by another process
+                os.rename(folder, gone)
+        shutil.rmtree(gone, ignore_errors=True)
+        return True
+
+    def _check_quota(self, member: str, bytes: int) -> None:
+        own, every = [], []
+        for folder in self._folders():
+            if not uploads.is_id(folder.name):
+                continue
+            with suppress(FileNotFoundError):  # it is being deleted
+                about = json.loads((folder / "upload.json").read_text("utf-8"))
+                every.append(about["bytes"])
+                if about["member"] == member:
+                    own.append(about["bytes"])
+        uploads.check_quota(self._quota, own, every, bytes)
+        make_folder(self._root)
+        self._check_disk(bytes)
+
+    def _check_disk(self, bytes: int) -> None:
+        free = shutil.disk_usage(self._root).free
+        if free - bytes < self._quota.free:
+            raise StoreFailed(
+                f"{bytes / GB:.3g} GB more do not fit on the server's disk, of which "
+                f"{self._quota.free / GB:.3g} GB are to stay free",
+                code="disk_full",
+            )
+
+
+@contextmanager
+def _stored(failure: str) -> Iterator[None]:
+    """Raise StoreFailed, with the reason, where the disk cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreFailed(f"{failure}: {reason(error)}") from None
+
+
+@contextmanager
+def _admitted() -> Iterator[None]:
+    """Occupy one of the threads that parts may have.
+
+    Raises:
+        Unavailable: they have all; the others are needed for evaluators' requests.
+    """
+    if not _WAITING.acquire(blocking=False):
+        raise Unavailable("many parts are being received; send this one again", code="busy")
+    try:
+        yield
+    finally:
+        _WAITING.release()
+
+
+def _copy_checked(stream: BinaryIO, file: BinaryIO, part: int, length: int, sha256: str) -> None:
+    """Copy a part of `length` bytes to the disk; of a longer one, one byte more is read, to notice it."""
+    found, count = hashlib.sha256(), 0
+    while chunk := stream.read(min(_CHUNK, length + 1 - count)):
+        count += len(chunk)
+        if count > length:
+            raise uploads.wrong_part(part, f"{length} bytes", "more")
+        with _TURN:
+            found.update(chunk)
+            file.write(chunk)
+            time.sleep(_PAUSE_S)
+    if count < length:
+        raise uploads.wrong_part(part, f"{length} bytes", f"{count}")
+    if found.hexdigest() != sha256:
+        raise uploads.wrong_part(part, f"the SHA-256 {sha256}", found.hexdigest())
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _clean(parts: Path, now: datetime) -> None:
+    """Delete what killed processes left of parts."""
+    for path in parts.glob(f"{_PARTIAL}*"):
+        if _age(path, now) > _ABANDONED_S:
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _open_folder(folder: Path, id: str) -> Iterator[int]:
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        raise uploads.unknown(id) from None
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _age(path: Path, now: datetime) -> float:
+    """Return how long ago (s) a file was last changed; 0 if it is gone."""
+    try:
+        return now.timestamp() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

@@ -1,0 +1,370 @@
+"""Unpacking archives: what ordinary programs make, and what an attacker does."""
+
+import hashlib
+import io
+import stat
+import struct
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from backend.client import tar_stream
+from backend.foundation.errors import InvalidInput, StoreFailed
+from backend.uploads.archives import unpack
+from backend.uploads.limits import Limits
+from tests.unit.uploads.hostile_archives import (
+    PNG,
+    deflated,
+    raw_zip,
+    tar,
+    tar_headers,
+    tar_member,
+    zip_info,
+    zipped,
+)
+
+MOST = Limits(files=50, bytes=20_000_000, file_bytes=10_000_000, ratio_from=1_000_000, free=0)
+MADE = {"tar": tar, "zip": zipped}
+
+
+def unpacked(folder, content, format, limits=MOST):
+    archive = folder / "archive"
+    archive.write_bytes(content)
+    made = unpack(archive, format, folder / "into", limits)
+    files = {
+        str(path.relative_to(folder / "into")): path.read_bytes()
+        for path in (folder / "into").rglob("*")
+        if path.is_file()
+    }
+    return made, files
+
+
+def refuse(folder, content, format, match, limits=MOST, error=InvalidInput):
+    """Check that an archive is refused for a reason, and that nothing of it is left."""
+    with pytest.raises(error, match=match) as refused:
+        unpacked(folder, content, format, limits)
+    assert {path.name for path in folder.iterdir()} == {"archive"}
+    str(refused.value).encode()  # it can be printed and sent
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("format", MADE)
+def test_files_are_unpacked_with_their_folders(tmp_path, format):
+    files = {"cats/1.png": PNG, "cats/2.png": b"", "dogs/\U0001f436 ü.png": bytes(700_000)}
+
+    made, found = unpacked(tmp_path, MADE[format](files), format)
+
+    assert found == files
+    assert (made.files, made.bytes, made.skipped, made.wrapping) == (3, len(PNG) + 700_000, 0, "")
+
+
+@pytest.mark.parametrize("format", MADE)
+def test_a_wrapping_folder_and_what_systems_add_are_left_out(tmp_path, format):
+    files = {
+        "reals/1.png": PNG,
+        "reals/cats/2.PNG": PNG,
+        "reals/.DS_Store": b"x",
+        "reals/._1.png": b"x",
+        "__MACOSX/reals/._1.png": b"x",
+        "Thumbs.db": b"x",
+    }
+
+    made, found = unpacked(tmp_path, MADE[format](files), format)
+
+    assert found == {"1.png": PNG, "cats/2.PNG": PNG}
+    assert (made.skipped, made.wrapping) == (4, "reals")
+
+
+@pytest.mark.parametrize("format", MADE)
+def test_a_file_beside_a_folder_keeps_the_folder(tmp_path, format):
+    _, found = unpacked(tmp_path, MADE[format]({"cats/1.png": PNG, "2.png": PNG}), format)
+
+    assert set(found) == {"cats/1.png", "2.png"}
+
+
+@pytest.mark.parametrize("program", ["gnu", "ustar", "folder", "parts", "zip -r", "streamed"])
+def test_archives_of_other_programs_are_unpacked(tmp_path, program):
+    path, content = f"./{'c' * 60}/{'x' * 90}.png", PNG * 1000
+    if program == "gnu":
+        data = tar({path: content}, format=tarfile.GNU_FORMAT)
+    elif program == "ustar":
+        data = tar({path: content}, format=tarfile.USTAR_FORMAT)
+    elif program == "folder":
+        data = tar(members=[(tar_member("cats", tarfile.DIRTYPE), b"")], files={path: content})
+    elif program == "zip -r":
+        data = zipped(infos=[(zip_info("./cats/", stat.S_IFDIR | 0o755), b"")], files={path: content})
+    elif program == "streamed":
+        data = streamed_zip(path, content)
+    else:
+        made = tar_stream.layout([(path[2:], len(content))])
+        data = b"".join(tar_stream.read(made, 0, made.size, lambda _: io.BytesIO(content)))
+
+    format = "zip" if data.startswith(b"PK") else "tar"
+    _, found = unpacked(tmp_path, data, format)
+
+    assert list(found.values()) == [content]
+
+
+def streamed_zip(path, content):
+    """A zip written to a pipe: lengths stand behind the data."""
+
+    class Pipe(io.RawIOBase):
+        data = b""
+
+        def writable(self):
+            return True
+
+        def write(self, piece):
+            self.data += bytes(piece)
+            return len(piece)
+
+    with zipfile.ZipFile(pipe := Pipe(), "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(path, content)
+    return pipe.data
+
+
+@pytest.mark.parametrize("format", MADE)
+def test_an_archive_is_read_from_its_parts(tmp_path, format):
+    files = {f"cats/{number}.png": hashlib.sha256(bytes([number])).digest() * 90 for number in range(20)}
+    whole, folder = MADE[format](files), tmp_path / "parts"
+    folder.mkdir()
+    for number, start in enumerate(range(0, len(whole), 777)):
+        (folder / str(number)).write_bytes(whole[start : start + 777])
+    (folder / ".partial-0").write_bytes(b"left by a killed server")
+
+    made = unpack(folder, format, tmp_path / "into", MOST)
+
+    found = {f"cats/{path.name}": path.read_bytes() for path in (tmp_path / "into").iterdir()}
+    assert (found, made.wrapping) == (files, "cats")
+
+
+@pytest.mark.parametrize("format", MADE)
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("../x.png", r"climbs out of its folder"),
+        ("a/../../x.png", r"climbs out of its folder"),
+        ("/etc/x.png", r"has an absolute path"),
+        ("C:/x.png", r"has a path of Windows"),
+        ("a\\..\\x.png", r"has a path of Windows"),
+        ("a\x07.png", r"has a control character"),
+        ("x" * 256 + ".png", r"has a name of more than 255 bytes"),
+        ("/".join(["d"] * 30), r"lies in more than 16 folders"),
+        ("../.DS_Store", r"climbs out of its folder"),
+    ],
+)
+def test_names_that_are_not_safe_are_refused(tmp_path, format, name, why):
+    message = refuse(tmp_path, MADE[format]({"fine.png": PNG, name: PNG}), format, why)
+
+    assert message.startswith("the archive was not unpacked: its entry '")
+
+
+@pytest.mark.parametrize("format", MADE)
+@pytest.mark.parametrize(
+    ("one", "other", "why"),
+    [
+        ("a.png", "A.PNG", r"differs from 'a\.png' only in upper and lower case"),
+        ("\u00e9.png", "e\u0301.png", r"differs from .* only in .* how letters are encoded"),
+        ("Cats/1.png", "cats/2.png", r"differs from 'Cats' only in"),
+        ("cats", "cats/1.png", r"is a file, and another entry lies in it"),
+        ("a.png", "./a.png", r"stands in it twice"),
+        ("stra\u00dfe.png", "STRASSE.png", r"differs from"),
+    ],
+)
+def test_names_that_collide_are_refused(tmp_path, format, one, other, why):
+    refuse(tmp_path, MADE[format]({one: PNG, other: PNG}), format, why)
+
+
+@pytest.mark.parametrize("format", MADE)
+def test_an_archive_of_nothing_is_refused(tmp_path, format):
+    refuse(tmp_path, MADE[format]({"__MACOSX/x": b""}), format, r"it holds no files")
+
+
+@pytest.mark.parametrize("format", MADE)
+@pytest.mark.parametrize("content", [b"", b"GIF89a" * 300, bytes(5000), b"PK\5\6" + bytes(18)])
+def test_what_is_no_archive_is_refused(tmp_path, format, content):
+    refuse(tmp_path, content, format, r"no tar archive|no zip archive|cut off|holds no files|bytes before")
+
+
+@pytest.mark.parametrize("format", MADE)
+def test_too_many_files_are_refused(tmp_path, format):
+    files = {f"{number}.png": b"" for number in range(51)}
+
+    refuse(tmp_path, MADE[format](files), format, r"more than 50 files|at most 50 files")
+
+
+@pytest.mark.parametrize("format", MADE)
+def test_a_file_of_too_many_bytes_is_refused(tmp_path, format):
+    refuse(tmp_path, MADE[format]({"a.png": bytes(10_000_001)}), format, r"'a\.png' has 10000001 bytes")
+
+
+@pytest.mark.parametrize("format", MADE)
+def test_an_archive_that_the_disk_cannot_hold_is_refused(tmp_path, format):
+    limits = Limits(free=10**18)
+
+    refuse(tmp_path, MADE[format]({"a.png": PNG}), format, r"are to stay free", limits, StoreFailed)
+
+
+def test_a_zip_bomb_is_refused_before_anything_is_written(tmp_path):
+    bomb = zipped({"a.png": bytes(9_000_000), "b.png": bytes(9_000_000)})
+
+    assert len(bomb) < 20_000
+    refuse(tmp_path, bomb, "zip", r"it unpacks to 1,0[0-9]+ times its own length")
+
+
+def test_a_terabyte_of_declared_zeros_is_refused(tmp_path):
+    extra = struct.pack("<HHQ", 1, 8, 10**12)
+    large = {"name": b"a.png", "data": deflated(bytes(1000)), "size": 0xFFFFFFFF, "extra": extra, "method": 8}
+    many = [{"name": b"%d.png" % n, "data": b"\3\0", "size": 9 * 10**6, "method": 8} for n in range(40)]
+
+    refuse(tmp_path, raw_zip([large]), "zip", r"'a\.png' has 1000000000000 bytes")
+    refuse(tmp_path, raw_zip(many), "zip", r"unpacks to more than 0\.02 GB")
+    refuse(tmp_path, tar_headers((b"a.png", 10**12, b"0", PNG)), "tar", r"'a\.png' has 1000000000000 bytes")
+    refuse(tmp_path, tar_headers((b"a.png", 10**5, b"0", PNG)), "tar", r"more than the archive holds")
+
+
+@pytest.mark.parametrize("stated", [999, 1001])
+def test_a_zip_entry_that_lies_of_its_length_is_refused(tmp_path, stated):
+    lying = {"name": b"a.png", "data": deflated(bytes(1000)), "size": stated, "method": 8}
+
+    refuse(tmp_path, raw_zip([lying]), "zip", rf"has not the {stated} bytes")
+
+
+def test_a_zip_entry_that_is_damaged_is_refused(tmp_path):
+    damaged = {"name": b"a.png", "data": b"\xff" * 30, "size": 30, "method": 8}
+    changed = {"name": b"a.png", "data": PNG, "crc": 1}
+
+    refuse(tmp_path, raw_zip([damaged]), "zip", r"cannot be inflated")
+    refuse(tmp_path, raw_zip([changed]), "zip", r"its checksum is wrong")
+
+
+def test_zip_entries_that_share_bytes_are_refused(tmp_path):
+    data = deflated(bytes(1000))
+    kernel = struct.pack("<4s5H3L2H", b"PK\3\4", 20, 0, 8, 0, 0, 0, len(data), 1000, 5, 0) + b"0.png" + data
+    entries = [
+        {"name": b"%d.png" % n, "packed": len(data), "size": 1000, "method": 8, "at": 0} for n in range(3)
+    ]
+
+    refuse(tmp_path, raw_zip(entries, kernel), "zip", r"shares bytes with another entry")
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ({"flags": 0x1}, r"is encrypted"),
+        ({"flags": 0x2041}, r"is encrypted"),
+        ({"method": 14}, r"is compressed by method 14"),
+        ({"size": 10**6}, r"states 1000000 bytes, and takes"),
+        ({"name": b"a\0.png"}, r"has a control character"),
+        ({"name": b"\xff\xfe.png", "flags": 0x800}, r"invalid text in its name"),
+        ({"at": 10**6}, r"reaches beyond the archive's entries"),
+        ({"at": 1}, r"is not where the archive's directory says"),
+        ({"size": 0xFFFFFFFF, "method": 8}, r"has a size of 4 GiB or more that is not stated"),
+        ({"size": 0xFFFFFFFF, "method": 8, "extra": b"\1\0\xff\xff"}, r"that is not stated"),
+    ],
+)
+def test_zip_entries_that_are_no_ordinary_files_are_refused(tmp_path, entry, why):
+    refuse(tmp_path, raw_zip([{"name": b"a.png", "data": PNG, **entry}]), "zip", why)
+
+
+def test_zip_names_without_a_declared_encoding_are_read(tmp_path):
+    entries = [{"name": "ü1.png".encode(), "data": PNG}, {"name": "ü2.png".encode("cp437"), "data": PNG}]
+
+    _, found = unpacked(tmp_path, raw_zip(entries), "zip")
+
+    assert set(found) == {"ü1.png", "ü2.png"}
+
+
+@pytest.mark.parametrize("kind", ["symbolic link", "device"])
+def test_links_and_devices_in_a_zip_are_refused(tmp_path, kind):
+    mode = stat.S_IFLNK if kind == "symbolic link" else stat.S_IFCHR
+    entries = [(zip_info("a.png", mode | 0o777), b"/etc/passwd")]
+
+    refuse(tmp_path, zipped(infos=entries), "zip", f"is a {kind}, not a file")
+
+
+def test_a_zip_with_something_before_it_or_in_its_comment_is_refused(tmp_path):
+    good = raw_zip([{"name": b"a.png", "data": PNG}])
+    inner = raw_zip([{"name": b"b.png", "data": PNG}], comment=good)
+
+    refuse(tmp_path, b"MZ" * 100 + good, "zip", r"bytes before its first entry")
+    refuse(tmp_path, inner, "zip", r"bytes before its first entry")
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        (tarfile.LNKTYPE, r"is a hard link"),
+        (tarfile.SYMTYPE, r"is a symbolic link"),
+        (tarfile.CHRTYPE, r"is a device"),
+        (tarfile.BLKTYPE, r"is a device"),
+        (tarfile.FIFOTYPE, r"is a pipe"),
+        (b"S", r"is a sparse file"),
+        (b"Z", r"is of an unknown kind"),
+    ],
+)
+def test_what_is_no_file_in_a_tar_is_refused(tmp_path, kind, why):
+    member = tar_member("a.png", kind, linkname="/etc/passwd")
+
+    refuse(tmp_path, tar({"b.png": PNG}, [(member, b"")]), "tar", why)
+
+
+def test_damaged_and_lying_headers_of_a_tar_are_refused(tmp_path):
+    whole = tar({"a.png": PNG * 100})
+    damaged = b"b" + whole[1:]
+    sparse = tar_headers((b"x", 21, b"x", b"21 GNU.sparse.size=1\n"), (b"a.png", 0, b"0", b""))
+    endless = tar_headers((b"x", 10**6 * 50, b"x", b""))
+    broken = tar_headers((b"x", 9, b"x", b"99 path=a"), (b"a.png", 0, b"0", b""))
+    negative = tar_headers((b"x", 12, b"x", b"11 size=-5\n\n"), (b"a.png", 0, b"0", b""))
+
+    refuse(tmp_path, damaged, "tar", r"its checksum is wrong")
+    refuse(tmp_path, whole[:900], "tar", r"more than the archive holds")
+    refuse(tmp_path, whole[: 512 + 2560], "tar", r"cut off")
+    refuse(tmp_path, sparse, "tar", r"is a sparse file")
+    refuse(tmp_path, endless, "tar", r"has 50000000 bytes, at most 1048576 may be")
+    refuse(tmp_path, broken, "tar", r"an extended header in it is damaged")
+    refuse(tmp_path, negative, "tar", r"states the size '-5'|is damaged")
+    refuse(tmp_path, tar_headers((b"\xff.png", 0, b"0", b"")), "tar", r"invalid text in its name")
+    refuse(tmp_path, tar_headers(*[(b"d", 0, b"5", b"")] * 300), "tar", r"too many folders and headers")
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_no_damage_does_more_than_refuse(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("damaged")
+    format = data.draw(st.sampled_from(["tar", "zip"]))
+    content = bytearray(MADE[format]({"cats/1.png": PNG * 9, "ü/2.png": bytes(99)}))
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=4))
+
+    try:
+        unpacked(folder, bytes(content), format)
+    except InvalidInput:
+        assert {path.name for path in folder.iterdir()} == {"archive"}
+
+
+MEASURED = """
+import resource, sys
+from pathlib import Path
+from backend.uploads.archives import unpack
+from backend.uploads.limits import Limits
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+unpack(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), Limits(ratio=1e9, free=0))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.parametrize("format", MADE)
+def test_memory_does_not_grow_with_a_file(tmp_path, format):
+    (tmp_path / "archive").write_bytes(MADE[format]({"a.png": bytes(60_000_000)}))
+    command = [sys.executable, "-c", MEASURED, tmp_path / "archive", format, tmp_path / "into"]
+
+    grown_kb = int(subprocess.run(command, capture_output=True, check=True).stdout)
+
+    assert grown_kb < 8_000
