@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from backend import __version__
+from backend.foundation.atomic_files import sync_folder
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.timestamps import stamp
 from backend.stores import sqlite
@@ -235,7 +236,7 @@ def _replace(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _private(path: str, flags: int) -> int:
@@ -256,13 +257,5 @@ def _locked(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             raise Conflict(f"another process writes a backup into {folder} at this moment") from None
         yield
-    finally:
-        os.close(descriptor)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
     finally:
         os.close(descriptor)

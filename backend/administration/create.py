@@ -8,12 +8,14 @@ import dataclasses
 import errno
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from backend.administration import catalogues
+from backend.administration import catalogues, intake_facts
 from backend.administration.study_spec import (
     BY_OPTIONS,
     StudySpec,
@@ -24,7 +26,7 @@ from backend.administration.study_spec import (
 )
 from backend.experiment import protocol as protocols
 from backend.experiment import sampling, unscored
-from backend.experiment.judgment import pictures_of
+from backend.experiment.judgment import Judgment, pictures_of
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import CHECK, PRACTICE, Stimulus, Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
@@ -65,7 +67,7 @@ def create(
     """
     check_sources(spec.method, spec.real is not None, bool(spec.items), BY_OPTIONS)
     spec, trimmed = _with_clean_names(spec)
-    protocol = _checked(store, spec)
+    protocol = check(store, spec)
     for note in catalogues.untranslated(protocol) if say else ():
         say(f"note: {note}")
     try:
@@ -104,67 +106,30 @@ def _made(
     say: Callable[[str], Any] | None,
 ) -> Study:
 
-    study = Study(
-        name=spec.name,
-        kind=spec.kind,
-        models=tuple(name for name, _ in (spec.items or spec.models)),
-        protocol=protocol,
-        created_at=created_at,
-        settings_id=lifecycle.new_settings_id(),
-        pages=spec.pages,
-        questions=spec.questions,
-    )
-
-    judgment = judgment_of(protocol.method)
-    aside = _aside(spec)
-
-    def with_roles(stimuli: Sequence[Stimulus]) -> tuple[Stimulus, ...]:
-        if judgment.has_items:
-            return tuple(stimuli)
-        return unscored.set_aside(stimuli, protocol.unscored, Random(f"aside {spec.seed}"), [*aside])
-
-    def lacking(stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
-        marked = with_roles(stimuli)
-        pool = sampling.pool_of(marked)
-        complete = judgment.with_pool(protocol, pool, spec.settings)
-        lack = judgment.lack(dataclasses.replace(study, protocol=complete, classes=tuple(classes)), pool)
-        taken = sum(after.role != before.role for before, after in zip(stimuli, marked, strict=True))
-        if lack and taken:
-            lack += (
-                f"; {taken} pictures are set aside for practice and instructions, unless --practice DIR and "
-                "--checks DIR have some"
-            )
-        return lack
-
-    options: dict[str, Any] = {
-        "size_px": protocol.stimuli.size_px,
-        **({"aside": aside} if aside else {}),
-        "image_format": protocol.stimuli.image_format,
+    draft = _Draft(spec, protocol, created_at)
+    judgment, study = draft.judgment, draft.study
+    options = {
+        **draft.options,
         "skip_bad": spec.skip_bad,
         "strict": spec.strict,
-        "lacking": lacking,
-        "rng": Random(spec.seed),
+        "lacking": draft.lacking,
         "progress": progress,
         "say": say,
     }
     medium = MEDIA[judgment.medium]
     try:
         if judgment.has_items:
-            own = {
-                "parts": judgment.parts,
-                "answers": judgment.item_answers,
-                "made": judgment.made_items(protocol, [*aside]),
-            }
-            intake = medium.ingest_items(dict(spec.items), partial, **own, **options)
+            intake = medium.ingest_items(dict(spec.items), partial, **draft.item_options, **options)
         else:
             intake = medium.ingest(spec.real, dict(spec.models), partial, equalise=spec.equalise, **options)
     except Refused as refused:
         where = _listed(data, spec.name, refused.everything)
         with spec.at(*spec.entry_of(str(refused))):
-            raise InvalidInput(f"{refused}{f'; all are listed in {where}' if where else ''}") from None
+            message = f"{refused}{f'; all are listed in {where}' if where else ''}"
+            raise Refused(message, refused.everything) from None
     if say and (where := _listed(data, spec.name, intake.left_out_untold)):
         say(f"all files that were left out are listed in {where}")
-    intake = dataclasses.replace(intake, stimuli=with_roles(intake.stimuli))
+    intake = dataclasses.replace(intake, stimuli=draft.with_roles(intake.stimuli))
     pool = sampling.pool_of(intake.stimuli)
     study = dataclasses.replace(
         study,
@@ -176,8 +141,129 @@ def _made(
     study = dataclasses.replace(study, notes=(*study.notes, *of_pool))
     study = _with_masks(study, spec, data, partial, intake, progress, say)
     study = _with_flash_note(study, spec, partial, intake)
-    _publish(store, data, study, intake.stimuli, partial, publish)
+
+    def store_facts() -> None:
+        if not judgment.has_items:
+            intake_facts.write(store, study, spec.equalise, intake.reals)
+
+    _publish(store, data, study, intake.stimuli, partial, publish, store_facts)
     return study
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A study before its pictures are known, and what it asks of them."""
+
+    spec: StudySpec
+    protocol: protocols.Protocol
+    created_at: str
+
+    @cached_property
+    def study(self) -> Study:
+        """The study without classes, masks and notes."""
+        spec = self.spec
+        return Study(
+            name=spec.name,
+            kind=spec.kind,
+            models=tuple(name for name, _ in (spec.items or spec.models)),
+            protocol=self.protocol,
+            created_at=self.created_at,
+            settings_id=lifecycle.new_settings_id(),
+            pages=spec.pages,
+            questions=spec.questions,
+        )
+
+    @property
+    def judgment(self) -> Judgment:
+        """The judgment of its method."""
+        return judgment_of(self.protocol.method)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of the ingest that do not depend on what is done with its result."""
+        aside = _aside(self.spec)
+        return {
+            "size_px": self.protocol.stimuli.size_px,
+            **({"aside": aside} if aside else {}),
+            "image_format": self.protocol.stimuli.image_format,
+            "rng": Random(self.spec.seed),
+        }
+
+    @property
+    def item_options(self) -> dict[str, Any]:
+        """Further options of the ingest of items."""
+        return {
+            "parts": self.judgment.parts,
+            "answers": self.judgment.item_answers,
+            "made": self.judgment.made_items(self.protocol, [*_aside(self.spec)]),
+        }
+
+    def with_roles(self, stimuli: Sequence[Stimulus]) -> tuple[Stimulus, ...]:
+        """Return a pool in which pictures are set aside from scored trials."""
+        if self.judgment.has_items:
+            return tuple(stimuli)
+        rng = Random(f"aside {self.spec.seed}")
+        return unscored.set_aside(stimuli, self.protocol.unscored, rng, [*_aside(self.spec)])
+
+    def lacking(self, stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
+        """Return what a pool lacks, as a sentence; "" if it is sufficient."""
+        marked = self.with_roles(stimuli)
+        pool = sampling.pool_of(marked)
+        complete = self.judgment.with_pool(self.protocol, pool, self.spec.settings)
+        study = dataclasses.replace(self.study, protocol=complete, classes=tuple(classes))
+        lack = self.judgment.lack(study, pool)
+        taken = sum(after.role != before.role for before, after in zip(stimuli, marked, strict=True))
+        if lack and taken:
+            lack += (
+                f"; {taken} pictures are set aside for practice and instructions, unless --practice DIR and "
+                "--checks DIR have some"
+            )
+        return lack
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What the creation of a study would find in its pictures."""
+
+    survey: Any
+    """A `stimuli.ingest.Survey`; of items, the `Intake` of those that can be used."""
+    problems: tuple[str, ...]
+    """What the creation would refuse, besides single files."""
+
+
+def examine(
+    spec: StudySpec, scratch: Path, progress: Any = None, say: Callable[[str], Any] | None = None
+) -> Examined:
+    """Return what the creation of a study would find in its pictures; no study is made.
+
+    Args:
+        scratch: a folder in which files may be written.
+
+    Raises:
+        InvalidInput: an invalid name or setting, or folders of items that cannot be read as such.
+    """
+    spec, _ = _with_clean_names(spec)
+    _check_names(spec)
+    draft = _Draft(spec, _protocol(spec), "")
+    if draft.judgment.has_items:
+        medium = MEDIA[draft.judgment.medium]
+        options = {**draft.options, **draft.item_options, "skip_bad": True, "progress": progress, "say": say}
+        intake = medium.ingest_items(dict(spec.items), scratch / "items", **options)
+        return Examined(intake, tuple(filter(None, [draft.lacking(intake.stimuli, ())])))
+    from backend.stimuli.ingest import survey
+
+    found = survey(
+        spec.real,
+        dict(spec.models),
+        None,
+        equalise=spec.equalise,
+        progress=progress,
+        say=say,
+        **draft.options,
+    )
+    folders = [finding.what for finding in found.folders]
+    lack = "" if folders else draft.lacking(found.stimuli, found.classes)
+    return Examined(found, (*folders, *filter(None, [lack])))
 
 
 def _aside(spec: StudySpec) -> dict[str, Path]:
@@ -224,8 +310,24 @@ def _with_sets(spec: StudySpec) -> StudySpec:
     return dataclasses.replace(spec, items=tuple(sets))
 
 
-def _checked(store: Store, spec: StudySpec) -> protocols.Protocol:
-    """Return the protocol of a specification after checking its names, settings and qualification."""
+def check(store: Store, spec: StudySpec) -> protocols.Protocol:
+    """Return the protocol of a specification, of which all is checked but its pictures.
+
+    Raises:
+        InvalidInput: an invalid name or setting.
+        Conflict: a study of that name exists.
+    """
+    _check_names(spec)
+    with spec.at("name"):
+        lifecycle.check_name(store, spec.name)
+    protocol = _protocol(spec)
+    if protocol.admission.qualification:
+        with spec.at("settings", "qualification"):
+            check_qualification(store, spec.kind, protocol.admission.qualification)
+    return protocol
+
+
+def _check_names(spec: StudySpec) -> None:
     check_name(spec.name)
     if not spec.items:
         check_models([name for name, _ in spec.models])
@@ -234,8 +336,10 @@ def _checked(store: Store, spec: StudySpec) -> protocols.Protocol:
             raise InvalidInput(
                 "equalise makes reals and fakes alike; items are shown as they are, with their distortions"
             )
-    with spec.at("name"):
-        lifecycle.check_name(store, spec.name)
+
+
+def _protocol(spec: StudySpec) -> protocols.Protocol:
+    """Return the protocol of a specification after checking its settings by themselves."""
     protocol = protocols.new_protocol(base_protocol(spec.kind, spec.method), spec.kind, spec.settings)
     with spec.at_texts():
         protocol = catalogues.in_its_language(protocol, spec.settings)
@@ -260,9 +364,6 @@ def _checked(store: Store, spec: StudySpec) -> protocols.Protocol:
         raise InvalidInput("your own masks are read from a folder: --masks DIR")
     if spec.masks is not None:
         protocol = protocol.changed(masks=protocols.OWN_MASKS)
-    if protocol.admission.qualification:
-        with spec.at("settings", "qualification"):
-            check_qualification(store, spec.kind, protocol.admission.qualification)
     return protocol
 
 
@@ -347,9 +448,18 @@ def _with_flash_note(study: Study, spec: StudySpec, partial: Path, intake: Any) 
 
 
 def _publish(
-    store: Store, data: DataDir, study: Study, stimuli: Any, pictures: Path, publish: Callable | None
+    store: Store,
+    data: DataDir,
+    study: Study,
+    stimuli: Any,
+    pictures: Path,
+    publish: Callable | None,
+    store_facts: Callable[[], None],
 ) -> None:
-    """Move the images into place and store the study, one process at a time."""
+    """Move the images into place and store the study, one process at a time.
+
+    What belongs to a study is stored before it: a creation that is killed in between is made again.
+    """
     place, mark = data.images(study.name), data.unpublished(study.name)
     with data.locked("publish"):
         lifecycle.check_name(store, study.name)
@@ -368,6 +478,7 @@ def _publish(
             share(place)
             if publish is not None:
                 publish(study.name, place)
+            store_facts()
             store.add_study(study, stimuli)
         except BaseException as error:
             if isinstance(error, Conflict) or study.name not in {stored.name for stored in store.studies()}:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from backend.administration import retention
+from backend.administration import intake_facts, retention
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
 from backend.foundation.counts import counted
@@ -28,7 +28,14 @@ from backend.payment import accounts
 from backend.payment.ledger import PARTS
 from backend.stores.datadir import DataDir
 from backend.stores.store import Stale, Store
-from backend.studies import lifecycle, turns, waiting_room, withdrawals
+from backend.studies import (
+    confirmations,
+    lifecycle,
+    standing_books,
+    turns,
+    waiting_room,
+    withdrawals,
+)
 from backend.studies.pausing import forget as forget_pause
 from backend.studies.retainer import is_waiting
 from backend.task import withdrawal
@@ -93,7 +100,7 @@ def delete(
         Conflict: as for `check`.
     """
     with data.locked("publish"):  # else a study of that name being created would lose its images
-        study = _marked(store, study, now)
+        study = mark(store, study, now)
         if not lifecycle.is_decided(store, study):
             _forget_who_saw_nothing(store, study.name)
             lifecycle.decide(store, study, stamp(now))
@@ -105,14 +112,19 @@ def delete(
             store.erase_session(session)
         if data.images(study.name).exists():
             shutil.rmtree(data.images(study.name))
+        data.joining(study.name).unlink(missing_ok=True)
         stored.remove(data, study.name)
         if remove_uploaded is not None:
             remove_uploaded(study.name)
         _remove_record(store, study)
 
 
-def _marked(store: Store, study: Study, now: datetime) -> Study:
-    """Hide a study from all readers, check that it can be deleted, and return it."""
+def mark(store: Store, study: Study, now: datetime) -> Study:
+    """Hide a study from all readers, check that it can be deleted, and return it; `delete` does the rest.
+
+    Raises:
+        Conflict: as for `check`; the study is then visible as before.
+    """
     if lifecycle.is_decided(store, study):
         return study
     check(store, study, now)
@@ -130,6 +142,9 @@ def _remove_record(store: Store, study: Study) -> None:
     for entry in list(store.entries(links_of(study.name))):
         store.erase_entry(links_of(study.name), entry.key)
     forget_pause(store, study.name)
+    intake_facts.erase(store, study)
+    confirmations.forget(store, study)
+    standing_books.erase(store, study)
     for simulated in (False, True):
         turns.erase(store, study, simulated)
     if not lifecycle.was_deleted(store, study.name):

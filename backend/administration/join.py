@@ -1,36 +1,48 @@
-"""A model that joins a running tournament: its pictures are taken in like those of the others, all or none.
+"""A model that joins a running study: its pictures are taken in like those of the others, all or none.
 
 Evaluators answer meanwhile. Files with new names come first, then pool and record change in one conditional
 write, so that a session is planned from all models or from those before; sessions under way stay as they are.
-Sessions of all models together are a condition of their own, of which `evaluators` finished sessions are
-wanted, as of any; those of before remain and are scored with them.
+
+Where evaluators judge one model, or some of several, the new one brings conditions of its own with the same
+reals and settings, and leaves those of the others as they are: the scores of these change by no digit.
+In a tournament, sessions of all models together are a new condition, of which `evaluators` finished sessions
+are wanted; those of before remain and are scored with them. Which studies take models in, the judgment says
+(`Judgment.join_problem`).
 """
 
 import hashlib
+import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from backend.administration import intake_facts
 from backend.administration.study_spec import check_models
-from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.judgments import judgment_of
 from backend.experiment.records import FAKE, Stimulus, Study
 from backend.experiment.sampling import pool_of
+from backend.foundation.atomic_files import write_whole
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.names import clean
 from backend.foundation.printable import printable
 from backend.foundation.timestamps import stamp
+from backend.recruitment import approved_sessions
 from backend.stimuli.media import MEDIA
-from backend.stimuli.medium import Refused
+from backend.stimuli.medium import Intake, Refused
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.stores.updates import retried
 from backend.studies.tournament_counts import is_counted
 
 _NAMED = 3
+_TRIES, _WAIT_S = 20, 3.0
+"""Of a model that joins while others do."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +51,13 @@ class Newcomer:
 
     model: str
     folder: Path
-    equalise: tuple[str, ...] = ()
+    equalise: tuple[str, ...] | None = None
+    """The losses that its pictures go through; None for those of the study, where they are known."""
     skip_bad: bool = False
     strict: bool = False
+    beside: frozenset[str] | None = None
+    """Whoever sees what is refused may know of these models alone, and that there are reals, but not which
+    pictures are; None for the researcher, who may know everything."""
 
 
 def join(
@@ -53,20 +69,22 @@ def join(
     progress: Callable[..., Iterable] | None = None,
     publish: Callable[[str, Path], Any] | None = None,
     say: Callable[[str], Any] | None = None,
+    before_storing: Callable[[], Any] = lambda: None,
 ) -> Study:
-    """Add a model to the tournament `name` and return the study as stored.
+    """Add a model to the study `name` and return the study as stored.
 
     Args:
         publish: uploads the images (study, folder) to where browsers get them, if that is elsewhere.
+        before_storing: called before pictures are moved into their place; what it raises ends the join.
 
     Raises:
         NotFound: there is no such study.
-        InvalidInput: the study is no tournament, the model cannot be called so, or its pictures do not fit.
+        InvalidInput: no model can join the study, it cannot be called so, or its pictures do not fit.
         Conflict: the study's pictures are not in this data directory, or it is being changed.
     """
     model = clean(newcomer.model)
     study = store.study(name)
-    _check(study, model)
+    check(study, model)
     there = data.images(name)
     if not there.is_dir():
         raise Conflict(
@@ -74,34 +92,89 @@ def join(
             "study was made in (--data DIR)"
         )
     with data.making(name) as folder:
+        _remove_left(store, data, study)
         new = folder / "pictures"
         stimuli, notes = _taken_in(study, store, replace(newcomer, model=model), new, progress, say)
-        _check_new(study, store, there, new, stimuli, progress)
-        _make_as_long(there, new)
-        added = [there / stimulus.name for stimulus in stimuli]
-        try:
-            for path in added:
-                os.replace(new / path.name, path)
-            if publish is not None:
-                publish(name, there)
-            note = f"{model} joined on {stamp(now)[:10]}"
-            return _grown(store, study, model, stimuli, (note, *(f"{model}: {each}" for each in notes)))
-        except BaseException:
-            if model not in _models_now(store, study):
-                for path in added:
-                    path.unlink(missing_ok=True)
-            raise
+        _check_new(study, store, there, new, stimuli, newcomer.beside, progress)
+        with data.locked("publish"):  # else they could go to another study, if this one is deleted meanwhile
+            store.study(name)
+            before_storing()
+            _make_as_long(there, new)
+            approved_sessions.keep(store, study)
+            with _in_place(store, data, study, model, new, [stimulus.name for stimulus in stimuli]):
+                if publish is not None:
+                    publish(name, there)
+                notes = (*notes, *_flash_notes(study, stimuli, there))
+                return _grown(store, study, model, stimuli, (_dated(study, model, now), *notes), now)
 
 
-def _check(study: Study, model: str) -> None:
+@contextmanager
+def _in_place(
+    store: Store, data: DataDir, study: Study, model: str, new: Path, names: Sequence[str]
+) -> Iterator[None]:
+    """Have new pictures among those of a study; they are removed if it does not get their model.
+
+    Their names are noted first, so that they can be removed also after this process was killed.
+    """
+    mark = data.joining(study.name)
+    write_whole({mark: json.dumps({"model": model, "names": names}).encode()})
+    try:
+        for name in names:
+            os.replace(new / name, data.images(study.name) / name)
+        yield
+    except BaseException:
+        _remove_left(store, data, study)
+        raise
+    mark.unlink(missing_ok=True)
+
+
+def _remove_left(store: Store, data: DataDir, study: Study) -> None:
+    """Remove the pictures of a model whose join ended before the study had it."""
+    mark = data.joining(study.name)
+    if not mark.exists():
+        return
+    left = json.loads(mark.read_bytes())
+    if left["model"] not in _models_now(store, study):
+        for name in left["names"]:
+            (data.images(study.name) / name).unlink(missing_ok=True)
+    mark.unlink(missing_ok=True)
+
+
+def join_in_turn(
+    store: Store,
+    data: DataDir,
+    name: str,
+    newcomer: Newcomer,
+    clock: Callable[[], datetime],
+    **options: Any,
+) -> Study:
+    """Have a model join as `join` does, at the time of `clock`; for about a minute a conflict is tried again.
+
+    Another model may be joining the study at this moment.
+    """
+    for _ in range(_TRIES - 1):
+        with suppress(Conflict):
+            return join(store, data, name, newcomer, clock(), **options)
+        time.sleep(_WAIT_S)
+    return join(store, data, name, newcomer, clock(), **options)
+
+
+def check(study: Study, model: str) -> None:
     """Raise InvalidInput unless a model of this name can join the study."""
-    if not is_counted(study):
-        title = method_named(study.protocol.method).title
-        raise InvalidInput(
-            f"models can join a tournament, and {study.name} is {title}, whose evaluators judge the models "
-            "that it was made with; make another study"
-        )
+    if problem := judgment_of(study.protocol.method).join_problem(study):
+        raise InvalidInput(f"no model can join study {study.name}, which {problem}")
     check_models([*study.models, model])
+
+
+def _dated(study: Study, model: str, now: datetime) -> str:
+    """Return a note on when a model joined, and what follows for comparisons."""
+    day = stamp(now)[:10]
+    if is_counted(study):
+        return f"{model} joined on {day}"
+    return (
+        f"{model} joined on {day}; evaluators judged it from then on, and the models before it also earlier: "
+        "a difference between them may come from the time, and from who took part then"
+    )
 
 
 def _taken_in(
@@ -110,7 +183,11 @@ def _taken_in(
     """Return the pictures of a model, made like those of its study, and notes about them."""
     judgment, shown = judgment_of(study.protocol.method), study.protocol.stimuli
     model = newcomer.model
-    grown = replace(study, models=(*study.models, model))
+    grown = replace(study, models=(*study.models, model), joined=(*study.joined, len(study.models)))
+    known = intake_facts.read(store, study)
+    equalise = newcomer.equalise
+    if equalise is None:
+        equalise = known.equalise if known else ()
 
     def lacking(stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
         if tuple(classes) != study.classes:
@@ -127,7 +204,7 @@ def _taken_in(
             out,
             size_px=shown.size_px,
             image_format=shown.image_format,
-            equalise=newcomer.equalise,
+            equalise=equalise,
             skip_bad=newcomer.skip_bad,
             strict=newcomer.strict,
             lacking=lacking,
@@ -136,7 +213,40 @@ def _taken_in(
         )
     except Refused as refused:
         raise InvalidInput(str(refused).replace("the reals", f"model {model}")) from None
-    return tuple(_of(model, intake.stimuli)), intake.notes
+    return tuple(_of(model, intake.stimuli)), (*_notes(study, model, intake, known, equalise),)
+
+
+def _notes(
+    study: Study, model: str, intake: Intake, known: intake_facts.IntakeFacts | None, equalise: Sequence[str]
+) -> Iterator[str]:
+    """Yield what the intake says of a model, and how its files differ from those of the reals."""
+    from backend.stimuli.confounds import differences
+    from backend.stimuli.images import SourceFacts, parse_equalise
+
+    for note in intake.notes:
+        yield f"{model}: {note.replace(' reals ', ' fakes ')}"
+    if known is None:
+        yield (
+            f"{model}: its files were not compared with those of the reals, since the study was made by an "
+            "older version, which stored nothing about them"
+        )
+        return
+    reals = [SourceFacts(**{**facts, "treatments": tuple(facts["treatments"])}) for facts in known.reals]
+    losses = parse_equalise(equalise)
+    found = differences({None: reals, model: intake.reals}, study.protocol.stimuli.size_px, losses)
+    yield from (difference.note for difference in found)
+    if sorted(equalise) != sorted(known.equalise):
+        ours, theirs = (", ".join(steps) or "no loss" for steps in (equalise, known.equalise))
+        yield f"{model}: its pictures went through {ours}, and those of the study through {theirs}"
+
+
+def _flash_notes(study: Study, stimuli: Sequence[Stimulus], folder: Path) -> Iterator[str]:
+    """Yield how the pictures of a new model flash, if the study flashes."""
+    if study.protocol.has_flashes:
+        from backend.stimuli import photosensitivity
+
+        names = [stimulus.name for stimulus in stimuli]
+        yield f"{stimuli[0].model}: {photosensitivity.note(study, names, folder, len(study.models))}"
 
 
 def _of(model: str, stimuli: Iterable[Stimulus]) -> list[Stimulus]:
@@ -148,28 +258,47 @@ def _classes(classes: Sequence[str]) -> str:
 
 
 def _check_new(
-    study: Study, store: Store, there: Path, new: Path, stimuli: Sequence[Stimulus], progress: Any
+    study: Study,
+    store: Store,
+    there: Path,
+    new: Path,
+    stimuli: Sequence[Stimulus],
+    beside: frozenset[str] | None,
+    progress: Any,
 ) -> None:
     """Raise InvalidInput if a picture shows the same as one that the study has.
 
-    Their names say nothing of it, since they are made with another key.
+    Their names say nothing of it, since they are made with another key. For a submitter, those of other
+    submitters are not looked at: that they are there, and how many, is not to be known.
     """
     known = {_pixels(new / stimulus.name): stimulus for stimulus in stimuli}
-    names = [*store.stimuli(study.name)]
+    names = [old for old in store.stimuli(study.name) if beside is None or _may_know(old, beside)]
     same = [
         (known[pixels], old)
         for old in (progress(names, len(names), "comparing") if progress else names)
         if (pixels := _pixels(there / old.name)) in known
     ]
-    if not same:
-        return
-    shown = "; ".join(
-        f"{printable(mine.source)} shows the same picture as {printable(old.source)} of "
-        f"{old.model or 'the reals'}"
-        for mine, old in same[:_NAMED]
-    )
-    more = f"; and {len(same) - _NAMED} more" if len(same) > _NAMED else ""
-    raise InvalidInput(f"{len(same)} of the new pictures are in study {study.name} already: {shown}{more}")
+    if same and beside is not None:
+        raise InvalidInput(
+            f"some of the pictures show the same as pictures that study {study.name} has already, those of "
+            "the organisers or of another model of yours, and so are neither new nor certainly this model's; "
+            "submit others"
+        )
+    if same:
+        shown = "; ".join(
+            f"{printable(mine.source)} shows the same picture as {printable(old.source)} of "
+            f"{old.model or 'the reals'}"
+            for mine, old in same[:_NAMED]
+        )
+        more = f"; and {len(same) - _NAMED} more" if len(same) > _NAMED else ""
+        raise InvalidInput(
+            f"{len(same)} of the new pictures are in study {study.name} already: {shown}{more}"
+        )
+
+
+def _may_know(old: Stimulus, beside: frozenset[str]) -> bool:
+    """Return whether a submitter may know that a picture is there: not if it is another submitter's."""
+    return not old.model or old.model in beside
 
 
 def _pixels(path: Path) -> bytes:
@@ -198,27 +327,36 @@ def _make_as_long(there: Path, new: Path) -> None:
     if sizes[0] == sizes[1] and len(sizes[0]) == 1:
         return
     copies = new.parent / "again"
-    shutil.copytree(there, copies)
+    copies.mkdir()
+    for path in old:
+        shutil.copy2(path, copies)
     make_uniform([*copies.iterdir(), *mine])
     for path in old:
         os.replace(copies / path.name, path)
 
 
 def _grown(
-    store: Store, study: Study, model: str, stimuli: Sequence[Stimulus], notes: Sequence[str]
+    store: Store,
+    study: Study,
+    model: str,
+    stimuli: Sequence[Stimulus],
+    notes: Sequence[str],
+    now: datetime,
 ) -> Study:
     """Store a study with its new model, whatever else in its record changed meanwhile."""
 
     def change() -> Study:
-        now = store.study(study.name)
-        if (now.created_at, now.models) != (study.created_at, study.models):
+        current = store.study(study.name)
+        if (current.created_at, current.models) != (study.created_at, study.models):
             raise Conflict(f"study {study.name} was changed meanwhile; nothing was added, try again")
+        times = (*current.joined_at, *[""] * (len(current.joined) - len(current.joined_at)))
         after = replace(
-            now,
-            models=(*now.models, model),
-            joined=(*now.joined, len(now.models)),
-            notes=(*now.notes, *notes),
-            version=now.version + 1,
+            current,
+            models=(*current.models, model),
+            joined=(*current.joined, len(current.models)),
+            joined_at=(*times, stamp(now)),
+            notes=(*current.notes, *notes),
+            version=current.version + 1,
         )
         store.add_stimuli(after, stimuli)
         return after

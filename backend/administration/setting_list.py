@@ -28,7 +28,7 @@ class Setting:
 def settings() -> Iterator[Setting]:
     """Yield every setting, in the order of the documentation."""
     for name, doc in documented_settings().items():
-        values = {kind: _written(value_of(protocol, name)) for kind, protocol in PROTOCOLS.items()}
+        values = {kind: written(value_of(protocol, name)) for kind, protocol in PROTOCOLS.items()}
         yield Setting(name, doc, values)
 
 
@@ -61,7 +61,7 @@ def as_markdown() -> str:
     return "\n".join(lines)
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
     """Return a value in the form that `--set` accepts; a long text is replaced by a description."""
     if value is None:
         return ""

@@ -5,7 +5,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,6 +108,42 @@ class StudyFile:
         if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
             raise self.error((name,), f"{name} must be tables, each begun by [[{name}]]")
         return len(found)
+
+
+@dataclass(frozen=True)
+class PostedStudy(StudyFile):
+    """The same data in the body of a request, in which entries have no lines: errors name the entry."""
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> "PostedStudy":
+        """Return the order with these data."""
+        return cls(Path("order"), data, dict.fromkeys(_keys_of(data), 0))
+
+    def where(self, *keys: Key) -> str:
+        """Return the table in which an entry stands, such as `questions 2`; "" for the order itself."""
+        return name_of(keys[:-1])
+
+    def error(self, keys: tuple[Key, ...], problem: str) -> InvalidInput:
+        """Return the error for a problem with an entry."""
+        where = self.where(*keys)
+        return InvalidInput(f"{where}: {problem}" if where else problem)
+
+    @contextmanager
+    def at(self, *keys: Key) -> Iterator[None]:
+        """Leave errors as they are: they name what they are about."""
+        yield
+
+
+def _keys_of(data: Any, above: tuple[Key, ...] = ()) -> Iterator[tuple[Key, ...]]:
+    """Yield the keys of each entry, those of an entry before those of its entries."""
+    entries: Iterable[tuple[Key, Any]] = ()
+    if isinstance(data, Mapping):
+        entries = data.items()
+    elif isinstance(data, list):
+        entries = enumerate(data)
+    for key, value in entries:
+        yield (*above, key)
+        yield from _keys_of(value, (*above, key))
 
 
 def read(path: Path) -> StudyFile:

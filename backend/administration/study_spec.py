@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from backend.administration import study_file
-from backend.administration.study_file import Key, StudyFile, is_of, written
+from backend.administration.study_file import Key, PostedStudy, StudyFile, is_of, written
 from backend.experiment import languages, questionnaire
 from backend.experiment import panel as panels
 from backend.experiment import protocol as protocols
@@ -49,6 +49,8 @@ ENTRIES = {
     "questions": list,
 }
 """Entries of a study.toml."""
+ORDER_ENTRIES = {**ENTRIES, "panel": (str, dict)}
+"""The same where no file can hold the record of a panel."""
 PAGE = {"title": str, "text": str, "before_block": int}
 QUESTION = {
     "name": str,
@@ -144,7 +146,33 @@ def read_spec(path: Path) -> StudySpec:
         InvalidInput: names the file and the line of the entry that is missing, unknown or invalid.
     """
     file, here = study_file.read(path), path.parent
-    data = file.entries((), ENTRIES, needed=("name",))
+    return _spec(file, lambda *keys: _folder(file, here, *keys), here)
+
+
+def spec_of_order(data: Mapping[str, Any], root: Path) -> StudySpec:
+    """Return the study described by the entries of a study.toml that are not in a file.
+
+    No file is read: a text that begins with `@` is refused, and the panel is one of the built-in ones or a
+    record. What stands where a study.toml names a folder is not looked at.
+
+    Args:
+        root: the folder of the pictures, in `real`, `models/NAME`, `items/NAME`, `practice`, `checks`,
+            `masks`.
+
+    Raises:
+        InvalidInput: names the entry that is missing, unknown or invalid.
+    """
+    return _spec(PostedStudy.of(data), lambda *keys: root.joinpath(*map(str, keys)), None)
+
+
+def _spec(file: StudyFile, folder: Callable[..., Path], here: Path | None) -> StudySpec:
+    """Return the study that a file, or an order, describes.
+
+    Args:
+        folder: returns the folder that an entry names.
+        here: where relative paths start; None if no file may be read.
+    """
+    data = file.entries((), ORDER_ENTRIES if here is None else ENTRIES, needed=("name",))
     with file.at("name"):
         check_name(data["name"])
     kind, method = data.get("kind", "study"), data.get("method", "infinity")
@@ -163,13 +191,13 @@ def read_spec(path: Path) -> StudySpec:
         name=data["name"],
         kind=kind,
         method=method,
-        real=None if has_items else _folder(file, here, "real"),
-        models=() if has_items else _folders(file, here, data["models"]),
-        items=_items(file, here, data["items"]) if has_items else (),
+        real=None if has_items else folder("real"),
+        models=() if has_items else _folders(file, folder, data["models"]),
+        items=_items(file, folder, data["items"]) if has_items else (),
         settings=settings,
-        masks=_folder(file, here, "masks") if data.get("masks") else None,
-        practice=_folder(file, here, "practice") if data.get("practice") else None,
-        checks=_folder(file, here, "checks") if data.get("checks") else None,
+        masks=folder("masks") if data.get("masks") else None,
+        practice=folder("practice") if data.get("practice") else None,
+        checks=folder("checks") if data.get("checks") else None,
         equalise=tuple(_texts(file, "equalise")),
         skip_bad=data.get("skip_bad", False),
         strict=data.get("strict", False),
@@ -275,10 +303,27 @@ def read_panel(text: str, here: Path = Path()) -> PanelRecord:
     return record
 
 
-def _text_setting(name: str, value: Any, here: Path) -> Any:
+def _panel(given: str | Mapping[str, Any], here: Path | None) -> PanelRecord:
+    """Return the panel that an entry names or describes; no file is read if `here` is None."""
+    if here is not None and isinstance(given, str):
+        return read_panel(given, here)
+    if isinstance(given, str):
+        return panels.named(given)
+    record = panels.from_json(given, "panel")
+    if record.signature:
+        check_installed()
+    return record
+
+
+def _text_setting(name: str, value: Any, here: Path | None) -> Any:
     if name not in protocols.TEXTS or isinstance(value, Mapping) or not str(value).startswith("@"):
         return value
     text = str(value)
+    if here is None and not text.startswith("@@"):
+        raise InvalidInput(
+            f"{name} begins with @, which in a study.toml names a file, and no files are read here; give the "
+            "text itself, with @@ for a leading @"
+        )
     return text[1:] if text.startswith("@@") else read_text(here / text[1:]).strip()
 
 
@@ -288,7 +333,9 @@ def _check_method(method: str) -> None:
         raise InvalidInput(f"method must be one of {options}, not {method!r}{did_you_mean(method, METHODS)}")
 
 
-def _folders(file: StudyFile, here: Path, models: Mapping[str, Any]) -> tuple[tuple[str, Path], ...]:
+def _folders(
+    file: StudyFile, folder_of: Callable[..., Path], models: Mapping[str, Any]
+) -> tuple[tuple[str, Path], ...]:
     """Return the folders of the models after checking names and folders, each at its line."""
     names: list[str] = []
     if not models:
@@ -299,13 +346,15 @@ def _folders(file: StudyFile, here: Path, models: Mapping[str, Any]) -> tuple[tu
         with file.at("models", name):
             names.append(clean(name))
             check_models(names)
-    return tuple((name, _folder(file, here, "models", name)) for name in models)
+    return tuple((name, folder_of("models", name)) for name in models)
 
 
-def _items(file: StudyFile, here: Path, items: str | Mapping[str, Any]) -> tuple[tuple[str, Path], ...]:
+def _items(
+    file: StudyFile, folder_of: Callable[..., Path], items: str | Mapping[str, Any]
+) -> tuple[tuple[str, Path], ...]:
     """Return the sets of items: one folder, or a table of folders by the sets' names."""
     if isinstance(items, str):
-        return (("", _folder(file, here, "items")),)
+        return (("", folder_of("items")),)
     if not items:
         raise file.error(("items",), 'items must name at least one set, as in traditional = "traditional"')
     for name, folder in items.items():
@@ -313,7 +362,7 @@ def _items(file: StudyFile, here: Path, items: str | Mapping[str, Any]) -> tuple
             raise file.error(("items", name), f"{name} must be a folder in quotes, not {written(folder)}")
         with file.at("items", name):
             check_models([clean(name)], "set")
-    return tuple((clean(name), _folder(file, here, "items", name)) for name in items)
+    return tuple((clean(name), folder_of("items", name)) for name in items)
 
 
 def _folder(file: StudyFile, here: Path, *keys: Key) -> Path:
@@ -341,7 +390,7 @@ def _texts(file: StudyFile, *keys: Key) -> list[str]:
     return found
 
 
-def _settings(file: StudyFile, here: Path, base: protocols.Protocol, kind: str) -> dict[str, Any]:
+def _settings(file: StudyFile, here: Path | None, base: protocols.Protocol, kind: str) -> dict[str, Any]:
     """Return the settings after checking each at its line, then all together."""
     settings: dict[str, Any] = {}
     for name, value in file.data.get("settings", {}).items():
@@ -359,7 +408,7 @@ def _settings(file: StudyFile, here: Path, base: protocols.Protocol, kind: str) 
             raise file.error(_text_named(file, str(error)), str(error)) from None
     if "panel" in file.data:
         with file.at("panel"):
-            settings["panel"] = read_panel(file.data["panel"], here)
+            settings["panel"] = _panel(file.data["panel"], here)
     try:
         protocols.new_protocol(base, kind, settings)
     except InvalidInput as error:

@@ -31,21 +31,31 @@ StudyState = Literal["draft", "scheduled", "publishing", "active", "paused", "cl
 class PanelRefused(OpenhypeError):
     """The panel refused the request; repeating it will not help."""
 
+    code = "panel_refused"
+
 
 class TokenRefused(PanelRefused):
     """The panel does not accept the token for this request, so that nothing was learned about its object."""
+
+    code = "panel_token_refused"
 
 
 class NotThere(PanelRefused):
     """The panel does not know the named object, which may have been created a moment ago."""
 
+    code = "not_at_panel"
+
 
 class PanelUnsure(OpenhypeError):
     """No answer came to a request: the panel may or may not have carried it out."""
 
+    code = "panel_unsure"
+
 
 class PanelUnreached(OpenhypeError):
     """The request was never sent, or the panel was too busy: it was not carried out."""
+
+    code = "panel_unreached"
 
 
 @dataclass(frozen=True)

@@ -286,6 +286,12 @@ def open_prolific(environment: Mapping[str, str] | None = None) -> ProlificPanel
     return ProlificPanel(token, environment.get("OPENHYPE_PROLIFIC_URL") or BASE_URL)
 
 
+def has_token(environment: Mapping[str, str] | None = None) -> bool:
+    """Return whether a token is configured, valid or not."""
+    environment = os.environ if environment is None else environment
+    return bool(environment.get("PROLIFIC_TOKEN") or environment.get("PROLIFIC_TOKEN_FILE"))
+
+
 def prolific_token(environment: Mapping[str, str]) -> str:
     """Return the token in PROLIFIC_TOKEN, or in the file named by PROLIFIC_TOKEN_FILE.
 

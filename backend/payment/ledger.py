@@ -440,6 +440,34 @@ def report(
     }  # fmt: skip
 
 
+def due(
+    accounts: Mapping[str, Account], purse: Purse, statuses: Mapping[str, str]
+) -> list[tuple[str, Part, int]]:
+    """Return what a run pays within the budget, as (account's key, part, amount in cents without fees).
+
+    In the order in which a run commits it: rewards, then bonuses, each with the oldest debts first.
+
+    Args:
+        purse: with the budget in force.
+        statuses: as in `report`.
+    """
+    found: list[tuple[str, Part, int]] = []
+    committed, rewarded = purse.committed_usd_cents(accounts.values()), set()
+    ordered = sorted(accounts.items(), key=lambda item: (item[1].owed_at, item[0]))
+    for part in PARTS:
+        for key, account in ordered:
+            status = statuses.get(key, "")
+            if not (payable(account, part, status) or (key in rewarded and _is_due(account, part, status))):
+                continue
+            cost = purse.cost_usd_cents(account.usd_cents(part))
+            if purse.budget_usd_cents is not None and committed + cost > purse.budget_usd_cents:
+                break
+            committed += cost
+            found.append((key, part, account.usd_cents(part)))
+            rewarded.add(key)
+    return found
+
+
 def _row(account: Account, payments: Mapping[str, Payment], status: str) -> dict[str, Any]:
     bonus: str = account.bonus
     if bonus == "intended":

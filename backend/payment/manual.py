@@ -8,7 +8,7 @@ An account is listed until it is marked as paid; the list may be written any num
 
 import csv
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -78,18 +78,26 @@ def plan(store: Store, study: Study, now: datetime) -> dict[str, Any]:
 
 
 def write_list(store: Store, study: Study, path: Path, now: datetime) -> None:
-    """Write what is owed as CSV, one row per session."""
+    """Write what is owed as CSV, one row per session, to a file that others cannot read."""
+    text = as_list(store, study, now)
+    with open(path, "w", encoding="utf-8", newline="", opener=private) as file:
+        file.write(text)
+
+
+def as_list(store: Store, study: Study, now: datetime) -> str:
+    """Return what is owed as CSV, one row per session."""
     check_paid_here(store, study.name)
     listed = owed(store, study, now)
     enter_all(store, study, now)
-    with open(path, "w", encoding="utf-8", newline="", opener=private) as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for account in listed:
-            amounts = (account.base_usd_cents, account.bonus_usd_cents, _total(account))
-            writer.writerow(
-                (account.evaluator, escape_formula(account.code), *amounts, study.protocol.pay.currency)
-            )
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)
+    writer.writerow(COLUMNS)
+    for account in listed:
+        amounts = (account.base_usd_cents, account.bonus_usd_cents, _total(account))
+        writer.writerow(
+            (account.evaluator, escape_formula(account.code), *amounts, study.protocol.pay.currency)
+        )
+    return file.getvalue()
 
 
 def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], datetime]) -> int:
@@ -98,12 +106,42 @@ def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], dateti
     Raises:
         InvalidInput: a row names nobody, or another amount than is owed; then nothing is marked.
     """
+    return _mark(store, study, clock, lambda by_name: _rows(path, by_name))
+
+
+def mark_amounts(
+    store: Store, study: Study, paid: Iterable[tuple[str, int]], clock: Callable[[], datetime]
+) -> int:
+    """Mark evaluators as paid; return how many were not marked before.
+
+    Args:
+        paid: each evaluator with the amount (cents) that was paid: the whole of what is owed.
+
+    Raises:
+        InvalidInput: nobody of the name is owed anything, or another amount; then nothing is marked.
+    """
+    return _mark(
+        store,
+        study,
+        clock,
+        lambda by_name: [
+            _key(f"paid[{i}]", name, str(amount), by_name) for i, (name, amount) in enumerate(paid)
+        ],
+    )
+
+
+_ByName = Mapping[str, tuple[str, Account]]
+
+
+def _mark(
+    store: Store, study: Study, clock: Callable[[], datetime], chosen: Callable[[_ByName], list[str]]
+) -> int:
+    """Mark the accounts whose keys `chosen` returns as paid; return how many were not marked before."""
     check_paid_here(store, study.name)
     enter_all(store, study, clock())
     known = by_hand(store, study, clock())
-    rows = _rows(path, {account.evaluator: (key, account) for key, account in known.items()})
     marked = 0
-    for key in rows:
+    for key in chosen({account.evaluator: (key, account) for key, account in known.items()}):
         was_marked = False
 
         def rule(now: Account) -> Account | None:
@@ -117,7 +155,7 @@ def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], dateti
     return marked
 
 
-def _rows(path: Path, by_name: Mapping[str, tuple[str, Account]]) -> list[str]:
+def _rows(path: Path, by_name: _ByName) -> list[str]:
     """Return the keys of the accounts that a file names."""
     try:
         return _keys(path, by_name)
@@ -125,8 +163,7 @@ def _rows(path: Path, by_name: Mapping[str, tuple[str, Account]]) -> list[str]:
         raise InvalidInput(f"{path.name} must be CSV; {error}") from None
 
 
-def _keys(path: Path, by_name: Mapping[str, tuple[str, Account]]) -> list[str]:
-    found = []
+def _keys(path: Path, by_name: _ByName) -> list[str]:
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
     missing = [name for name in ("evaluator", "usd_cents") if name not in (reader.fieldnames or ())]
     if missing:
@@ -134,17 +171,20 @@ def _keys(path: Path, by_name: Mapping[str, tuple[str, Account]]) -> list[str]:
             f"{path.name} line 1: the header must name the columns {', '.join(COLUMNS)}, as the list of "
             f"what is owed does; {', '.join(missing)} missing"
         )
-    for number, row in enumerate(reader, start=2):
-        key, account = by_name.get(row["evaluator"] or "", ("", None))
-        if account is None:
-            raise InvalidInput(f"{path.name} line {number}: no evaluator {row['evaluator']!r} is owed")
-        if row["usd_cents"] != str(_total(account)):
-            raise InvalidInput(
-                f"{path.name} line {number}: {account.evaluator} is owed {_total(account)} cents, "
-                f"not {row['usd_cents']!r}"
-            )
-        found.append(key)
-    return found
+    return [
+        _key(f"{path.name} line {number}", row["evaluator"] or "", row["usd_cents"], by_name)
+        for number, row in enumerate(reader, start=2)
+    ]
+
+
+def _key(where: str, name: str, usd_cents: str | None, by_name: _ByName) -> str:
+    """Return the key of an evaluator's account; raise InvalidInput if another amount is owed."""
+    key, account = by_name.get(name, ("", None))
+    if account is None:
+        raise InvalidInput(f"{where}: no evaluator {name!r} is owed")
+    if usd_cents != str(_total(account)):
+        raise InvalidInput(f"{where}: {account.evaluator} is owed {_total(account)} cents, not {usd_cents!r}")
+    return key
 
 
 def _is_owed(account: Account) -> bool:

@@ -69,6 +69,8 @@ class Payer:
     batch: int = BATCH
     releases_sent: bool = False
     """Treat as owed again what the panel accepted but has not shown for longer than `settle`."""
+    ceiling_usd_cents: int | None = None
+    """What all commitments of the study may come to, fees included; None for as much as its budget allows."""
     progress: Progress = lambda items, **_: items
     new_id: Callable[[], str] = lambda: secrets.token_hex(8)
     _hindrances: dict[str, None] = field(default_factory=dict, init=False)
@@ -103,6 +105,10 @@ class Payer:
 
     def plan(self) -> dict[str, Any]:
         """Return the state of payments and what a run would pay, as plain data; nothing is written."""
+        return accounts.payment_status(self.store, self.study, *self.known())
+
+    def known(self) -> tuple[dict[str, Account], dict[str, str]]:
+        """Return all accounts as a run would find them, and each submission's status; nothing is written."""
         self._check_currency()
         listed, now = self.look(), self._now()
         known = accounts.plain_accounts(self.store, self.study, self.clock())
@@ -113,7 +119,7 @@ class Payer:
         known = {
             key: reconciled(account, statuses.get(key, ""), terms, now) for key, account in known.items()
         }
-        return accounts.payment_status(self.store, self.study, known, statuses)
+        return known, statuses
 
     def decide(self, who: str, is_to_pay: bool) -> int:
         """Approve submissions without an owed session, or have them returned; return how many.
@@ -493,6 +499,9 @@ class Payer:
             committed += purse.cost_usd_cents(ledger[key].usd_cents(part))
             if purse.budget_usd_cents is not None and committed > purse.budget_usd_cents:
                 self._hindrances["the budget does not suffice for all that is owed"] = None
+                break
+            if self.ceiling_usd_cents is not None and committed > self.ceiling_usd_cents:
+                self._hindrances["more is owed by now than was confirmed"] = None
                 break
             chosen.append(key)
         return chosen[: self.batch]

@@ -174,7 +174,7 @@ def plan(
         places=places,
         reward_cents=protocol.pay.base_usd_cents,
         minutes=protocol.consent.minutes,
-        largest_bonus_cents=_largest_bonus(protocol),
+        largest_bonus_cents=largest_bonus(protocol),
         currency=protocol.pay.currency,
         fee_percent=fee_percent,
         vat_percent=vat_percent,
@@ -206,7 +206,7 @@ def _fair_base(protocol: Protocol) -> str:
     return f"--set base_usd_cents={needed} ({format_money(fair, protocol.pay.currency)} an hour)"
 
 
-def _largest_bonus(protocol: Protocol) -> int:
+def largest_bonus(protocol: Protocol) -> int:
     """Return the bonus of an evaluator who is always right, on replaced flashes too."""
     spares = protocol.stimuli.spare_images * protocol.stimuli.blocks if protocol.has_flashes else 0
     paid = protocol.stimuli.trials + protocol.unscored.checks + spares

@@ -203,8 +203,12 @@ def change(store: Store, panel: Panel, study: Study, action: str) -> Mapping[str
     return update(store, study, state={"pause": "paused", "start": "published", "stop": "stopped"}[action])
 
 
-def grow(store: Store, panel: Panel, study: Study, places: int) -> Mapping[str, Any]:
+def grow(store: Store, panel: Panel, study: Study, places: int, is_decided: bool = True) -> Mapping[str, Any]:
     """Raise the number of places, within the budget.
+
+    Args:
+        is_decided: whether a person asked for more, rather than for what was decided before
+            (`approved_sessions`).
 
     Raises:
         InvalidInput: fewer places than there are, or more than the budget pays for.
@@ -215,7 +219,10 @@ def grow(store: Store, panel: Panel, study: Study, places: int) -> Mapping[str, 
         raise InvalidInput(f"places can only grow: there are {state['places']}, and {places} were asked for")
     if places > affordable(study, state):
         raise _over_budget(study, state, planned(study, state, places))
-    state = update(store, study, places=places)  # first, so that no more are open than are recorded
+    changes = {"places": places}
+    if is_decided and state.get("approved_sessions") is not None:
+        changes["approved_sessions"] = state["approved_sessions"] + places - state["places"]
+    state = update(store, study, **changes)  # first, so that no more are open than are recorded
     panel.set_places(state["panel_study"], places)
     return state
 

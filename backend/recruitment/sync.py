@@ -39,7 +39,7 @@ from backend.payment import accounts, screened_out
 from backend.payment.accounts import panel_names
 from backend.payment.ledger import key_of
 from backend.payment.screened_out import Report
-from backend.recruitment import recruit
+from backend.recruitment import approved_sessions, recruit
 from backend.stores.store import Entry, Stale, Store
 from backend.studies.places_given_back import note_given_back
 from backend.studies.withdrawals import withdrawn
@@ -257,7 +257,9 @@ def _keep_wanted(store: Store, panel: Panel, study: Study, listed: list[Submissi
             panel.change(state["panel_study"], "start")
         state = recruit.update(store, study, state="published")
     if at_panel == "closed" and not is_stopped:
-        _add_places(store, panel, study, state, listed, lacking)
+        _add_places(
+            store, panel, study, state, listed, approved_sessions.lacking(store, study, state, lacking)
+        )
 
 
 def _take_in_nobody(
@@ -288,7 +290,7 @@ def _add_places(
     most = state["places"] + recruit.affordable(study, state) - taken
     wanted = min(state["places"] + lacking - on_the_way, most)
     if wanted > state["places"]:
-        recruit.grow(store, panel, study, wanted)
+        recruit.grow(store, panel, study, wanted, is_decided=False)
 
 
 def _ever_taken(listed: Iterable[Submission]) -> int:

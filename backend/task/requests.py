@@ -20,6 +20,8 @@ from backend.foundation.conversion import converted, named
 from backend.foundation.errors import InvalidInput
 
 T = TypeVar("T")
+TOKEN = "X-Openhype-Token"
+"""The header of a request's token; `Authorization` is CloudFront's in its requests to the functions."""
 MAX_BODY_BYTES = 64 * 1024
 _MAX_FACTS_BYTES = 4096
 """Limit on the facts a browser sends of its device or display; our page sends a tenth of it."""

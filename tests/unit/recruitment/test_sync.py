@@ -1,13 +1,15 @@
 """Sessions and places agree with what the panel says now, whatever was heard, and in whatever order."""
 
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 
 import pytest
 
+from backend.experiment.records import FAKE, Stimulus
 from backend.panels.api import NotThere, PanelRefused, PanelUnreached, PanelUnsure, TokenRefused
-from backend.recruitment import recruit
+from backend.recruitment import approved_sessions, recruit
 from backend.recruitment.recruit import begin, plan
 from backend.recruitment.sync import reconcile
 from backend.responses.study_data import study_rows
@@ -338,6 +340,30 @@ def test_no_place_is_added_over_the_budget(recruited):
     recruited.reconcile()
 
     assert places_at_the_panel(recruited) == 4
+
+
+def test_places_grow_for_a_model_that_joined_only_when_a_person_says_so(recruited):
+    store, study = recruited.world.store, recruited.study
+    places = fill(recruited)
+    approved_sessions.keep(store, study)
+    now = store.study("faces")
+    joined = replace(now, models=(*now.models, "dit"), joined=(2,), version=now.version + 1)
+    store.add_stimuli(joined, [Stimulus(f"{i:031x}a.png", FAKE, "dit") for i in range(40)])
+    recruited.study = joined
+
+    recruited.reconcile()
+
+    assert places_at_the_panel(recruited) == 4
+    assert approved_sessions.more_places(store, joined) == (4, 6)
+    recruited.books.give_back(places[1].id)
+    recruited.reconcile()
+    recruited.reconcile()
+    assert places_at_the_panel(recruited) == 5
+    assert approved_sessions.more_places(store, joined) == (5, 7)
+    recruit.grow(store, recruited.panel, joined, 7)
+    assert approved_sessions.more_places(store, joined) is None
+    recruited.reconcile()
+    assert places_at_the_panel(recruited) == 7
 
 
 def test_a_pause_of_the_researcher_is_left_alone(recruited):

@@ -1,0 +1,49 @@
+"""What a study's reals were as files, and which losses its pictures went through, for models that join later.
+
+The reals' own files are not stored. A sample of their facts (format, quality, size) is, so that a model that
+joins is compared with them as the first models were, and goes through the same losses.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from backend.experiment.records import Study
+from backend.stores.store import Store
+from backend.stores.updates import update
+
+BOOK = "intake"
+"""The book of these facts, by study."""
+
+
+@dataclass(frozen=True)
+class IntakeFacts:
+    """How the pictures of a study were taken in."""
+
+    equalise: tuple[str, ...]
+    """The losses that all of them were put through, as given (`jpeg:90`)."""
+    reals: tuple[Mapping[str, Any], ...]
+    """The fields of `stimuli.images.SourceFacts` of a sample of the reals."""
+
+
+def write(store: Store, study: Study, equalise: Sequence[str], reals: Sequence[Any]) -> None:
+    """Store the facts of a study that has just been made."""
+    data = {
+        "created_at": study.created_at,
+        "equalise": [*equalise],
+        "reals": [asdict(facts) for facts in reals],
+    }
+    update(store, BOOK, study.name, lambda _: data)
+
+
+def read(store: Store, study: Study) -> IntakeFacts | None:
+    """Return the facts of a study; None if it has none, as studies of older versions have."""
+    entry = store.entry(BOOK, study.name)
+    if entry is None or entry.data["created_at"] != study.created_at:
+        return None
+    return IntakeFacts(tuple(entry.data["equalise"]), tuple(entry.data["reals"]))
+
+
+def erase(store: Store, study: Study) -> None:
+    """Erase the facts of a study."""
+    store.erase_entry(BOOK, study.name)

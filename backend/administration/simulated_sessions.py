@@ -1,0 +1,255 @@
+"""One session of a simulated evaluator, played through the HTTP API from consent to completion code."""
+
+import hashlib
+import http.client
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+from urllib.parse import urlsplit
+
+from backend.experiment.judgment import Judgment, pictures_of
+from backend.experiment.judgments import judgment_of
+from backend.experiment.random_answers import random_answers
+from backend.experiment.records import CHECK, Stimulus, Study
+from backend.experiment.simulated_follow_ups import simulated_follow_ups
+from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
+from backend.task.picture_names import PictureNames
+from backend.task.requests import TOKEN
+
+_FRAME_MS = 1000 / 60
+_SECONDS_TO_RETRY = 120
+SURE_BY = 0.75
+"""Accuracy by which confidence is simulated where an evaluator's own is not known."""
+Pictures = Mapping[str, Stimulus]
+"""The pictures of a study, by the names that browsers receive."""
+
+
+class Refused(OpenhypeError):
+    """The server refused a request permanently (4xx)."""
+
+
+class Client:
+    """One evaluator's connection: JSON over one persistent connection, retried as the page does."""
+
+    def __init__(self, url: str, seconds_to_retry: float = _SECONDS_TO_RETRY):
+        parts = urlsplit(url)
+        self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._address = (parts.hostname, parts.port)
+        self._seconds_to_retry = seconds_to_retry
+        self._connection: http.client.HTTPConnection | None = None
+
+    def get(self, path: str) -> dict[str, Any]:
+        return self._call("GET", path, None, None)
+
+    def post(self, path: str, body: dict[str, Any], token: str | None = None) -> dict[str, Any]:
+        return self._call("POST", path, body, token)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _call(self, verb: str, path: str, body: dict | None, token: str | None) -> dict[str, Any]:
+        """Send until a reply arrives: the API stores a response once, however often it is sent."""
+        until = time.monotonic() + self._seconds_to_retry
+        pause = 0.05
+        while True:
+            try:
+                status, reply = self._send(verb, path, body, token)
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                status, reply = 0, {"error": {"code": "network", "message": str(error)}}
+            if 200 <= status < 300:
+                return reply
+            if 400 <= status < 500 and status != 429:
+                raise Refused(f"{path}: {reply['error']['message']}", code=reply["error"]["code"])
+            if time.monotonic() > until:
+                raise Conflict(f"{path}: no answer within {self._seconds_to_retry:g} s: {reply['error']}")
+            time.sleep(pause)
+            pause = min(2 * pause, 2)
+
+    def _send(self, verb: str, path: str, body: dict | None, token: str | None) -> tuple[int, dict]:
+        if self._connection is None:
+            self._connection = self._kind(*self._address, timeout=30)
+        data = b"" if body is None else json.dumps(body).encode()
+        # CloudFront signs its requests to the functions: with the digest of the body, in Authorization.
+        headers = {
+            "Content-Type": "application/json",
+            "X-Amz-Content-Sha256": hashlib.sha256(data).hexdigest(),
+        }
+        if token is not None:
+            headers[TOKEN] = token
+        self._connection.request(verb, path, data or None, headers)
+        reply = self._connection.getresponse()
+        text = reply.read()
+        try:
+            return reply.status, json.loads(text)
+        except ValueError:
+            message = f"the reply is not JSON (status {reply.status}): is openhype served there?"
+        if reply.status < 500:
+            raise Refused(f"{path}: {message}")
+        return reply.status, {"error": {"code": "network", "message": message}}
+
+
+def take_part(
+    client: Client,
+    study: Study,
+    pictures: Pictures,
+    answer: Callable[[str, str | None, float | None], str],
+    panel: dict[str, str] | None = None,
+    qualification_token: str | None = None,
+    names: PictureNames | None = None,
+) -> dict[str, Any]:
+    """Run one session from consent to completion code, as a real one; return the reply's `done`.
+
+    Args:
+        pictures: by their stored names.
+        names: the server's picture names, if it gives each session different ones.
+        answer: function from (right answer, model, exposure in ms or None) to a response; the model is that
+            of the fake, or of the block's fakes, or None if these are of several.
+    """
+    fields = {"panel": panel or {}, "qualification_token": qualification_token}
+    opened = open_session(client, study, fields)
+    if names is not None:
+        session = opened["state"]["session"]
+        pictures = {
+            names.sealed(session, name): _sealed(what, names, session) for name, what in pictures.items()
+        }
+    return play(client, study, pictures, answer, opened, (), Random(opened["token"]))
+
+
+def open_session(
+    client: Client, study: Study, fields: Mapping[str, Any], key: str | None = None
+) -> dict[str, Any]:
+    opening = {"consent_version": study.protocol.consent.consent_version, **fields}
+    opened = client.post(f"/api/studies/{study.name}/sessions", opening, key)
+    if opened["stage"] != "session":
+        raise InvalidInput(
+            f"study {study.name} asks for the qualification {study.protocol.admission.qualification}, which "
+            "simulated evaluators have to pass first"
+        )
+    return opened
+
+
+def play(
+    client: Client,
+    study: Study,
+    pictures: Pictures,
+    answer: Callable[[str, str | None, float | None], str],
+    opened: Mapping[str, Any],
+    flags: tuple[str, ...],
+    rng: Random,
+    attentive: Callable[[str], str] = str,
+    follow: Callable[[str, str, str], dict[str, Any]] | None = None,
+    prefer: Callable[[list[Stimulus], Sequence[str]], str] | None = None,
+) -> dict[str, Any]:
+    """Respond to all questions and trials of a session; return the reply's `done`, with the session's token.
+
+    Args:
+        rng: draws the answers to the researcher's questions.
+        attentive: function from the right answer to an attention check to a response; default, all right.
+        follow: function from (response, right answer, name of the first picture in the pool) to what is
+            posted with the response; default: what the study asks, drawn from `rng`.
+        prefer: function from what a trial shows, and the names of its pictures, to a response, where none is
+            right; default, at random.
+    """
+    judgment = judgment_of(study.protocol.method)
+    if prefer is None:
+
+        def prefer(shown: list[Stimulus], names: Sequence[str]) -> str:
+            if judgment.has_items:
+                return judgment.simulated_answer(shown[0], names, SURE_BY, rng)
+            return judgment.simulated_choice(shown, {}, study.protocol, rng)
+
+    if follow is None:
+
+        def follow(response: str, truth: str, name: str) -> dict[str, Any]:
+            return simulated_follow_ups(
+                study.protocol, response, response == truth, SURE_BY, Random(name), rng
+            )
+
+    state, token = opened["state"], opened["token"]
+    path = f"/api/sessions/{state['session']}"
+    reply = _answer_questions(client, study, path, token, state, state, rng)
+    trial, done = reply["next"], None
+    while done is None:
+        begin = {"lease": state["lease"], "block": trial["block"], "display": {"refresh_hz": 60}}
+        block = client.post(f"{path}/blocks", begin, token)
+        shown = [[url.rpartition("/")[2] for url in urls.split(" ")] for urls in block["images"]]
+        of_block = _model_judged([pictures[name] for names in shown for name in names])
+        asked = block["instructed"] or [None] * len(shown)
+        for names, instruction in zip(shown, asked, strict=True):
+            stimulus = [pictures[name] for name in names]
+            model = _model_judged(stimulus) or of_block
+            truth = instruction or _right_answer(judgment, stimulus, names)
+            if instruction or stimulus[0].role == CHECK:
+                response = attentive(truth)
+            elif not truth:
+                response = prefer(stimulus, names)
+            else:
+                response = answer(truth, model, trial["exposure_ms"])
+            posted = _answer_body(state["lease"], trial, " ".join(names), response, study.protocol, flags)
+            posted |= follow(response, truth, stimulus[0].name)
+            reply = client.post(f"{path}/answers", posted, token)
+            trial, done = reply["next"], reply["done"]
+    _answer_questions(client, study, path, token, state, reply, rng)
+    return {**done, "token": token}
+
+
+def _sealed(stimulus: Stimulus, names: PictureNames, session: str) -> Stimulus:
+    """Return a stimulus with the names of its pictures that a session's browser gets."""
+    return replace(
+        stimulus, name=" ".join(names.sealed(session, name) for name in pictures_of(stimulus.name))
+    )
+
+
+def _right_answer(judgment: Judgment, shown: list[Stimulus], names: Sequence[str]) -> str:
+    return judgment.item_truth(shown[0], names) if judgment.has_items else judgment.truth(shown)
+
+
+def _answer_questions(
+    client: Client,
+    study: Study,
+    path: str,
+    token: str,
+    state: Mapping[str, Any],
+    reply: Mapping[str, Any],
+    rng: Random,
+) -> Mapping[str, Any]:
+    """Answer the questions that a reply says are open, if any; return the latest reply."""
+    if "questions" not in reply:
+        return reply
+    when, earlier = reply["questions"]["when"], reply["questions"]["earlier"]
+    answers = random_answers(study.questions, when, earlier, rng)
+    return client.post(
+        f"{path}/questions", {"lease": state["lease"], "when": when, "answers": answers}, token
+    )
+
+
+def _model_judged(shown: list[Stimulus]) -> str | None:
+    models = {picture.model for picture in shown if picture.model and picture.role != CHECK}
+    return models.pop() if len(models) == 1 else None
+
+
+def _answer_body(
+    lease: int, trial: dict, name: str, response: str, protocol: Any, flags: tuple[str, ...]
+) -> dict[str, Any]:
+    exposure = trial["exposure_ms"]
+    frames = None if exposure is None else max(1, round(exposure / _FRAME_MS))
+    flashed = frames is not None
+    return {
+        "lease": lease,
+        "trial_index": trial["trial_index"],
+        "stimulus": name,
+        "response": response,
+        "rt": 400.0,
+        "exposure_ms": exposure,
+        "shown_ms": frames * _FRAME_MS if flashed else None,
+        "frames": frames,
+        "frame_ms": _FRAME_MS,
+        "mask_ms": [protocol.timing.mask_ms] * protocol.timing.mask_count if flashed else None,
+        "flags": list(flags),
+    }

@@ -1,0 +1,151 @@
+"""What a study would take as it is set: sessions, time, pay with fees, and what its scores could tell.
+
+The most that it costs follows from its settings. The width of intervals and the power follow from the SDs
+between evaluators of the papers' models, or of a pilot, and are known for HYPE-infinity and HYPE-time.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from backend.administration.setting_list import PROTOCOLS
+from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.protocol import Protocol, new_protocol
+from backend.experiment.records import Study
+from backend.foundation.errors import InvalidInput
+from backend.payment.ledger import Purse
+from backend.recruitment.plan import FEE_PERCENT, largest_bonus
+from backend.studies.retainer import minutes_in_budget
+
+if TYPE_CHECKING:
+    from backend.analysis.spreads import Spread
+
+QUALIFICATION = "qualification"
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What the scores of a study should tell, in the score's unit."""
+
+    difference: float | None = None
+    """Between two models; None: 5 percentage points, or 100 ms."""
+    level: float = 0.95
+
+
+def planned_study(method: str, models: int, settings: Mapping[str, Any]) -> Study:
+    """Return a study as it would be made with these settings, though without pictures and classes.
+
+    Args:
+        method: one of `setting_list.PROTOCOLS`.
+        settings: as `protocol.with_settings` takes them.
+
+    Raises:
+        InvalidInput: names a setting that is wrong, or not supported by the method.
+    """
+    if method not in PROTOCOLS:
+        raise InvalidInput(f"method must be one of {', '.join(PROTOCOLS)}, not {method!r}")
+    kind = QUALIFICATION if method == QUALIFICATION else "study"
+    protocol = new_protocol(PROTOCOLS[method], kind, settings)
+    judgment_of(protocol.method).check(protocol, kind)
+    at_once = min(protocol.stimuli.models_per_session, models)
+    protocol = protocol.changed(models_per_session=at_once)
+    return Study("plan", kind, tuple(f"model {i + 1}" for i in range(models)), protocol, "")
+
+
+def takes(study: Study, fee_percent: str | None = None, vat_percent: str = "0") -> dict[str, Any]:
+    """Return what a study takes, as plain data; money in cents, and at most.
+
+    Args:
+        fee_percent: by default the panel's higher fee if the panel pays, else none.
+    """
+    protocol = study.protocol
+    fee = fee_percent or (FEE_PERCENT if protocol.admission.panel.pays else "0")
+    purse = Purse(fee_percent=fee, vat_percent=vat_percent)
+    sessions = 0 if study.kind == QUALIFICATION else study.evaluators_wanted
+    base, bonus = protocol.pay.base_usd_cents, largest_bonus(protocol)
+    each = sum(map(purse.cost_usd_cents, (base, bonus)))
+    waiting = minutes_in_budget(protocol) * purse.cost_usd_cents(protocol.pay.retainer_usd_cents)
+    paid = minutes_in_budget(protocol) * protocol.pay.retainer_usd_cents + sessions * (base + bonus)
+    total = sessions * each + waiting
+    return {
+        "sessions": sessions,
+        "evaluators_a_model": 0 if study.kind == QUALIFICATION else protocol.admission.evaluators,
+        "trials_a_session": protocol.stimuli.trials,
+        "minutes_a_session": protocol.consent.minutes,
+        "hours": sessions * protocol.consent.minutes / 60,
+        "base_usd_cents": base,
+        "largest_bonus_usd_cents": bonus,
+        "wage_usd_cents_an_hour": base * 60 / protocol.consent.minutes,
+        "target_wage_usd_cents_an_hour": protocol.pay.target_wage_usd_cents,
+        "session_usd_cents": each,
+        "pay_usd_cents": paid,
+        "fees_usd_cents": total - paid,
+        "total_usd_cents": total,
+        "fee_percent": fee,
+        "vat_percent": vat_percent,
+        "currency": protocol.pay.currency,
+    }
+
+
+def tells(study: Study, aim: Aim, spreads: "Sequence[Spread] | None" = None) -> dict[str, Any] | None:
+    """Return how wide intervals would be, and the power to find a difference, for each known spread.
+
+    None for methods whose spreads are not known.
+
+    Args:
+        spreads: of a pilot; by default those of the papers' models.
+    """
+    from backend.analysis.planning import PANEL_COSTS
+    from backend.analysis.power import power, width
+    from backend.analysis.spreads import published
+
+    method, evaluators = study.protocol.method, study.protocol.admission.evaluators
+    if method not in PANEL_COSTS or study.kind == QUALIFICATION:
+        return None
+    difference = aim.difference or (5.0 if method == "infinity" else 100.0)
+    tukey = len(study.models) if len(study.models) > 2 else None
+    rows = []
+    for spread in spreads or published(method):
+        images = study.protocol.stimuli.trials if spread.between is not None else spread.images
+        sd = spread.sd_at(images)
+        enough = evaluators > 1 and sd > 0
+        rows.append(
+            {
+                "model": spread.model,
+                "score": spread.score,
+                "sd": sd,
+                "width": width(spread, evaluators, images, aim.level) if evaluators > 1 else None,
+                "power": power(evaluators, difference / sd, aim.level, tukey) if enough else None,
+            }
+        )
+    return {
+        "unit": "percent" if method == "infinity" else "ms",
+        "level": aim.level,
+        "difference": difference,
+        "test": "t" if tukey is None else "tukey",
+        "evaluators": evaluators,
+        "source": "papers" if spreads is None else "pilot",
+        "rows": rows,
+    }
+
+
+def title(study: Study) -> str:
+    """Return the name of a study's method for display."""
+    return "Qualification" if study.kind == QUALIFICATION else method_named(study.protocol.method).title
+
+
+def warnings(protocol: Protocol, taken: Mapping[str, Any]) -> list[str]:
+    """Return what is to be said against a plan."""
+    from backend.experiment.money import currency, format_money
+
+    found, wage = [], taken["wage_usd_cents_an_hour"]
+    is_paid = protocol.pay.is_paid or protocol.admission.panel.pays
+    least = currency(protocol.pay.currency).least_wage_cents
+    if is_paid and wage < least:
+        money = (format_money(cents, protocol.pay.currency) for cents in (wage, least))
+        found.append("taking part pays {} an hour, and the least that panels allow is {}".format(*money))
+    if protocol.admission.panel.caution:
+        found.append(protocol.admission.panel.caution)
+    if taken["sessions"] and protocol.admission.evaluators < 10:
+        found.append("with fewer than 10 evaluators intervals of 95% cover less than they say")
+    return found

@@ -1,0 +1,130 @@
+"""The worker beside a server: a child process of low priority that ends with it, however the server ends.
+
+The child's standard input is a pipe from the server. The system closes it when the server ends, also when it
+is killed; the child then gives its job back and ends. While it works it keeps off the core of the server.
+"""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import FrameType
+
+from backend.foundation.child_processes import environment_of_child
+
+log = logging.getLogger("openhype.jobs")
+_ENDING_S = 10.0
+"""Time for a worker to give its job back; then it is killed, and the next one takes the job over."""
+_AGAIN_S = (1.0, 60.0)
+"""Time to wait, at first and at most, before a worker that ended is started again."""
+
+
+class WorkerProcess:
+    """Starts `openhype work` as a child, again if it ends by itself, and ends it."""
+
+    def __init__(self, options: Sequence[str]):
+        self._command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "backend",
+            "work",
+            "--beside",
+            str(os.getpid()),
+            *options,
+        ]
+        self._is_ending = threading.Event()
+        self._process: subprocess.Popen | None = None
+        self._thread = threading.Thread(target=self._watch, name="openhype-worker", daemon=True)
+
+    def start(self) -> None:
+        """Start the worker."""
+        self._process = self._started()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the worker, and wait until it has ended."""
+        self._is_ending.set()
+        self._end(self._process)
+        self._thread.join(_ENDING_S)
+
+    def _started(self) -> subprocess.Popen:
+        return subprocess.Popen(
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,  # a Ctrl-C in the terminal is the server's, which then ends the worker
+            env=environment_of_child(os.environ),
+        )
+
+    def _watch(self) -> None:
+        wait_s, longest_s = _AGAIN_S
+        while self._process is not None:
+            status = self._process.wait()
+            if self._is_ending.is_set():
+                return
+            log.warning("the worker ended with status %d; another is started in %.0f s", status, wait_s)
+            if self._is_ending.wait(wait_s):
+                return
+            wait_s = min(2 * wait_s, longest_s)
+            self._process = self._started()
+            if self._is_ending.is_set():
+                self._end(self._process)
+
+    @staticmethod
+    def _end(process: subprocess.Popen | None) -> None:
+        if process is None or process.stdin is None:
+            return
+        with suppress(OSError):
+            process.stdin.close()
+        try:
+            process.wait(_ENDING_S + 2)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def end_with_input() -> None:
+    """Interrupt this process when its standard input is closed, and end it if that takes too long."""
+
+    def watch() -> None:
+        while os.read(0, 1024):
+            continue
+        signal.raise_signal(signal.SIGINT)
+        threading.Event().wait(_ENDING_S)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="openhype-server-watch", daemon=True).start()
+
+
+def interrupt_once() -> None:
+    """Raise KeyboardInterrupt in the main thread at the first SIGINT or SIGTERM, and ignore later ones."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, interrupt)
+
+
+def keeping_off(server: int) -> Callable[[], None]:
+    """Return a function that moves this thread to cores to which the process `server` is not pinned.
+
+    It changes nothing if the server is pinned to none, or to the only one there is.
+    """
+    if not hasattr(os, "sched_getaffinity"):
+        return lambda: None
+    cores = os.sched_getaffinity(0)
+
+    def move() -> None:
+        with suppress(OSError):  # the server has ended
+            if others := cores - os.sched_getaffinity(server):
+                os.sched_setaffinity(0, others)
+
+    return move

@@ -1,0 +1,326 @@
+"""The queue of jobs: one entry of the book `jobs` for each, changed by conditional writes only.
+
+A worker claims a job by a lease that it renews while it works. A job whose worker was killed is claimed
+again, so that every kind of job must be safe to run again. A result can be large, and workers read the whole
+book to find work: results are in a book of their own.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from backend.foundation.errors import Conflict, NotFound
+from backend.foundation.timestamps import stamp
+from backend.stores.store import RESTORES, Store
+from backend.stores.updates import update
+
+JOBS, RESULTS = "jobs", "job_results"
+"""Books of jobs and of their results, by the ids of jobs."""
+LEASE_S = 30
+"""Seconds for which a claim holds unless it is renewed."""
+MAX_TRIES = 3
+"""How often a job is begun whose worker is killed each time, for instance because memory runs out."""
+KEPT_DAYS = 30
+"""Days after which a job that has ended is forgotten."""
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+OPEN = frozenset({"queued", "running"})
+_OF_THE_SERVER = "a fault of the server, of which its operator can read more"
+Change = Callable[["Job"], "Job | None"]
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A worker's claim."""
+
+    worker: str
+    place: str
+    """The data directory whose locks the worker holds; within one, a lock tells at once who is alive."""
+    until: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as it is stored; `result` is read by `job` only."""
+
+    id: str
+    kind: str
+    study: str | None
+    member: str
+    args: Mapping[str, Any]
+    state: State
+    created_at: str
+    updated_at: str
+    progress: Mapping[str, Any] | None = None
+    """`what` is done, how many of `total` are `done`; None before it is known."""
+    reason: str | None = None
+    """Why it failed."""
+    result: Mapping[str, Any] | None = None
+    lease: Lease | None = None
+    tries: int = 0
+    """How often it was begun and neither ended nor given back."""
+    is_to_stop: bool = False
+    """Whether it was cancelled while it ran; its worker has yet to stop."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it waits or runs."""
+        return self.state in OPEN
+
+
+def enqueue(
+    store: Store,
+    kind: str,
+    study: str | None,
+    member: str,
+    args: Mapping[str, Any],
+    now: datetime,
+    key: str | None = None,
+) -> Job:
+    """Add a job, and return it.
+
+    Args:
+        study: the study that it is about, if any.
+        member: who asked for it.
+        args: JSON data for the kind's `run`.
+        key: names the work; the job that was enqueued by this kind and key before, whatever its state, is
+            returned instead of a new one.
+    """
+    at = stamp(now)
+    name = secrets.token_hex(12) if key is None else _digest(kind, key)
+    made = Job(name, kind, study, member, args, "queued", at, at)
+    return _job(update(store, JOBS, name, lambda data: _data(made) if data is None else None))
+
+
+def find(store: Store, kind: str, key: str) -> Job | None:
+    """Return the job that was enqueued by this kind and key, without its result; None if there is none."""
+    entry = store.entry(JOBS, _digest(kind, key))
+    return _job(entry) if entry else None
+
+
+def job(store: Store, job_id: str) -> Job:
+    """Return a job with its result.
+
+    Raises:
+        NotFound: there is none.
+    """
+    entry = store.entry(JOBS, job_id)
+    if entry is None:
+        raise NotFound(f"there is no job {job_id!r}", code="unknown_job")
+    found = _job(entry)
+    result = store.entry(RESULTS, job_id) if found.state in ("done", "failed") else None
+    return replace(found, result=result.data) if result else found
+
+
+def jobs(store: Store, study: str | None = None) -> list[Job]:
+    """Return all jobs, or those of a study, newest first and without their results."""
+    found = [_job(entry) for entry in store.entries(JOBS)]
+    mine = [each for each in found if study is None or each.study == study]
+    return sorted(mine, key=_age, reverse=True)
+
+
+def open_jobs(store: Store) -> list[Job]:
+    """Return the jobs that wait or run, oldest first."""
+    return sorted((each for each in map(_job, store.entries(JOBS)) if each.is_open), key=_age)
+
+
+def reason_for(found: Job, is_researcher: bool) -> str | None:
+    """Return why a job failed as a member may read it.
+
+    For a submitter it has no details: they may name files of the server, or what others do meanwhile.
+    """
+    return found.reason if is_researcher or found.reason is None else _OF_THE_SERVER
+
+
+def cancel(store: Store, job_id: str, now: datetime) -> Job:
+    """Cancel a job and return it; one that runs is stopped by its worker within seconds.
+
+    Raises:
+        NotFound: there is none.
+        Conflict: it has ended (`job_ended`); a cancelled one is returned as it is.
+    """
+
+    def rule(before: Job) -> Job | None:
+        if before.state == "cancelled":
+            return None
+        if not before.is_open:
+            how = "failed" if before.state == "failed" else "is done"
+            raise Conflict(
+                f"job {job_id} {how}, and can no longer be cancelled; nothing changed", code="job_ended"
+            )
+        if before.state == "queued":
+            return _ended(before, "cancelled", now)
+        return replace(before, is_to_stop=True, updated_at=stamp(now))
+
+    return _changed(store, job_id, rule)
+
+
+def claim(store: Store, job_id: str, worker: str, place: str, now: datetime) -> Job | None:
+    """Claim a job for a worker that holds its lock in `place`; return None if it cannot be had.
+
+    It can if it waits, if its lease has expired, or if the lease is of the same place, since the worker that
+    had the lock there has ended. A job that was begun too often fails, and one that was to stop is cancelled.
+    """
+
+    def rule(before: Job) -> Job | None:
+        if not _is_free(before, place, now):
+            return None
+        if before.is_to_stop:
+            return _ended(before, "cancelled", now)
+        if before.tries >= MAX_TRIES:
+            reason = (
+                f"the process that did it was ended from outside {before.tries} times, perhaps for lack of "
+                "memory; try it with fewer or smaller files, or on a machine with more memory"
+            )
+            return replace(_ended(before, "failed", now), reason=reason)
+        lease = Lease(worker, place, _until(now))
+        return replace(
+            before, state="running", lease=lease, tries=before.tries + 1, progress=None, updated_at=stamp(now)
+        )
+
+    after = _changed(store, job_id, rule)
+    return after if _is_held(after, worker) else None
+
+
+def void(store: Store, job_id: str, restored_at: str, now: datetime) -> Job:
+    """Fail a job of a store that was restored from a backup after the job was ordered.
+
+    What it did, or others did since, is not known here: it might pay a second time.
+    """
+
+    def rule(before: Job) -> Job | None:
+        if not before.is_open or before.created_at > restored_at:
+            return None
+        reason = "the data were restored from a backup before it had ended; order it again if it is needed"
+        return replace(_ended(before, "failed", now), reason=reason)
+
+    return _changed(store, job_id, rule)
+
+
+def restored_at(store: Store) -> str:
+    """Return when a store was last restored from a backup; "" if it never was."""
+    return max((entry.key for entry in store.entries(RESTORES)), default="")
+
+
+def renew(
+    store: Store, job_id: str, worker: str, progress: Mapping[str, Any] | None, now: datetime
+) -> Job | None:
+    """Renew a worker's claim, store its progress and return the job; None if the job is no longer its own."""
+
+    def rule(before: Job) -> Job | None:
+        if not _is_held(before, worker) or before.lease is None:
+            return None
+        lease = replace(before.lease, until=_until(now))
+        return replace(before, lease=lease, progress=progress, updated_at=stamp(now))
+
+    try:
+        after = _changed(store, job_id, rule)
+    except NotFound:
+        return None
+    return after if _is_held(after, worker) else None
+
+
+def finish(store: Store, job_id: str, worker: str, result: Mapping[str, Any], now: datetime) -> Job:
+    """Store the result of a job that is done."""
+    update(store, RESULTS, job_id, lambda _: dict(result))
+    return _end(store, job_id, worker, "done", now)
+
+
+def fail(
+    store: Store, job_id: str, worker: str, reason: str, details: Mapping[str, Any] | None, now: datetime
+) -> Job:
+    """Store why a job failed, and as its result `details`, if there are any."""
+    if details:
+        update(store, RESULTS, job_id, lambda _: dict(details))
+    return _end(store, job_id, worker, "failed", now, reason)
+
+
+def stop(store: Store, job_id: str, worker: str, now: datetime) -> Job:
+    """Store that a worker has stopped a job that was to be cancelled."""
+    return _end(store, job_id, worker, "cancelled", now)
+
+
+def give_back(store: Store, job_id: str, worker: str, now: datetime) -> Job:
+    """Return a job that its worker began, and will not end because it is being stopped, to the queue."""
+
+    def rule(before: Job) -> Job | None:
+        if not _is_held(before, worker):
+            return None
+        if before.is_to_stop:
+            return _ended(before, "cancelled", now)
+        again = replace(before, state="queued", lease=None, progress=None, tries=before.tries - 1)
+        return replace(again, updated_at=stamp(now))
+
+    return _changed(store, job_id, rule)
+
+
+def forget(store: Store, now: datetime) -> None:
+    """Erase the jobs that ended more than `KEPT_DAYS` ago, and their results."""
+    before = stamp(now - timedelta(days=KEPT_DAYS))
+    for each in jobs(store):
+        if not each.is_open and each.updated_at < before:
+            store.erase_entry(RESULTS, each.id)
+            store.erase_entry(JOBS, each.id)
+
+
+def _end(store: Store, job_id: str, worker: str, state: State, now: datetime, reason: str = "") -> Job:
+    def rule(before: Job) -> Job | None:
+        if not _is_held(before, worker):  # another worker has it by now, and will end it
+            return None
+        return replace(_ended(before, state, now), reason=reason or None)
+
+    return _changed(store, job_id, rule)
+
+
+def _ended(before: Job, state: State, now: datetime) -> Job:
+    return replace(before, state=state, lease=None, is_to_stop=False, updated_at=stamp(now))
+
+
+def _changed(store: Store, job_id: str, rule: Change) -> Job:
+    def change(data: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        if data is None:
+            raise NotFound(f"there is no job {job_id!r}", code="unknown_job")
+        after = rule(_read(job_id, data))
+        return None if after is None else _data(after)
+
+    return _job(update(store, JOBS, job_id, change))
+
+
+def _is_free(before: Job, place: str, now: datetime) -> bool:
+    if before.state != "running" or before.lease is None:
+        return before.state == "queued"
+    return before.lease.place == place or before.lease.until < stamp(now)
+
+
+def _is_held(found: Job, worker: str) -> bool:
+    return found.state == "running" and found.lease is not None and found.lease.worker == worker
+
+
+def _until(now: datetime) -> str:
+    return stamp(now + timedelta(seconds=LEASE_S))
+
+
+def _age(found: Job) -> tuple[str, str]:
+    return found.created_at, found.id
+
+
+def _digest(kind: str, key: str) -> str:
+    return hashlib.blake2b(f"{kind}\n{key}".encode(), digest_size=12).hexdigest()
+
+
+def _data(found: Job) -> dict[str, Any]:
+    data = asdict(replace(found, args={}))
+    for name in ("id", "result"):
+        del data[name]
+    return {**data, "args": found.args}
+
+
+def _job(entry: Any) -> Job:
+    return _read(entry.key, entry.data)
+
+
+def _read(job_id: str, data: Mapping[str, Any]) -> Job:
+    lease = data["lease"]
+    return Job(**{**data, "id": job_id, "lease": Lease(**lease) if lease else None})

@@ -1,0 +1,103 @@
+"""Jobs on a study that exists: `pay`, `delete`, `draw`, `metrics` and `agree`."""
+
+from typing import Any
+
+from backend.experiment.records import Study
+from backend.foundation.errors import NotFound
+from backend.foundation.timestamps import stamp, utc_now
+from backend.jobs.queue import Job
+from backend.jobs.work import Failed, Work
+
+
+def pay(work: Work, job: Job) -> dict[str, Any]:
+    """Pay what was confirmed, once; whatever the ledger shows as paid already is left.
+
+    Raises:
+        Failed: not all of it could be paid; the details say what was in the way.
+    """
+    from backend.panels.prolific import open_prolific
+    from backend.payment.study_payments import carry_out
+
+    study = study_of(work, job)
+    panel = open_prolific()
+    hindrances = carry_out(work.store, study, panel, utc_now, job.args["order"], work.progress)
+    if hindrances:
+        raise Failed("; ".join(hindrances), {"hindrances": hindrances})
+    return {"total_usd_cents": job.args["order"]["total_usd_cents"], "currency": study.protocol.pay.currency}
+
+
+def delete(work: Work, job: Job) -> dict[str, Any]:
+    """Delete a study that is hidden already."""
+    from backend.administration.delete import delete as run
+
+    try:
+        study = work.store.study(job.study or "", even_deleted=True)
+    except NotFound:  # deleted by an earlier run of this job
+        return {"study": job.study}
+    if study.created_at == job.args["created_at"] and study.deleted_at:
+        run(work.store, work.data, study, utc_now(), progress=work.progress)
+    return {"study": job.study}
+
+
+def draw(work: Work, job: Job) -> dict[str, Any]:
+    """Find which pictures need evaluators, or count the answers of a tournament again."""
+    from backend.responses.draw_needs import recounted, refresh
+    from backend.studies.tournament_counts import is_counted
+
+    study, simulated = study_of(work, job), job.args["simulated"]
+    if is_counted(study):
+        return {"sessions": recounted(work.store, study, simulated)}
+    found = refresh(work.store, study, stamp(utc_now()), simulated)
+    return {"sessions": found.sessions, "pictures": sum(map(len, found.sides.values()))}
+
+
+def metrics(work: Work, job: Job) -> dict[str, Any]:
+    """Compute metrics of a study's pictures, keep them with it, and return them as the command does."""
+    from backend.metrics import stored
+    from backend.metrics.runs import Plan, study_runs
+    from backend.metrics.set_distances import Options
+    from backend.report.metrics import metric_rows_of_study
+
+    study, args = study_of(work, job), job.args
+    plan = Plan(
+        work.data.cache("features"),
+        Options(level=args["level"], seed=args["seed"], extrapolate=args["extrapolate"]),
+        (),
+        (),
+        args["skip_bad"],
+        None,
+        work.progress,
+        work.say,
+    )
+    runs, sets = study_runs(plan, work.store, work.data, study)
+    kept = stored.keep(work.data, study, runs, sets, utc_now())
+    agreement = metric_rows_of_study(work.store, study, stored.metrics_of(kept), args["level"])
+    return {"study": study.name, "runs": runs, "agreement": agreement}
+
+
+def agree(work: Work, job: Job) -> dict[str, Any]:
+    """Score distances that need no weights against the votes of a study, as `openhype agree` does."""
+    from backend.metrics.pairs.distances import distances_named
+    from backend.responses.agreement import agreement_of, study_votes
+    from backend.responses.item_pictures import pictures_of_study
+    from backend.responses.picture_distances import distances_of
+
+    study, args = study_of(work, job), job.args
+    votes = study_votes(work.store, study, args["simulated"])
+    chosen = distances_named(args["distances"])
+    pictures = pictures_of_study(work.data, study, work.store.stimuli(study.name)).of(votes)
+    arrays = distances_of(pictures, chosen, work.progress) if chosen else {}
+    made = agreement_of(votes, {}, args["level"], arrays, {each.name: each.description for each in chosen})
+    return {**made.data, "remarks": list(made.remarks)}
+
+
+def study_of(work: Work, job: Job) -> Study:
+    """Return the study that a job is about.
+
+    Raises:
+        NotFound: it was deleted, though another one may have its name now.
+    """
+    study = work.store.study(job.study or "")
+    if study.created_at != job.args["created_at"]:
+        raise NotFound(f"study {study.name} was deleted, and another one has its name", code="unknown_study")
+    return study

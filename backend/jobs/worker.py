@@ -1,0 +1,212 @@
+"""The worker: takes jobs from the queue and does them, one at a time.
+
+A thread of its own renews the lease and stores progress, once a second at most: nothing else of a job writes
+to the store, on which evaluators' answers depend.
+"""
+
+import logging
+import secrets
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backend.foundation.errors import NotFound, OpenhypeError, StoreFailed, Unavailable, reason
+from backend.foundation.permissions import make_folder
+from backend.foundation.timestamps import utc_now
+from backend.jobs import queue
+from backend.jobs.locks import lock_of
+from backend.jobs.queue import Job
+from backend.jobs.work import Failed, Work, runner
+from backend.stores.datadir import DataDir
+from backend.stores.store import Store
+
+if TYPE_CHECKING:
+    from backend.uploads.uploads import Uploads
+
+log = logging.getLogger("openhype.jobs")
+_TICK_S = 1.0
+_RENEWED_S = queue.LEASE_S / 3
+_WAIT_S = 1.0
+_FORGOTTEN_S = 3600.0
+Runner = Callable[[Work, Job], Mapping[str, Any]]
+
+
+class Stopped(Exception):
+    """A job is to stop: it was cancelled, or is no longer this worker's."""
+
+
+@dataclass
+class Worker:
+    """Does the jobs of a store, one at a time.
+
+    Any number of workers may run on one store. Two on one data directory know of each other's end at once,
+    by locks; on different machines, by leases that expire.
+    """
+
+    store: Store
+    data: DataDir
+    uploads: "Uploads | None" = None
+    url: str | None = None
+    publish: Callable[[str, Path], Any] | None = None
+    say: Callable[[str], Any] = log.info
+    clock: Callable[[], datetime] = utc_now
+    find: Callable[[str], Runner] = runner
+    before_job: Callable[[], Any] = lambda: None
+    tick_s: float = _TICK_S
+    """Seconds between looks at whether the job is to stop, and notes of its progress."""
+
+    def __post_init__(self) -> None:
+        self.id = secrets.token_hex(8)
+        self._folder = self.data.root / "jobs"
+        self._place = f"{socket.gethostname()}:{self._folder}"
+
+    def run(self, until: threading.Event, wait_s: float = _WAIT_S) -> None:
+        """Do jobs as they come until the event is set; a job that is begun is ended before."""
+        self.clear_up()
+        idle_s = _FORGOTTEN_S
+        while not until.is_set():
+            try:
+                if self.run_once():
+                    continue
+                if idle_s >= _FORGOTTEN_S:
+                    queue.forget(self.store, self.clock())
+                    idle_s = 0
+            except (StoreFailed, Unavailable) as error:
+                log.warning("the queue could not be read: %s", error)
+            until.wait(wait_s)
+            idle_s += wait_s
+
+    def run_once(self) -> Job | None:
+        """Do one job, if there is one, and return it as it is afterwards."""
+        for candidate in queue.open_jobs(self.store):
+            with lock_of(self._folder, candidate.id) as is_ours:
+                if is_ours and (claimed := self._claim(candidate)):
+                    return self._done(claimed)
+        return None
+
+    def clear_up(self) -> None:
+        """Remove the folders of jobs whose worker was killed."""
+        for folder in self._folder.glob("[!.]*"):
+            with lock_of(self._folder, folder.name) as is_ours:
+                if is_ours:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    def _claim(self, candidate: Job) -> Job | None:
+        restored_at = queue.restored_at(self.store)
+        if candidate.created_at <= restored_at:
+            queue.void(self.store, candidate.id, restored_at, self.clock())
+            return None
+        return queue.claim(self.store, candidate.id, self.id, self._place, self.clock())
+
+    def _done(self, job: Job) -> Job:
+        """Do a claimed job and return it as it is afterwards."""
+        self.before_job()
+        folder = self._folder / job.id
+        shutil.rmtree(folder, ignore_errors=True)  # left by a worker that was killed
+        with _Beat(self, job) as beat:
+            try:
+                make_folder(folder)
+                result = self.find(job.kind)(self._work(beat, folder), job)
+            except Stopped:
+                return self._stored(queue.stop, job)
+            except (KeyboardInterrupt, SystemExit):
+                self._stored(queue.give_back, job)
+                raise
+            except Exception as error:  # noqa: BLE001 - the outermost level: whatever it is, the job failed
+                details = error.details if isinstance(error, Failed) else None
+                return self._stored(queue.fail, job, _why(job, error), details)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+            return self._stored(queue.finish, job, result)
+
+    def _work(self, beat: "_Beat", folder: Path) -> Work:
+        return Work(
+            self.store, self.data, self.uploads, self.url, self.publish, self.say, beat.progress, folder
+        )
+
+    def _stored(self, write: Callable[..., Job], job: Job, *facts: Any) -> Job:
+        """Store how a job ended; if the store fails for long, the job is done again after its lease."""
+        for _ in range(10):
+            try:
+                return write(self.store, job.id, self.id, *facts, self.clock())
+            except (StoreFailed, Unavailable) as error:
+                log.warning("job %s: what became of it could not be stored: %s", job.id, error)
+                threading.Event().wait(self.tick_s)
+        return job
+
+
+class _Beat:
+    """Renews the lease of a job while it runs, and stores its progress."""
+
+    def __init__(self, worker: Worker, job: Job):
+        self._worker, self._job = worker, job
+        self._ended = threading.Event()
+        self._is_to_stop = False
+        self._progress: dict[str, Any] | None = None
+        self._thread = threading.Thread(target=self._beat, name="openhype-heartbeat", daemon=True)
+
+    def __enter__(self) -> "_Beat":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def progress(self, items: Iterable, total: int | None = None, label: str = "") -> Iterator:
+        """Yield items, note how many are done, and raise Stopped where the job is to stop."""
+        total = len(items) if total is None and hasattr(items, "__len__") else total
+        done = 0
+        for done, item in enumerate(items):
+            self._tell(label, done, total)
+            yield item
+        self._tell(label, total or done, total)
+
+    def _tell(self, what: str, done: int, total: int | None) -> None:
+        if self._is_to_stop:
+            raise Stopped
+        self._progress = {"what": what, "done": done, "total": total}
+
+    def _beat(self) -> None:
+        told, quiet_s = None, 0.0
+        while not self._ended.wait(self._worker.tick_s):
+            quiet_s += self._worker.tick_s
+            now = self._progress
+            try:
+                if now == told and quiet_s < _RENEWED_S:
+                    self._look()
+                    continue
+                self._renew(now)
+                told, quiet_s = now, 0.0
+            except OpenhypeError as error:  # tried again at the next beat
+                log.warning("job %s: its progress could not be stored: %s", self._job.id, error)
+
+    def _look(self) -> None:
+        try:
+            self._is_to_stop |= queue.job(self._worker.store, self._job.id).is_to_stop
+        except NotFound:
+            self._is_to_stop = True
+
+    def _renew(self, now: dict[str, Any] | None) -> None:
+        worker = self._worker
+        mine = queue.renew(worker.store, self._job.id, worker.id, now, worker.clock())
+        self._is_to_stop |= mine is None or mine.is_to_stop
+
+
+def _why(job: Job, error: Exception) -> str:
+    """Return the reason for a failure as its researcher reads it; a fault is logged with an id."""
+    if isinstance(error, OpenhypeError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this; try it with fewer or smaller files"
+    if isinstance(error, OSError):
+        log.error("job %s failed", job.id, exc_info=error)
+        return f"a file could not be read or written on the server: {reason(error)}"
+    fault = secrets.token_hex(4)
+    log.error("fault %s in job %s (%s)", fault, job.id, job.kind, exc_info=error)
+    return f"something went wrong here (fault {fault}, which the server's log describes)"

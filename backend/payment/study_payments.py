@@ -1,0 +1,216 @@
+"""Payments of one study as its researcher asks for them: a plan first, then what was confirmed of it.
+
+Both the command line and the API come here. How a study is paid follows from its panel: `prolific` by the
+panel's API (`payer.py`), `link` from a list (`manual.py`).
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from backend.experiment.panel import PROLIFIC
+from backend.experiment.records import Study
+from backend.foundation.errors import InvalidInput
+from backend.panels.api import Panel
+from backend.payment import accounts, automatic, ledger
+from backend.payment.payer import SETTLE, Payer, Progress
+from backend.stores.store import Store
+from backend.studies.confirmations import Offer
+
+LINK = "link"
+_MOST_NAMED = 200
+_HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class PayOptions:
+    """How a study is paid through a panel's API, and what becomes of submissions without a session."""
+
+    panel_study: str = ""
+    """The panel's study, if `recruit` did not make it."""
+    settle_hours: float = SETTLE / _HOUR
+    release: bool = False
+    """Owe again what the panel accepted and has not shown for `settle_hours`."""
+    approve: tuple[str, ...] = ()
+    """Submissions without a session to pay: pseudonyms, reasons, or `all`."""
+    ask_return: tuple[str, ...] = ()
+    """Submissions without a session whose people are asked to return the place."""
+
+
+def paid_by(study: Study) -> str:
+    """Return how a study is paid by default: `prolific` or `link`."""
+    return PROLIFIC.name if study.protocol.admission.panel.name == PROLIFIC.name else LINK
+
+
+def payer(
+    store: Store,
+    study: Study,
+    panel: Panel,
+    clock: Callable[[], datetime],
+    options: PayOptions,
+    progress: Progress = lambda items, **_: items,
+    ceiling_usd_cents: int | None = None,
+) -> Payer:
+    """Return the payer of a study.
+
+    Raises:
+        InvalidInput: nobody was recruited at the panel.
+    """
+    made = accounts.recruited(store, study.name) or {}
+    panel_study = options.panel_study or made.get("panel_study", "")
+    is_elsewhere = any(one.panel_study for one in accounts.plain_accounts(store, study, clock()).values())
+    if not panel_study and not is_elsewhere:
+        raise InvalidInput(
+            f"nobody was recruited for {study.name} from Prolific; name its study there with --panel-study ID"
+        )
+    return Payer(
+        store,
+        study,
+        panel,
+        panel_study,
+        clock,
+        options.settle_hours * _HOUR,
+        releases_sent=options.release,
+        ceiling_usd_cents=ceiling_usd_cents,
+        progress=progress,
+    )
+
+
+def run(payer: Payer, options: PayOptions) -> list[str]:
+    """Decide about submissions without a session as asked for, and pay; return all obstacles."""
+    for chosen, is_to_pay in ((options.approve, True), (options.ask_return, False)):
+        for who in chosen:
+            payer.decide(who, is_to_pay)
+    return payer.run()
+
+
+def offer(payer: Payer, options: PayOptions) -> tuple[Offer, dict[str, Any]]:
+    """Return what a run would do, to be confirmed, and the state of payments with it as plain data.
+
+    The state has in addition `now_usd_cents`, `now_fees_usd_cents` and `now_total_usd_cents`: what a run
+    would pay within the budget, with the submissions that it approves, and `pays`, to how many people.
+    """
+    known, statuses = payer.known()
+    known = dict(known)
+    approved = _undecided(known, options.approve)
+    asked = [key for key in _undecided(known, options.ask_return) if not known[key].asked_to_return_at]
+    purse = accounts.in_force(payer.store, payer.study.name, accounts.purse(payer.store, payer.study.name)[1])
+    committed = purse.committed_usd_cents(known.values())
+    for key in approved:
+        known[key] = known[key].moved(reward="owed")
+    due = ledger.due(known, purse, statuses)
+    costs = [purse.cost_usd_cents(cents) for _, _, cents in due]
+    newly = sum(cost for cost, (key, _, _) in zip(costs, due, strict=True) if key not in approved)
+    amount = sum(cents for _, _, cents in due)
+    state = {
+        **accounts.payment_status(payer.store, payer.study, known, statuses),
+        "now_usd_cents": amount,
+        "now_fees_usd_cents": sum(costs) - amount,
+        "now_total_usd_cents": sum(costs),
+        "pays": len({key for key, _, _ in due}),
+        "asks_return": len(asked),
+    }
+    order = {
+        "options": {
+            **asdict(options),
+            "approve": sorted(known[key].evaluator for key in approved),
+            "ask_return": sorted(known[key].evaluator for key in asked),
+        },
+        "ceiling_usd_cents": committed + newly,
+        "total_usd_cents": sum(costs),
+        "currency": payer.study.protocol.pay.currency,
+    }
+    facts = {
+        "due": hashlib.sha256(json.dumps(due).encode()).hexdigest(),
+        "fee_percent": purse.fee_percent,
+        "vat_percent": purse.vat_percent,
+        "budget_usd_cents": purse.budget_usd_cents,
+        "panel_study": payer.panel_study,
+    }
+    return Offer(facts, order), state
+
+
+def carry_out(
+    store: Store,
+    study: Study,
+    panel: Panel,
+    clock: Callable[[], datetime],
+    order: Mapping[str, Any],
+    progress: Progress = lambda items, **_: items,
+) -> list[str]:
+    """Pay what was confirmed, and return all obstacles; again, or interrupted, nobody is paid twice.
+
+    Whatever is owed by then, all commitments of the study stay within what was confirmed.
+
+    Args:
+        order: as `offer` returned it.
+    """
+    options = PayOptions(**{name: _plain(value) for name, value in order["options"].items()})
+    paying = payer(store, study, panel, clock, options, progress, order["ceiling_usd_cents"])
+    accounts.check_paid_here(store, study.name)
+    undecided = {account.evaluator for account in paying.known()[0].values() if account.reward == "undecided"}
+    left = PayOptions(
+        options.panel_study,
+        options.settle_hours,
+        options.release,
+        tuple(name for name in options.approve if name in undecided),
+        tuple(name for name in options.ask_return if name in undecided),
+    )
+    return run(paying, left)
+
+
+def status(store: Store, study: Study, state: Mapping[str, Any], by: str) -> dict[str, Any]:
+    """Return the state of payments with how they are made, and the approval of automatic ones."""
+    approval = automatic.approval(store, study)
+    return {
+        "currency": study.protocol.pay.currency,
+        "paid_by": by,
+        "paid_from": accounts.purse(store, study.name)[1].paid_from,
+        **state,
+        "automatic": asdict(approval) if approval else None,
+    }
+
+
+def set_automatic(store: Store, study: Study, by: str, is_wanted: bool, now: datetime) -> None:
+    """Approve automatic payments, or withdraw the approval.
+
+    Raises:
+        InvalidInput: the study is paid from a list.
+        Conflict: as for `automatic.approve`.
+    """
+    if not is_wanted:
+        automatic.withdraw(store, study)
+    elif by != PROLIFIC.name:
+        raise InvalidInput(f"only Prolific pays automatically, and {study.name} is paid by a list")
+    else:
+        automatic.approve(store, study, now)
+
+
+def _undecided(known: Mapping[str, ledger.Account], chosen: Collection[str]) -> list[str]:
+    """Return the keys of undecided submissions that are named.
+
+    Raises:
+        InvalidInput: a name fits none, or more are named than one confirmation takes.
+    """
+    found: dict[str, None] = {}
+    for who in chosen:
+        fits = [
+            key
+            for key, account in known.items()
+            if account.reward == "undecided" and who in ("all", account.evaluator, account.why)
+        ]
+        if not fits:
+            raise InvalidInput(f"no submission without a session is undecided that is called {who!r}")
+        found |= dict.fromkeys(fits)
+    if len(found) > _MOST_NAMED:
+        raise InvalidInput(
+            f"{len(found)} submissions without a session are named, and {_MOST_NAMED} can be decided at once"
+        )
+    return list(found)
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, (list, tuple)) else value

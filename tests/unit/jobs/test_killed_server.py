@@ -1,0 +1,96 @@
+"""`kill -9` of a server whose worker is making a study: nothing half made, and the next one ends the work."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from backend.foundation.timestamps import utc_now
+from backend.jobs import queue
+from backend.stores.datadir import DataDir
+from backend.stores.opening import open_store
+
+from ..test_crash import free_port, server
+from .ordered import Orders, noise
+
+CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children")
+
+
+class Served:
+    """A served data directory."""
+
+    def __init__(self, root, port):
+        self.data, self.port = DataDir(root), port
+        self.store = open_store("sqlite:///openhype.db", root)
+        self.clock = utc_now
+
+    def ask(self, path, body=None):
+        content = None if body is None else json.dumps(body).encode()
+        headers = {"X-Openhype-Token": self.data.keys().researcher, "Content-Type": "application/json"}
+        url = f"http://127.0.0.1:{self.port}/api{path}"
+        with urllib.request.urlopen(urllib.request.Request(url, content, headers), timeout=30) as reply:
+            return json.load(reply)
+
+    def until(self, holds, seconds=60):
+        """Wait until a condition holds."""
+        end = time.monotonic() + seconds
+        while not (found := holds()):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        return found
+
+
+def worker_of(process):
+    return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not CHILDREN.exists(), reason="this system does not list the children of processes")
+def test_a_study_is_made_though_its_server_is_killed(tmp_path):
+    served = Served(tmp_path, free_port())
+    orders = Orders(served)
+    body = orders.faces(
+        real=orders.sent(noise(0, 150, size=(64, 64))),
+        models=[{"model": "gan", "upload": orders.sent(noise(1000, 150, size=(64, 64)))}],
+        settings={"images": 20, "size_px": 128},
+    )
+    with server(tmp_path, served.port) as process:
+        job = served.until(lambda: served.ask("/studies", body))["job"]
+        served.until(lambda: [*tmp_path.glob("images/.partial-*/pictures/*")])
+        worker = worker_of(process)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        served.until(lambda: not is_alive(worker), 15)
+    with server(tmp_path, served.port):
+        served.until(lambda: served.ask(f"/jobs/{job}")["state"] not in ("queued", "running"))
+        found = served.ask(f"/jobs/{job}")
+
+    assert (found["state"], found["reason"]) == ("done", None)
+    assert [study.name for study in served.store.studies()] == ["faces"]
+    assert {path.name for path in (tmp_path / "images").iterdir()} == {"faces"}
+    assert [*(tmp_path / "jobs").iterdir()] == []
+    served.store.close()
+
+
+def test_the_command_does_what_waits_and_says_what_became_of_it(tmp_path):
+    store = open_store("sqlite:///openhype.db", tmp_path)
+    queue.enqueue(store, "fly", None, "ana", {}, utc_now())
+    command = [sys.executable, "-m", "backend", "work", "--until-idle", "--data", str(tmp_path)]
+
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(2)]
+
+    assert "(fly): failed: no job is of the kind 'fly'; update openhype" in runs[0].stdout
+    assert (runs[1].stdout, runs[1].stderr) == ("", "")
+    store.close()

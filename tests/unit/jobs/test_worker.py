@@ -1,0 +1,215 @@
+"""The worker: what becomes of a job that is done, fails, is cancelled, or loses its worker."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from backend.foundation.errors import InvalidInput
+from backend.jobs import queue
+from backend.jobs.locks import lock_of
+from backend.jobs.work import KINDS, Failed, runner
+from backend.jobs.worker import Worker
+from backend.stores.datadir import DataDir
+from backend.stores.opening import open_store
+from backend.stores.store import RESTORES
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = open_store("sqlite:///jobs.db", tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def worker(store, tmp_path):
+    """Return a function that makes a worker for jobs that are done by a function."""
+
+    def make(run, **options):
+        return Worker(store, DataDir(tmp_path), find=lambda _: run, tick_s=0.02, **options)
+
+    return make
+
+
+def add(store, **args):
+    return queue.enqueue(store, "create", None, "ana", args, NOW)
+
+
+def test_jobs_are_done_oldest_first_in_folders_of_their_own(store, worker, tmp_path):
+    def run(work, job):
+        (work.folder / "file").write_text("half made")
+        return {"n": job.args["n"], "folder": work.folder.name}
+
+    for n in (1, 2):
+        queue.enqueue(store, "create", None, "ana", {"n": n}, NOW.replace(second=n))
+    ours = worker(run)
+
+    done = [ours.run_once(), ours.run_once(), ours.run_once()]
+
+    assert [queue.job(store, each.id).result["n"] for each in done[:2]] == [1, 2]
+    assert done[2] is None
+    assert [*(tmp_path / "jobs").iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (InvalidInput("gan has 49 pictures, and 50 are needed"), "gan has 49 pictures, and 50 are needed"),
+        (OSError(28, "No space left"), "a file could not be read or written on the server: the disk is full"),
+        (MemoryError(), "there is not enough memory for this; try it with fewer or smaller files"),
+        (KeyError("x"), "something went wrong here (fault "),
+    ],
+)
+def test_a_failure_has_a_reason_in_words(store, worker, error, reason):
+    def run(work, job):
+        raise error
+
+    add(store)
+
+    failed = worker(run).run_once()
+
+    assert failed.state == "failed"
+    assert failed.reason.startswith(reason)
+
+
+def test_a_failure_may_have_details(store, worker):
+    def run(work, job):
+        raise Failed("two files are broken", {"refused": ["a", "b"]})
+
+    add(store)
+
+    assert queue.job(store, worker(run).run_once().id).result == {"refused": ["a", "b"]}
+
+
+def test_progress_of_a_running_job_is_stored_now_and_then_only(store, worker):
+    seen = []
+
+    def run(work, job):
+        for i in work.progress(range(3000), 3000, "pictures"):
+            time.sleep(0.0001)
+            if i == 2900:
+                seen.append(store.entry(queue.JOBS, job.id))
+        return {}
+
+    add(store)
+
+    worker(run).run_once()
+
+    assert seen[0].data["progress"]["what"] == "pictures"
+    assert 0 < seen[0].data["progress"]["done"] <= 2900
+    assert seen[0].version < 100
+
+
+def test_a_running_job_is_cancelled(store, worker, tmp_path):
+    added, begun = add(store), threading.Event()
+
+    def run(work, job):
+        for _ in work.progress(iter(int, 1), None, "for ever"):
+            begun.set()
+            time.sleep(0.001)
+
+    ours = worker(run)
+    thread = threading.Thread(target=ours.run_once)
+    thread.start()
+    begun.wait(10)
+    queue.cancel(store, added.id, NOW)
+    thread.join(10)
+
+    assert queue.job(store, added.id).state == "cancelled"
+    assert [*(tmp_path / "jobs").iterdir()] == []
+
+
+def test_a_job_whose_worker_is_stopped_goes_back_to_the_queue(store, worker, tmp_path):
+    def run(work, job):
+        raise KeyboardInterrupt
+
+    added = add(store)
+
+    with pytest.raises(KeyboardInterrupt):
+        worker(run).run_once()
+
+    assert (queue.job(store, added.id).state, queue.job(store, added.id).tries) == ("queued", 0)
+    assert [*(tmp_path / "jobs").iterdir()] == []
+
+
+_TAKES_AND_HANGS = """
+import sys, time
+from pathlib import Path
+from backend.jobs.worker import Worker
+from backend.stores.datadir import DataDir
+from backend.stores.opening import open_store
+from backend.stores.store import RESTORES
+
+def run(work, job):
+    (work.folder / "half").write_text("made")
+    print("begun", flush=True)
+    time.sleep(60)
+
+root = Path(sys.argv[1])
+Worker(open_store("sqlite:///jobs.db", root), DataDir(root), find=lambda _: run).run_once()
+"""
+
+
+def test_a_job_of_a_killed_worker_is_done_by_the_next_at_once_and_by_one_only(store, worker, tmp_path):
+    added = add(store)
+    command = [sys.executable, "-c", _TAKES_AND_HANGS, str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    ours = worker(lambda work, job: {"left": os.listdir(work.folder)})
+
+    while_it_lives = ours.run_once()
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    done = ours.run_once()
+
+    assert while_it_lives is None
+    assert (done.id, done.state, queue.job(store, done.id).result) == (added.id, "done", {"left": []})
+
+
+def test_what_killed_workers_left_is_removed(store, worker, tmp_path):
+    (tmp_path / "jobs" / "dead").mkdir(parents=True)
+    (tmp_path / "jobs" / "alive").mkdir()
+
+    with lock_of(tmp_path / "jobs", "alive"):
+        subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "import sys; from pathlib import Path; from backend.stores.datadir import DataDir;"
+                "from backend.jobs.worker import Worker; Worker(None, DataDir(Path(sys.argv[1]))).clear_up()",
+                str(tmp_path),
+            ],
+            check=True,
+        )
+
+    assert [each.name for each in (tmp_path / "jobs").iterdir()] == ["alive"]
+
+
+def test_every_kind_has_a_function():
+    for kind in KINDS:
+        assert callable(runner(kind))
+
+
+def test_a_job_of_an_unknown_kind_fails(store, tmp_path):
+    queue.enqueue(store, "fly", None, "ana", {}, NOW)
+
+    assert "no job is of the kind 'fly'" in Worker(store, DataDir(tmp_path)).run_once().reason
+
+
+def test_a_job_from_before_a_restore_is_not_run(store, worker):
+    """It may have been done since the backup, and paying is such a job."""
+    before = add(store)
+    store.write_entry(RESTORES, "2026-01-02T00:00:00.000Z", 0, {"taken_at": "2026-01-01T12:00:00.000Z"})
+    after = queue.enqueue(store, "create", None, "ana", {}, NOW.replace(day=3))
+    ours = worker(lambda work, job: {})
+
+    assert ours.run_once().id == after.id
+    assert "were restored from a backup" in queue.job(store, before.id).reason
