@@ -175,7 +175,12 @@ def _source_info(store: Store, study: Study, now: datetime, simulated: bool) -> 
         date=f"{now:%Y-%m-%d}",
         version=__version__,
         collected=collected(store, study, simulated),
-        study=[("made", study.created_at[:10]), ("classes", ", ".join(study.classes)), *settings],
+        study=[
+            ("made", study.created_at[:10]),
+            ("classes", ", ".join(study.classes)),
+            *_when_judged(store, study, simulated),
+            *settings,
+        ],
         notes=study.notes,
         texts=question_answers.texts(store, study, simulated),
     )
@@ -188,6 +193,22 @@ def collected(store: Store, study: Study, simulated: bool = False) -> str:
         for session, cursor in sessions_of(store, study, simulated)
         if cursor.state == "finished"
     ]
+    return _span(days)
+
+
+def _when_judged(store: Store, study: Study, simulated: bool) -> list[tuple[str, str]]:
+    """Return, if models joined a study, the dates of the finished sessions of each model."""
+    if not study.joined:
+        return []
+    days: dict[str, list[tuple[str, str]]] = {model: [] for model in study.models}
+    for session, cursor in sessions_of(store, study, simulated):
+        for model in session.models if cursor.state == "finished" else ():
+            days[model].append((session.opened_at[:10], cursor.last_at[:10]))
+    return [(f"evaluators of {model}", _span(of_model) or "none yet") for model, of_model in days.items()]
+
+
+def _span(days: Sequence[tuple[str, str]]) -> str:
+    """Return the first and the last of some days, as a text; '' for none."""
     if not days:
         return ""
     first, last = min(opened for opened, _ in days), max(ended for _, ended in days)

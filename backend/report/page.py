@@ -61,7 +61,7 @@ def plain(name: str, **values: Any) -> str:
     """Return a page without figures, from the template `name`."""
     from markupsafe import Markup
 
-    base = {"message": "", "link": None, "asks": False, "is_wrong": False, "studies": None}
+    base = {"message": "", "link": None, "asks": False, "problem": "", "studies": None}
     return _template(name).render(style=Markup(style()), **{**base, **values})
 
 
@@ -81,9 +81,14 @@ def _is_ours(variable: str) -> bool:
 
 
 def _template(name: str) -> Any:
+    return template(_HERE, name)
+
+
+def template(folder: Path, name: str) -> Any:
+    """Return a template that escapes what it is given."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     world = Environment(
-        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     return world.get_template(name)

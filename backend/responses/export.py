@@ -31,7 +31,7 @@ from backend.foundation.errors import Conflict
 from backend.responses import question_answers
 from backend.responses.codebook import FILES, columns_of, files_of
 from backend.responses.readers import row_writer
-from backend.responses.study_data import study_rows
+from backend.responses.study_data import scored_rows, study_rows
 from backend.stores.store import Store
 
 _DESCRIPTION = "dataset_description.json"
@@ -45,7 +45,9 @@ _EVENT_FLAGS = (
 )
 """Flags that record what an evaluator or a display did; the other flags assess the response."""
 _ANY_MODEL = "-"
-_QUESTIONS = "answers to the researcher's own questions, one row a session, a column for each question"
+QUESTIONS = "questions"
+"""The table of answers to the researcher's own questions."""
+QUESTIONS_CONTENT = "answers to the researcher's own questions, one row a session, a column for each question"
 _NOBODY = "They are simulated: nobody looked at the pictures"
 
 
@@ -64,15 +66,13 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
     _check_free(name, out)
     for folder in ("data", "materials"):
         (out / folder).mkdir(parents=True, exist_ok=True)
-    keyword = keyword_of(study.name)
-    paths = {
-        which: out / "data" / f"study-{keyword}{f'_description-{which}' if which else ''}_data.csv"
-        for which in (*FILES, "items")
-    }
     judgment = judgment_of(study.protocol.method)
+    paths = {which: table_path(study, out, which) for which in (*FILES, "items")}
     for which in paths.keys() - files_of(judgment).keys():
         paths.pop(which).unlink(missing_ok=True)
-    answers = out / "data" / f"study-{keyword}_description-questions_data.csv"
+    for stale in published(out):  # they describe the files of the export before
+        stale.unlink()
+    answers = table_path(study, out, QUESTIONS)
     if study.questions:
         _write_questions(store, study, simulated, answers)
     else:
@@ -88,6 +88,32 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
             write[images.file](row)
     asked = [answers] if study.questions else []
     return [*paths.values(), *asked, *_write_about(study, name, simulated, out, paths[""], counts)]
+
+
+def write_responses(store: Store, study: Study, path: Path, simulated: bool = False) -> int:
+    """Write the scored responses of a study as one CSV, the file to score of `export`; return how many.
+
+    Raises:
+        InvalidInput: no session is finished yet.
+    """
+    count = 0
+    with _atomic(path) as file:
+        write = row_writer(file, _columns(study, ""))
+        for row in scored_rows(store, study, simulated):
+            write(row)
+            count += 1
+    return count
+
+
+def table_path(study: Study, out: Path, which: str) -> Path:
+    """Return the path of a table of the data set in `out`; `which` is the description in its name."""
+    described = f"_description-{which}" if which else ""
+    return out / "data" / f"study-{keyword_of(study.name)}{described}_data.csv"
+
+
+def published(out: Path) -> list[Path]:
+    """Return the files in `out` that `publication.publish` has written, but for README.md, sorted."""
+    return sorted([*out.glob("croissant.json"), *out.glob("CITATION.cff"), *out.glob("model-cards/*.md")])
 
 
 def _columns(study: Study, which: str) -> list[str]:
@@ -315,7 +341,7 @@ def _readme(study: Study, title: str, scored: Path, content: str) -> str:
         for which, (_, what) in files_of(judgment).items()
     )
     if study.questions:
-        files += f"\n- `data/{stem}_description-questions_data.csv`: {_QUESTIONS}"
+        files += f"\n- `data/{stem}_description-{QUESTIONS}_data.csv`: {QUESTIONS_CONTENT}"
     return f"""# {title}
 
 Answers to the question {judgment.question}: {kind}
