@@ -1,0 +1,127 @@
+"""The job `join`: checks the pictures of a submission and has its model join the study.
+
+It can be ended at any moment and run again: what a run did is seen from the study, which has the model or
+has it not. A reason is worded for the submitter, who is to know nothing of others and of the reals' files.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backend.administration.join import Newcomer, join_in_turn
+from backend.experiment.records import Study
+from backend.foundation.errors import Conflict, InvalidInput
+from backend.foundation.timestamps import utc_now
+from backend.standing import names, submissions
+from backend.standing.submissions import Submission
+from backend.studies.closing import close_model
+from backend.uploads.archives import unpack
+from backend.uploads.limits import limits
+
+if TYPE_CHECKING:
+    from backend.jobs.queue import Job
+    from backend.jobs.work import Work
+
+KIND = "join"
+_ADVICE = re.compile(r"; add pictures, or ask for fewer.*|, or leave it out with --skip-bad", re.DOTALL)
+
+
+def run(work: "Work", job: "Job") -> Mapping[str, Any]:
+    """Have the model of a submission join its study, or note why it is refused; return how it ended.
+
+    Raises:
+        OpenhypeError: a fault of the server, such as a full disk; the submission stays as it was.
+    """
+    study, one = submissions.submission(work.store, job.args["submission"], None)
+    is_holder = names.holder(work.store, study, one.called) == one.id
+    if is_holder and one.called in study.models:  # an earlier run ended after this
+        return _joined(work, study, one)
+    if one.withdrawn_at or one.refused_at or not one.upload:
+        return {"submission": one.id, "ended": "withdrawn" if one.withdrawn_at else "refused"}
+    one = submissions.check_begun(work.store, study, one, utc_now())
+    folder = work.folder / "pictures"
+    try:
+        _check_wanted(work, one)
+        _check_name(study, one, is_holder)
+        _unpack(work, one, folder)
+        study = _join(work, study, one, folder)
+    except InvalidInput as refused:
+        submissions.refuse(work.store, study, one, _for_submitter(str(refused), folder), utc_now())
+        return {"submission": one.id, "ended": "refused"}
+    except _Withdrawn:
+        return {"submission": one.id, "ended": "withdrawn"}
+    return _joined(work, study, one)
+
+
+class _Withdrawn(Exception):
+    """A submission was withdrawn while it was checked."""
+
+
+def _check_wanted(work: "Work", one: Submission) -> None:
+    """Raise _Withdrawn if a submission was withdrawn meanwhile."""
+    if submissions.submission(work.store, one.id, None)[1].withdrawn_at:
+        raise _Withdrawn
+
+
+def _for_submitter(reason: str, folder: Path) -> str:
+    """Return a reason without paths of this server, and without advice that only a researcher can follow."""
+    reason = reason.replace(f"{folder}/", "").replace(str(folder), "the archive")
+    return _ADVICE.sub("", reason)
+
+
+def _check_name(study: Study, one: Submission, is_holder: bool) -> None:
+    """Raise InvalidInput if the name is another model's or another submission's, whosever it is."""
+    if not is_holder or one.called.casefold() in {model.casefold() for model in study.models}:
+        raise InvalidInput(f"no model can be called {one.model} in this study; choose another name")
+
+
+def _unpack(work: "Work", one: Submission, folder: Path) -> None:
+    if work.uploads is None:
+        raise Conflict("this worker has no access to uploads; start one with the server's data directory")
+    upload = work.uploads.upload(one.upload)
+    with work.uploads.archive(one.upload) as archive:
+        unpack(archive, upload.format, folder, limits(os.environ))
+
+
+def _join(work: "Work", study: Study, one: Submission, folder: Path) -> Study:
+    newcomer = Newcomer(one.called, folder, beside=_known_to(work, study, one))
+    return join_in_turn(
+        work.store,
+        work.data,
+        study.name,
+        newcomer,
+        utc_now,
+        progress=work.progress,
+        publish=work.publish,
+        say=work.say,
+        before_storing=lambda: _check_wanted(work, one),
+    )
+
+
+def _known_to(work: "Work", study: Study, one: Submission) -> frozenset[str] | None:
+    """Return the models that a submitter may know of, its own and the organisers'; None for a researcher.
+
+    Were the reals alone compared with, a refusal would say that a picture is a real one to whoever submits
+    what was shown to an evaluator.
+    """
+    if one.called == one.model:
+        return None
+    others = {
+        each.called
+        for each in submissions.of_study(work.store, study)
+        if each.member != one.member and each.called != each.model
+    }
+    return frozenset({*study.models, one.called} - others)
+
+
+def _joined(work: "Work", study: Study, one: Submission) -> Mapping[str, Any]:
+    """Note that a model is in the study; close it if its submission was withdrawn meanwhile."""
+    prefix = f"{one.called}: "
+    notes = [note.removeprefix(prefix) for note in study.notes if note.startswith(prefix)]
+    one = submissions.joined(work.store, study, one, notes, utc_now())
+    if one.withdrawn_at:
+        close_model(work.store, study, one.called)
+        return {"submission": one.id, "ended": "withdrawn"}
+    return {"submission": one.id, "ended": "joined"}

@@ -1,0 +1,91 @@
+"""The state of a submission, derived from what is stored of it, of its job, and of its evaluators."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from backend.experiment.judgments import method_named
+from backend.experiment.records import Study
+from backend.standing.progress import NONE, Progress, scored_at, wanted
+from backend.standing.submissions import Submission
+
+AWAITING, QUEUED, CHECKING, REFUSED, COLLECTING, SCORED, WITHDRAWN = (
+    "awaiting_pictures",
+    "queued",
+    "checking",
+    "refused",
+    "collecting",
+    "scored",
+    "withdrawn",
+)
+State = Literal["awaiting_pictures", "queued", "checking", "refused", "collecting", "scored", "withdrawn"]
+FAILED_JOBS = ("failed", "cancelled")
+
+
+@dataclass(frozen=True)
+class JobState:
+    """What is known of the job that checks the pictures of a submission."""
+
+    state: str
+    """`queued`, `running`, `done`, `failed` or `cancelled`."""
+    updated_at: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class SubmissionState:
+    """The state of a submission, why, and since when (UTC, ISO 8601)."""
+
+    state: State
+    reason: str | None
+    at: str
+
+
+def state_of(study: Study, one: Submission, progress: Progress, job: JobState | None) -> SubmissionState:
+    """Return the state of a submission.
+
+    Args:
+        job: that of its latest check; None if there is none.
+    """
+    if one.withdrawn_at:
+        return SubmissionState(WITHDRAWN, None, one.withdrawn_at)
+    if one.refused_at:
+        return SubmissionState(REFUSED, one.reason, one.refused_at)
+    if one.joined_at:
+        of_model, enough = progress.get(one.called, NONE), wanted(study)
+        if at := scored_at(study, of_model):
+            return SubmissionState(SCORED, None, at)
+        reason = f"{of_model.evaluators} of {enough} evaluators have finished"
+        return SubmissionState(COLLECTING, reason, one.joined_at or one.pictures_at)
+    if not one.upload:
+        return SubmissionState(AWAITING, "its pictures have not been sent", one.created_at)
+    if job is not None and job.state in FAILED_JOBS:
+        why = job.reason or "it was cancelled"
+        return SubmissionState(
+            AWAITING, f"the check was not finished ({why}); send the pictures again", job.updated_at
+        )
+    if one.checking_at:
+        return SubmissionState(CHECKING, "its pictures are being checked", one.checking_at)
+    return SubmissionState(QUEUED, "its pictures wait to be checked", one.pictures_at)
+
+
+def result_of(
+    study: Study, one: Submission, state: State, progress: Progress, row: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """Return the result of a submission; without a score until all its evaluators have finished.
+
+    Whoever saw the score grow could withdraw a model that does badly, and only the lucky ones would stay.
+
+    Args:
+        row: the model's score and its interval, `ci`.
+    """
+    if state not in (COLLECTING, SCORED):
+        return None
+    is_scored = state == SCORED and row is not None
+    return {
+        "score": row["score"] if is_scored and row else None,
+        "ci": row["ci"] if is_scored and row else None,
+        "unit": method_named(study.protocol.method).unit,
+        "evaluators": progress.get(one.called, NONE).evaluators,
+        "wanted": wanted(study),
+    }

@@ -1,0 +1,124 @@
+"""The published table of a competition: the models that all wanted evaluators have judged.
+
+Who submits several models stands in it once, with the best or the last of them, as the terms say. The best of
+several is chosen by their scores, so that its score is somewhat too high for it: the number of tries stands
+beside it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.records import Study
+from backend.foundation.errors import InvalidInput
+from backend.standing.progress import NONE, Progress, scored_at
+from backend.standing.submissions import Submission
+from backend.standing.terms import Terms
+from backend.stores.store import Store
+
+LEVEL = 0.95
+
+
+def scored_rows(store: Store, study: Study, simulated: bool = False) -> dict[str, dict[str, Any]]:
+    """Return the rows of the scores by model; none before a session is finished."""
+    from backend.analysis.judgment_scores import scores_of
+    from backend.analysis.scores import Options
+    from backend.responses.study_data import study_answers
+
+    if not store.finished(study.name, simulated)[0]:
+        return {}
+    how = scores_of(study.protocol.method)
+    try:
+        answers = how.sampled(study_answers(store, study, simulated))
+    except InvalidInput:  # the only finished sessions were withdrawn since
+        return {}
+    return {row["model"]: row for row in how.model_rows(answers, Options(level=LEVEL))}
+
+
+def table_rows(
+    study: Study,
+    terms: Terms,
+    submissions: Sequence[Submission],
+    progress: Progress,
+    scores: Mapping[str, Mapping[str, Any]],
+) -> list[dict[str, Any]]:
+    """Return the rows of the published table, the best score first."""
+    from backend.analysis.rank_ranges import rank_ranges
+
+    of_model = {one.called: one for one in submissions if one.holds_name}
+    by_member: dict[str, list[Submission]] = {}
+    shown: list[tuple[str, Submission | None, int | None]] = []
+    for model in study.models:
+        if not scored_at(study, progress.get(model, NONE)) or model not in scores or model in study.closed:
+            continue
+        one = of_model.get(model)
+        if one is None or one.called == one.model:  # the researcher's own
+            shown.append((model, None, None))
+        elif not one.withdrawn_at:
+            by_member.setdefault(one.member, []).append(one)
+    for own in by_member.values():
+        if terms.counts == "last":
+            chosen = max(own, key=lambda one: (one.created_at, one.id))
+        else:
+            chosen = max(own, key=lambda one: (scores[one.called]["score"], one.created_at))
+        shown.append((chosen.called, chosen, len(own)))
+    shown.sort(key=lambda each: (-scores[each[0]]["score"], each[0]))
+    found = [scores[model] for model, _, _ in shown]
+    if judgment_of(study.protocol.method).name == "more_real":
+        ranges = _ranks_of_strengths(found, len(scores))
+    else:
+        ranges = rank_ranges(found, LEVEL)
+    joined = dict(zip(study.models[len(study.first_models) :], study.joined_at, strict=False))
+    return [
+        {
+            "ranks": None if ranks is None else [*ranks],
+            "model": one.model if one else model,
+            "submitter": _public(one.member) if one else None,
+            "score": row["score"],
+            "ci": interval_of(row),
+            "evaluators": row["evaluators"],
+            "submitted_at": one.created_at if one else None,
+            "joined_at": joined.get(model) or None,
+            "judged_from": progress[model].first_at[:10],  # days: when somebody took part is theirs
+            "judged_until": progress[model].last_at[:10],
+            "tries": tries,
+            "cost_usd_cents": round(progress[model].usd_cents),
+        }
+        for (model, one, tries), row, ranks in zip(shown, found, ranges, strict=True)
+    ]
+
+
+def interval_of(row: Mapping[str, Any]) -> list[float] | None:
+    """Return the ends of the interval of a row of the scores; None for one evaluator."""
+    return (row.get("interval") or {}).get("ci") or row.get("ci")
+
+
+def _ranks_of_strengths(
+    found: Sequence[Mapping[str, Any]], contestants: int
+) -> Sequence[Sequence[int] | None]:
+    """Return ranges of ranks in a tournament: its own if all contestants are shown.
+
+    Strengths sum to 0, so that they vary against each other, and the variance of a difference is up to
+    K / (K - 2) times the sum of the two variances among K contestants.
+    """
+    from backend.analysis.rank_ranges import rank_ranges
+
+    if len(found) == contestants:
+        return [row.get("ranks") for row in found]
+    wider = (contestants / max(contestants - 2, 1)) ** 0.5
+    rows = []
+    for row in found:
+        ci, score = interval_of(row), row["score"]
+        around = ci and [score - wider * (score - ci[0]), score + wider * (ci[1] - score)]
+        rows.append({**row, "interval": None, "ci": around})
+    return rank_ranges(rows, LEVEL)
+
+
+def unit_of(study: Study) -> str:
+    """Return the unit of a study's scores: `percent`, `ms`, or '' for log-odds."""
+    return method_named(study.protocol.method).unit
+
+
+def _public(member: str) -> str:
+    """Return a member's name as it is published: of an e-mail address what stands before the @."""
+    return member.partition("@")[0]

@@ -1,0 +1,699 @@
+"""Submissions to a standing study over HTTP: states, retries, limits, refusals, withdrawal, and no leaks."""
+
+import hashlib
+import io
+import json
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from backend.cli import main
+from backend.client.tar_stream import digest_of, layout, part_ranges, read
+from backend.jobs import queue
+from backend.jobs.worker import Worker
+from backend.members import memberships, tokens
+from backend.standing import competition, join_job, submissions, table
+from backend.standing.terms import standing
+from backend.stores.datadir import DataDir
+from backend.stores.opening import open_store
+from backend.uploads.local_uploads import LocalUploads
+
+from ..conftest import World
+
+TERMS = {"title": "Faces of <b>2026</b>", "published": True}
+
+
+def picture(rng, kind="PNG"):
+    written = io.BytesIO()
+    Image.fromarray(rng.integers(0, 255, (16, 16, 3), np.uint8)).save(written, kind)
+    return written.getvalue()
+
+
+def pictures(seed, count=4):
+    rng = np.random.default_rng(seed)
+    return {f"{i}.png": picture(rng) for i in range(count)}
+
+
+class Site(World):
+    """A server with a study of files, members with tokens, and a worker."""
+
+    def __init__(self, store, data):
+        super().__init__(store, data)
+        self.uploads = LocalUploads(data)
+        self.worker = Worker(store, data, self.uploads, tick_s=0.02)
+        self.of = {"owner": data.keys().researcher}
+        for name in ("ann@lab.example", "bob"):
+            found = memberships.add(store, name, "submitter", "owner", self.clock())
+            self.of[name] = tokens.issue(store, found, "", 3650, "owner", self.clock())[1]
+
+    def ask(self, path, body=None, member="ann@lab.example"):
+        token = {"X-Openhype-Token": self.of[member]} if member else {}
+        if body is None:
+            return self.http.get(path, headers=token)
+        return self.http.post(path, json=body, headers=token)
+
+    def stand(self, **terms):
+        reply = self.ask("/api/studies/faces/standing", {**TERMS, **terms}, "owner")
+        assert reply.status_code == 200, reply.json
+        return reply.json
+
+    def upload(self, files, member="ann@lab.example"):
+        """Upload files as an archive, and return the upload's id and digest."""
+        made = layout((path, len(content)) for path, content in files.items())
+        parts = [
+            b"".join(read(made, start, stop, lambda path: io.BytesIO(files[path])))
+            for start, stop in part_ranges(made.size)
+        ]
+        hashes = [hashlib.sha256(part).hexdigest() for part in parts]
+        begun = self.uploads.begin(member, "tar", made.size, hashes, self.clock())
+        for number, part in enumerate(parts):
+            self.uploads.write(begun.id, number, io.BytesIO(part), self.clock())
+        self.uploads.complete(begun.id, self.clock())
+        return begun.id, digest_of(hashes)
+
+    def submit(self, model, files, member="ann@lab.example"):
+        """Submit a model with its pictures, have them checked, and return the submission."""
+        upload, digest = self.upload(files, member)
+        given = self.ask("/api/studies/faces/submissions", {"model": model, "digest": digest}, member)
+        assert given.status_code == 201, given.json
+        path = f"/api/submissions/{given.json['submission']}"
+        assert self.ask(f"{path}/pictures", {"upload": upload}, member).status_code == 200
+        self.worker.run_once()
+        return self.ask(path, member=member).json
+
+    def judge(self, count):
+        for i in range(count):
+            answers = iter([True, i % 2 == 0, True, False] * 100)
+            self.player().play(right=lambda truth, answers=answers: next(answers))
+        self.clock.move(minutes=2)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Make a data directory with the study, once."""
+    folder = tmp_path_factory.mktemp("made")
+    for name, seed in (("real", 1), ("base", 2)):
+        (folder / name).mkdir()
+        for file, content in pictures(seed, 6).items():
+            (folder / name / file).write_bytes(content)
+    given = ["create", "faces", "--method", "infinity", "--real", f"{folder}/real"]
+    given += ["--model", f"base={folder}/base", "--data", f"{folder}/data", "--set", "panel=prolific"]
+    for setting in ("images=8", "evaluators=2", "size_px=16", "base_usd_cents=100"):
+        given += ["--set", setting]
+    result = CliRunner().invoke(main, given)
+    assert result.exit_code == 0, result.output
+    return folder / "data"
+
+
+@pytest.fixture
+def site(made, tmp_path):
+    import shutil
+
+    shutil.copytree(made, tmp_path / "data")
+    data = DataDir(tmp_path / "data")
+    store = open_store("sqlite:///openhype.db", data.root)
+    yield Site(store, data)
+    store.close()
+
+
+def submitted(site, model="gan", seed=3, member="ann@lab.example", count=4):
+    return site.submit(model, pictures(seed, count), member)
+
+
+def test_a_model_is_submitted_checked_judged_scored_and_published(site):
+    site.stand(about="One.\n\nTwo <script>alert(1)</script>.", limit={"count": 2, "days": 7})
+    upload, digest = site.upload(pictures(3))
+    path = "/api/studies/faces/submissions"
+    before = site.ask(path).json["limit"]
+
+    first = site.ask(path, {"model": "gan@4000", "digest": digest})
+    again = site.ask(path, {"model": "gan@4000", "digest": digest})
+
+    own = f"/api/submissions/{first.json['submission']}"
+    assert (before["used"], before["left"]) == (0, 2)
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert (first.json["state"], first.json["needs_pictures"]) == ("awaiting_pictures", True)
+    assert again.json == first.json
+    for _ in range(2):
+        assert site.ask(f"{own}/pictures", {"upload": upload}).json["state"] == "queued"
+    assert site.worker.run_once().state == "done"
+    assert site.worker.run_once() is None
+    collecting = site.ask(own).json
+    assert (collecting["state"], collecting["reason"]) == ("collecting", "0 of 2 evaluators have finished")
+    assert collecting["result"] == {
+        "score": None,
+        "ci": None,
+        "unit": "percent",
+        "evaluators": 0,
+        "wanted": 2,
+    }
+    site.judge(4)
+    scored = site.ask(own).json
+    assert (scored["state"], scored["result"]["evaluators"], scored["try"]) == ("scored", 2, 1)
+    assert 0 <= scored["result"]["score"] <= 100
+    assert site.ask(path).json["limit"]["left"] == 1
+    data = site.ask("/api/competitions/faces", member=None)
+    rows = {row["model"]: row for row in data.json["models"]}
+    assert set(rows) == {"base", "gan@4000"}
+    row = rows["gan@4000"]
+    assert (row["submitter"], row["tries"], row["evaluators"]) == ("ann", 1, 2)
+    assert row["score"] == scored["result"]["score"]
+    assert row["cost_usd_cents"] >= 200
+    assert len(row["judged_from"]) == len("2026-01-31")
+    assert data.headers["Access-Control-Allow-Origin"] == "*"
+    assert data.headers["Cache-Control"].startswith("public, max-age=60")
+    page = site.http.get("/competitions/faces")
+    text = page.get_data(as_text=True)
+    assert "gan@4000" in text
+    assert "Faces of &lt;b&gt;2026&lt;/b&gt;" in text
+    assert "&lt;script&gt;" in text
+    assert "<script" not in text
+    assert "lab.example" not in text
+    assert (
+        site.http.get("/competitions/faces", headers={"If-None-Match": page.headers["ETag"]}).status_code
+        == 304
+    )
+    badge = site.http.get("/competitions/faces/badge.svg?model=gan@4000")
+    assert (badge.status_code, badge.mimetype) == (200, "image/svg+xml")
+    assert "<b>" not in badge.get_data(as_text=True)
+    assert "faces" in site.http.get("/competitions").get_data(as_text=True)
+    refused = site.ask(f"{own}/withdraw", {})
+    assert (refused.status_code, refused.json["error"]["code"]) == (409, "already_scored")
+
+
+def test_two_of_one_name_at_once_make_one_and_other_pictures_are_refused(site):
+    site.stand()
+    digests = [f"{i:064x}" for i in range(6)]
+
+    with ThreadPoolExecutor(6) as pool:
+        replies = [
+            *pool.map(
+                lambda digest: site.app.test_client().post(
+                    "/api/studies/faces/submissions",
+                    json={"model": "gan", "digest": digest},
+                    headers={"X-Openhype-Token": site.of["bob"]},
+                ),
+                digests,
+            )
+        ]
+
+    assert sorted(reply.status_code for reply in replies) == [201, 409, 409, 409, 409, 409]
+    assert {reply.json["error"]["code"] for reply in replies if reply.status_code == 409} == {"model_taken"}
+    assert len(site.ask("/api/studies/faces/submissions", member="bob").json["submissions"]) == 1
+
+
+def test_a_name_is_one_models_whoever_submits_it(site):
+    site.stand()
+    found = memberships.add(site.store, "rita", "researcher", "owner", site.clock())
+    site.of["rita"] = tokens.issue(site.store, found, "", 3650, "owner", site.clock())[1]
+
+    of_study = site.ask("/api/studies/faces/submissions", {"model": "Base", "digest": "0" * 64}, "owner")
+    assert (of_study.status_code, of_study.json["error"]["code"]) == (409, "model_taken")
+    refused = submitted(site, "gan", seed=3, member="rita", count=2)
+    assert refused["state"] == "refused"
+    assert submitted(site, "gan", seed=4, member="owner")["state"] == "collecting"
+    other = site.ask("/api/studies/faces/submissions", {"model": "GAN", "digest": "1" * 64}, "rita")
+    assert (other.status_code, other.json["error"]["code"]) == (409, "model_taken")
+    assert site.store.study("faces").models == ("base", "gan")
+    assert submitted(site, "gan", seed=5)["state"] == "collecting"  # a submitter's has its own name besides
+
+
+def test_a_limit_holds_for_submissions_at_once_and_failures_cost_none(site):
+    site.stand(limit={"count": 2, "days": 7})
+
+    refused = submitted(site, "few", count=2)
+    assert refused["state"] == "refused"
+    assert refused["reason"].endswith("it has 2 of 4 fakes of ann@lab.example few")
+    assert refused["try"] is None
+    with ThreadPoolExecutor(5) as pool:
+        replies = [
+            *pool.map(
+                lambda i: site.app.test_client().post(
+                    "/api/studies/faces/submissions",
+                    json={"model": f"m{i}", "digest": f"{i:064x}"},
+                    headers={"X-Openhype-Token": site.of["ann@lab.example"]},
+                ),
+                range(5),
+            )
+        ]
+
+    assert sorted(reply.status_code for reply in replies) == [201, 201, 409, 409, 409]
+    (message,) = {reply.json["error"]["message"] for reply in replies if reply.status_code == 409}
+    assert "2 of your models can be judged in 7 days" in message
+    limit = site.ask("/api/studies/faces/submissions").json["limit"]
+    assert (limit["used"], limit["left"]) == (2, 0)
+    assert limit["next_at"] is not None
+    assert site.ask("/api/studies/faces/submissions", member="bob").json["limit"]["left"] == 2
+    site.clock.move(days=2)  # what never got pictures costs nothing
+    assert site.ask("/api/studies/faces/submissions").json["limit"]["left"] == 2
+
+
+def test_a_refused_name_can_be_used_again_and_the_reason_names_files_alone(site):
+    site.stand()
+    bad = {**pictures(3), "broken.png": b"no picture", "sub/x.txt": b"?"}
+
+    refused = site.submit("gan", bad)
+
+    assert refused["state"] == "refused"
+    assert "broken.png" in refused["reason"]
+    assert "--skip-bad" not in refused["reason"]
+    assert str(site.data.root) not in refused["reason"]
+    assert "/" not in refused["reason"].replace("sub/", "").replace("and/or", "")
+    assert submitted(site, "gan", seed=5)["state"] == "collecting"
+    listed = site.ask("/api/studies/faces/submissions").json["submissions"]
+    assert [(one["model"], one["state"]) for one in listed] == [("gan", "refused"), ("gan", "collecting")]
+
+
+def test_a_worker_killed_after_the_model_joined_makes_no_second_one(site, monkeypatch):
+    site.stand()
+    upload, digest = site.upload(pictures(3))
+    one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
+    site.ask(f"/api/submissions/{one['submission']}/pictures", {"upload": upload})
+    (job,) = queue.open_jobs(site.store)
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*_):
+        raise Killed
+
+    work = site.worker
+    with monkeypatch.context() as patched:
+        patched.setattr(join_job, "_joined", killed)
+        with pytest.raises(Killed):
+            work.run_once()
+    assert site.store.study("faces").models == ("base", "ann@lab.example gan")
+
+    Worker(site.store, site.data, site.uploads, tick_s=0.02).run_once()
+
+    assert site.store.study("faces").models == ("base", "ann@lab.example gan")
+    assert queue.job(site.store, job.id).state == "done"
+    assert site.ask(f"/api/submissions/{one['submission']}").json["state"] == "collecting"
+
+
+def test_a_fault_of_the_server_costs_no_try_and_is_mended_by_sending_again(site):
+    site.stand(limit={"count": 1, "days": 7})
+    upload, digest = site.upload(pictures(3))
+    one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
+    path = f"/api/submissions/{one['submission']}"
+    site.ask(f"{path}/pictures", {"upload": upload})
+    images = site.data.images("faces")
+    images.rename(images.with_name("away"))
+    join_job._WAIT_S = 0.0
+    site.worker.run_once()
+    images.with_name("away").rename(images)
+
+    failed = site.ask(path).json
+
+    assert (failed["state"], failed["needs_pictures"]) == ("awaiting_pictures", True)
+    assert "send the pictures again" in failed["reason"]
+    assert site.ask(f"{path}/pictures", {"upload": upload}).json["state"] == "queued"
+    site.worker.run_once()
+    assert site.ask(path).json["state"] == "collecting"
+
+
+def test_a_submitter_sees_nothing_of_another(site):
+    site.stand(submitters=["ann@lab.example", "bob"], embargo_until="2027-01-01")
+    mine = submitted(site, "secret-gan", seed=3)
+    unknown = site.ask(f"/api/submissions/{'0' * 24}", member="bob")
+    known = f"/api/submissions/{mine['submission']}"
+
+    replies = [
+        site.ask(known, member="bob"),
+        site.ask(f"{known}/withdraw", {}, member="bob"),
+        site.ask(f"{known}/pictures", {"upload": "0" * 32}, member="bob"),
+    ]
+
+    assert {reply.status_code for reply in replies} == {404}
+    assert {reply.json["error"]["message"].replace(mine["submission"], "0" * 24) for reply in replies} == {
+        unknown.json["error"]["message"]
+    }
+    assert site.ask("/api/studies/faces/submissions", member="bob").json["submissions"] == []
+    # the same name, and the very same pictures: as if nobody had submitted them
+    same = submitted(site, "secret-gan", seed=3, member="bob")
+    assert same["state"] == "collecting"
+    assert same["submission"] != mine["submission"]
+    assert same["notes"] == [note.replace("ann@lab.example", "bob") for note in mine["notes"]]
+    job = queue.jobs(site.store)[0]
+    assert (
+        site.ask(
+            f"/api/jobs/{job.id}", member="bob" if job.member != "bob" else "ann@lab.example"
+        ).status_code
+        == 404
+    )
+    for member in ("bob", None):
+        for path in (
+            "/api/competitions/faces", "/competitions/faces", "/competitions", "/api/competitions",
+            "/api/studies/faces", "/competitions/faces/badge.svg?model=secret-gan",
+        ):  # fmt: skip
+            reply = site.ask(path, member=member).get_data(as_text=True)
+            assert "ann@" not in reply
+            assert "lab.example" not in reply
+            assert '"ann"' not in reply
+            assert ">ann<" not in reply
+            assert path.endswith("secret-gan") or "secret-gan" not in reply
+
+
+def test_real_pictures_are_refused_without_saying_which(site, made):
+    site.stand()
+    reals = {path.name: path.read_bytes() for path in (made.parent / "real").iterdir()}
+
+    refused = site.submit("thief", {**pictures(9), "x.png": reals["0.png"]})
+
+    assert refused["state"] == "refused"
+    assert "some of the pictures show the same as pictures that study faces has already" in refused["reason"]
+    assert "x.png" not in refused["reason"]
+    assert "0.png" not in refused["reason"]
+
+
+def test_a_refusal_does_not_say_whether_a_picture_is_a_real_or_a_fake_of_the_organisers(site, made):
+    site.stand()
+    reals, fakes = (
+        {path.name: path.read_bytes() for path in (made.parent / side).iterdir()} for side in ("real", "base")
+    )
+
+    refused = [
+        site.submit(f"m{i}", {**pictures(9), "x.png": side["0.png"]}) for i, side in enumerate((reals, fakes))
+    ]
+
+    assert [each["state"] for each in refused] == ["refused", "refused"]
+    assert refused[0]["reason"] == refused[1]["reason"]
+
+
+def test_nobody_submits_under_the_name_of_a_model_that_is_there(site):
+    """Its score would be shown as that of other pictures, and its withdrawal would end that of another."""
+    site.stand()
+    site.submit("extra", pictures(5), "owner")
+    site.of["res"] = tokens.issue(
+        site.store, memberships.add(site.store, "res", "researcher", "owner", site.clock()), "", 9, "owner",
+        site.clock(),
+    )[1]  # fmt: skip
+
+    taken = [
+        site.ask("/api/studies/faces/submissions", {"model": name, "digest": "0" * 64}, "res")
+        for name in ("base", "BASE", "extra")
+    ]
+
+    assert [reply.json["error"]["code"] for reply in taken] == ["model_taken"] * 3
+    again = site.ask("/api/studies/faces/submissions", member="owner").json["submissions"][0]
+    given = {"model": "extra", "digest": again["digest"]}
+    assert site.ask("/api/studies/faces/submissions", given, "owner").status_code == 200
+
+
+def test_what_is_not_accepted_leaves_nothing_in_the_store(site):
+    site.stand(opens_at="2027-01-01")
+
+    given = [{"model": f"gan {i}", "digest": "0" * 64} for i in range(3)]
+    late = [site.ask("/api/studies/faces/submissions", each) for each in given]
+
+    assert [reply.status_code for reply in late] == [409, 409, 409]
+    assert [*site.store.entries("submission_ids")] == []
+
+
+def test_names_of_submitters_are_theirs_however_they_are_written(site):
+    site.stand(submitters=["Ann@lab.example"])
+
+    given = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": "0" * 64})
+
+    assert given.status_code == 201, given.json
+
+
+def test_why_the_server_failed_is_not_for_submitters(site):
+    """The reason may name files of the server, or what others do at the same time."""
+    site.stand()
+    upload, digest = site.upload(pictures(3))
+    path = (
+        "/api/submissions/"
+        + site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json["submission"]
+    )
+    site.ask(f"{path}/pictures", {"upload": upload})
+    for stored in site.data.images("faces").iterdir():
+        stored.unlink()
+
+    site.worker.run_once()
+
+    job = queue.jobs(site.store)[0]
+    assert (job.state, job.member) == ("failed", "ann@lab.example")
+    assert str(site.data.root) in job.reason
+    for asked in (path, f"/api/jobs/{job.id}"):
+        assert str(site.data.root) not in site.ask(asked).get_data(as_text=True)
+        assert "the server" in site.ask(asked).json["reason"]
+        assert str(site.data.root) in site.ask(asked, member="owner").get_data(as_text=True)
+
+
+def test_a_study_that_is_not_open_to_a_member_does_not_exist_for_it(site):
+    nothing = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": "0" * 64}, "bob")
+    site.stand(submitters=["ann@lab.example"])
+
+    closed = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": "0" * 64}, "bob")
+    missing = site.ask("/api/studies/nowhere/submissions", {"model": "gan", "digest": "0" * 64}, "bob")
+
+    assert nothing.status_code == closed.status_code == missing.status_code == 404
+    assert nothing.json["error"]["message"] == closed.json["error"]["message"]
+    assert missing.json["error"]["message"].replace("nowhere", "faces") == closed.json["error"]["message"]
+    assert site.ask("/api/studies/faces/standing", member="ann@lab.example").status_code == 403
+
+
+def test_what_is_not_published_does_not_exist_for_the_public(site):
+    site.stand(published=False)
+
+    hidden = [site.ask(path, member=None) for path in ("/api/competitions/faces", "/competitions/faces")]
+
+    assert [reply.status_code for reply in hidden] == [404, 404]
+    missing = site.ask("/api/competitions/nowhere", member=None).json["error"]["message"]
+    assert missing.replace("nowhere", "faces") == hidden[0].json["error"]["message"]
+    assert "faces" not in site.ask("/api/competitions", member=None).get_data(as_text=True)
+
+
+def test_a_withdrawn_model_gets_no_more_evaluators_and_its_answers_stay(site):
+    site.stand(limit={"count": 1, "days": 7})
+    one = submitted(site)
+    site.judge(2)
+    path = f"/api/submissions/{one['submission']}"
+
+    for _ in range(2):
+        assert site.ask(f"{path}/withdraw", {}).json["state"] == "withdrawn"
+
+    site.judge(1)
+    assert site.open().json["error"]["code"] == "study_full"
+    study = site.store.study("faces")
+    assert study.closed == ("ann@lab.example gan",)
+    assert {condition.models for condition in study.conditions} == {("base",)}
+    assert study.evaluators_wanted == 2
+    rows = site.ask("/api/competitions/faces", member=None).json["models"]
+    assert "gan" not in {row["model"] for row in rows}
+    answers = [session for session, _ in site.store.sessions("faces") if "gan" in session.models[0]]
+    assert answers
+    assert site.ask("/api/studies/faces/submissions").json["limit"]["left"] == 0
+    shown = CliRunner().invoke(main, ["status", "faces", "--data", str(site.data.root)])
+    assert "ann@lab.example gan (withdrawn)" in shown.output
+
+
+def test_what_is_withdrawn_before_it_joined_costs_nothing_and_frees_its_name(site):
+    site.stand(limit={"count": 1, "days": 7})
+    upload, digest = site.upload(pictures(3))
+    one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
+    path = f"/api/submissions/{one['submission']}"
+    site.ask(f"{path}/pictures", {"upload": upload})
+
+    assert site.ask(f"{path}/withdraw", {}).json["state"] == "withdrawn"
+    site.worker.run_once()
+
+    assert site.store.study("faces").models == ("base",)
+    assert site.ask("/api/studies/faces/submissions").json["limit"]["left"] == 1
+    other = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": "1" * 64})
+    assert other.status_code == 201
+
+
+def test_what_is_withdrawn_while_it_is_checked_does_not_join_and_costs_nothing(site, monkeypatch):
+    site.stand(limit={"count": 1, "days": 7})
+    upload, digest = site.upload(pictures(3))
+    one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
+    path = f"/api/submissions/{one['submission']}"
+    site.ask(f"{path}/pictures", {"upload": upload})
+    unpack = join_job.unpack
+
+    def withdrawn_meanwhile(*given):
+        assert site.ask(f"{path}/withdraw", {}).json["state"] == "withdrawn"
+        return unpack(*given)
+
+    monkeypatch.setattr(join_job, "unpack", withdrawn_meanwhile)
+    before = sorted(each.name for each in site.data.images("faces").iterdir())
+    done = site.worker.run_once()
+
+    assert done.state == "done"
+    assert site.store.study("faces").models == ("base",)
+    assert sorted(each.name for each in site.data.images("faces").iterdir()) == before
+    assert site.ask(path).json["try"] is None
+    assert site.ask("/api/studies/faces/submissions").json["limit"]["left"] == 1
+
+
+def test_a_failed_check_is_done_again_once_though_the_pictures_are_sent_twice_at_once(site):
+    site.stand()
+    upload, digest = site.upload(pictures(3))
+    one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
+    study, sent = submissions.submission(site.store, one["submission"], None)
+    record = standing(site.store, study)
+    sent = submissions.give_pictures(site.store, study, record, sent, upload, site.clock(), False)
+
+    again = [
+        submissions.give_pictures(site.store, study, record, sent, upload, site.clock(), True)
+        for _ in range(2)
+    ]
+
+    assert [each.sent for each in again] == [2, 2]
+
+
+@pytest.mark.parametrize("counts", ["best", "last"])
+def test_one_model_of_a_submitter_stands_in_the_table(site, counts):
+    site.stand(counts=counts)
+    ids = []
+    for i, model in enumerate(("one", "two")):
+        ids.append(submitted(site, model, seed=20 + i)["submission"])
+        site.clock.move(hours=1)
+    site.judge(6)
+    scores = [site.ask(f"/api/submissions/{one}").json["result"]["score"] for one in ids]
+
+    rows = site.ask("/api/competitions/faces", member=None).json["models"]
+
+    (row,) = [row for row in rows if row["submitter"]]
+    wanted = "two" if counts == "last" or scores[1] >= scores[0] else "one"  # of equal ones the later
+    assert (row["model"], row["tries"]) == (wanted, 2)
+
+
+def test_dates_and_changed_terms(site):
+    site.stand(opens_at="2030-01-01", closes_at="2030-02-01T12:00:00+01:00")
+    given = {"model": "gan", "digest": "0" * 64}
+
+    early = site.ask("/api/studies/faces/submissions", given)
+    site.clock.now = datetime(2030, 1, 15, tzinfo=UTC)
+    open_ = site.ask("/api/studies/faces/submissions", given)
+    site.clock.now = datetime(2030, 2, 1, 11, tzinfo=UTC)
+    late = site.ask("/api/studies/faces/submissions", {**given, "model": "two"})
+
+    assert (early.status_code, early.json["error"]["code"]) == (409, "not_open")
+    assert open_.status_code == 201
+    assert "closed on 2030-02-01 11:00 UTC" in late.json["error"]["message"]
+    hash_before = site.ask("/api/studies/faces/standing", member="owner").json["protocol_sha256"]
+    changed = site.stand(opens_at="2030-01-01", closes_at="2030-03-01")
+    assert [change["terms"] for change in changed["changes"]] == [["closes_at"]]
+    assert changed["protocol_sha256"] == hash_before
+    assert hashlib.sha256(changed["protocol"].encode()).hexdigest() == hash_before
+    assert json.loads(changed["protocol"])["reals"]["count"] == 6
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"title": ""}, "title"),
+        ({"title": " "}, "title must say"),
+        ({"title": "\ud800"}, "half of a surrogate pair"),
+        ({"about": "x" * 5001}, "about"),
+        ({"opens_at": "soon"}, "opens_at must be a day such as"),
+        ({"opens_at": "2030-01-01T10:00"}, "opens_at must be a day such as"),
+        ({"opens_at": "2030-01-02", "closes_at": "2030-01-01"}, "closes_at must be after opens_at"),
+        ({"limit": {"count": 0, "days": 1}}, "count"),
+        ({"limit": {"count": 10**400, "days": 1}}, "count"),
+        ({"counts": "worst"}, "counts"),
+        ({"submitters": "some"}, "submitters"),
+        ({"published": "yes"}, "published"),
+    ],
+)
+def test_terms_that_are_not_valid_are_refused(site, changes, message):
+    reply = site.ask("/api/studies/faces/standing", {**TERMS, **changes}, "owner")
+
+    assert reply.status_code == 400
+    assert message in reply.json["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "message"),
+    [
+        ({"model": "<b>", "digest": "0" * 64}, 400, "a model's name must be"),
+        ({"model": "x" * 99, "digest": "0" * 64}, 400, "model must be at most 84 characters long, not 99"),
+        ({"model": "gan", "digest": "g" * 64}, 400, "digest must be the 64 hexadecimal digits"),
+        ({"model": "gan", "digest": "0" * 63}, 400, "digest"),
+        ({"model": "gan"}, 400, "digest"),
+        ({"model": "\udc00", "digest": "0" * 64}, 400, "half of a surrogate pair"),
+    ],
+)
+def test_submissions_that_are_not_valid_are_refused(site, given, status, message):
+    site.stand()
+
+    reply = site.ask("/api/studies/faces/submissions", given)
+
+    assert reply.status_code == status
+    assert message in reply.json["error"]["message"]
+    assert site.ask("/api/studies/faces/submissions").json["submissions"] == []
+
+
+def test_an_upload_must_be_the_members_own_complete_and_of_the_pictures_submitted(site):
+    site.stand()
+    upload, digest = site.upload(pictures(3))
+    others, _ = site.upload(pictures(3), member="bob")
+    wrong, _ = site.upload(pictures(4))
+    one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
+    path = f"/api/submissions/{one['submission']}/pictures"
+
+    refusals = [site.ask(path, {"upload": each}).json["error"] for each in (others, wrong, "0" * 32)]
+
+    assert [refusal["code"] for refusal in refusals] == ["unknown_upload", "other_pictures", "unknown_upload"]
+    # ids follow from member and content: other words would say whether bob has uploaded something
+    assert refusals[0]["message"].replace(others, "0" * 32) == refusals[2]["message"]
+    assert site.ask(path, {"upload": upload}).status_code == 200
+
+
+def test_deleting_a_study_forgets_its_submissions(site):
+    site.stand()
+    one = submitted(site)
+
+    deleted = CliRunner().invoke(main, ["delete", "faces", "--yes", "faces", "--data", str(site.data.root)])
+
+    assert deleted.exit_code == 0, deleted.output
+    assert site.ask(f"/api/submissions/{one['submission']}").status_code == 404
+    assert not [*site.store.entries("submissions faces")]
+    assert not [*site.store.entries("standing")]
+    assert not [*site.store.entries("submission_ids")]
+
+
+def test_the_table_of_a_large_competition_is_made_by_the_worker(site, monkeypatch):
+    monkeypatch.setattr(competition, "_MOST_AT_ONCE", 1)
+    site.stand()
+    site.judge(2)
+
+    first = site.ask("/api/competitions/faces", member=None).json
+    again = site.ask("/competitions/faces", member=None).get_data(as_text=True)
+
+    assert (first["models"], first["made_at"]) == ([], None)
+    assert "The table is being made" in again
+    assert site.worker.run_once().kind == "table"
+    assert site.worker.run_once() is None
+    assert [row["model"] for row in site.ask("/api/competitions/faces").json["models"]] == ["base"]
+
+
+def test_who_asks_again_and_again_has_the_table_made_once(site, monkeypatch):
+    site.stand()
+    site.judge(2)
+    made = []
+    monkeypatch.setattr(table, "scored_rows", lambda *given: made.append(given) or {})
+
+    for _ in range(5):
+        site.ask("/competitions/faces", member=None)
+
+    assert len(made) == 1
+
+
+def test_a_member_lists_its_own_submissions_and_the_studies_that_are_open_to_it(site):
+    site.stand(submitters=["bob"], limit={"count": 2, "days": 7})
+    submitted(site, member="bob")
+    everybody = site.ask("/api/submissions", member=None)
+    ann, bob = (site.ask("/api/submissions", member=name).json for name in ("ann@lab.example", "bob"))
+
+    assert everybody.status_code == 403
+    assert ann == {"studies": [], "submissions": []}
+    assert [one["model"] for one in bob["submissions"]] == ["gan"]
+    assert [(one["study"], one["limit"]["left"]) for one in bob["studies"]] == [("faces", 1)]
